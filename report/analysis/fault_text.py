@@ -29,6 +29,7 @@ _VERBS = {
     "restart": "restarts",
     "pause": "stops for a while",
     "disconnect": "is cut off",
+    "delay": "is slow",
     "failover": "hands over to its replica",
     "flush-scripts": "forgets its scripts",
     "flush-keys": "forgets its keys",

@@ -28,6 +28,8 @@ _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
     ("error_share", lambda each: each.figures.error_share, 6),
     ("first_error_s", lambda each: each.figures.first_error_s, 3),
     ("recovery_s", recovery, 3),
+    ("p99_before_us", lambda each: each.run.faults.p99_before_us if each.run.faults else None, 0),
+    ("p99_worst_us", lambda each: each.figures.p99_worst_us, 0),
     ("requests_lost", lambda each: each.figures.requests_lost, 0),
     ("over_admission", over_admission, 0),
     ("over_admission_predicted", predicted_over_admission, 0),

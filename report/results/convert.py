@@ -591,6 +591,7 @@ def _fault_figures(stated: Mapping[str, Any]) -> FaultFigures:
         recovery_s=stated["recovery_s"],
         recovery_text=stated.get("recovery_text", ""),
         requests_lost=stated["requests_lost"],
+        p99_worst_us=stated["p99_worst_us"],
         over_admission=OverAdmission(over["admitted"], over["counters_kept"], over.get("counters_lost"))
         if over
         else None,
@@ -629,6 +630,7 @@ def _faults(result: Document) -> FaultRun:
             )
             for place, each in enumerate(result["faults"])
         ),
+        p99_before_us=result.get("fault_figures", {}).get("before", {}).get("p99_us"),
         timeline=_timeline(result),
     )
 

@@ -612,6 +612,8 @@ class FaultFigures:
     recovery_s: float | None
     recovery_text: str
     requests_lost: int
+    p99_worst_us: int | None
+    """The highest of a second that begins while the fault is in place; None where nothing was answered."""
     over_admission: OverAdmission | None
     quotas_bind: bool | None
     """False: they cannot be used up; None: not known."""
@@ -645,6 +647,8 @@ class FaultRun:
     """The faults of a run, in the order of the plan."""
 
     records: tuple[FaultRecord, ...]
+    p99_before_us: int | None
+    """Of the ten seconds before the first of them, or of what there was; None where it is not known."""
     timeline: Timeline | None
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.fault_text import fault_words, seconds_text
 from report.analysis.faults import (
@@ -17,7 +17,7 @@ from report.analysis.faults import (
     recovery,
 )
 from report.analysis.load_text import LOAD_FIELDS, load_text
-from report.base.format import ABSENT, count, mebibytes, percent, plural
+from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Fault, Run
 from report.sections.runs import run_link
 from report.sections.tables import TableCell, sort_key
@@ -36,6 +36,7 @@ COLUMNS = (
     ("Errors", "while it lasts"),
     ("First error", "s after"),
     ("Recovery", "s after"),
+    ("p99", "ms: before / worst"),
     ("Lost", "requests"),
     ("Over quota", "admitted"),
     ("Fails", ""),
@@ -91,6 +92,18 @@ def _outage(case: FaultCase) -> TableCell:
 def _moment(value: float | None) -> str:
     """A first slice is one of 100 ms."""
     return "< 0.1" if value is not None and value < 0.1 else seconds_text(value)
+
+
+def _p99(case: FaultCase) -> TableCell:
+    before = case.spread(lambda each: each.run.faults.p99_before_us if each.run.faults else None)
+    worst = case.spread(lambda each: each.figures.p99_worst_us)
+
+    def show(us: float | None) -> str:
+        return milliseconds(None if us is None else us / 1000)
+
+    cell = _cell(worst, show)
+    text = f"{show(before.middle if before else None)} / {cell.text}"
+    return replace(cell, text=text) if before or worst else cell
 
 
 def _first_error(case: FaultCase) -> TableCell:
@@ -168,6 +181,7 @@ def _cells(case: FaultCase) -> tuple[TableCell, ...]:
         _errors(case),
         _first_error(case),
         _recovery(case),
+        _p99(case),
         _cell(case.spread(lambda each: each.figures.requests_lost), count),
         _over_admission(case),
         _fails(case),

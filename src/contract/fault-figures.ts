@@ -44,7 +44,12 @@ const figuresOfFaultSchema = z.strictObject({
   requests_lost: count,
   /** Null where the quotas cannot be used up; absent where it is not known. */
   over_admission: overAdmissionSchema.nullable().optional(),
-  /** What the requests got that ended while the fault was in place; null where none ended. */
+  /** The highest p99 of a second that begins while the fault is in place; null where nothing was answered in one. */
+  p99_worst_us: count.nullable(),
+  /**
+   * What the requests got that ended while the fault was in place; of one that lasts to the end, or happens at a moment, while
+   * the outage was seen. Null where none ended.
+   */
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),
   /** Resident memory of all servers together, the largest reading; absent without servers of ours. */

@@ -8,6 +8,10 @@ import type { Timeline } from "../contract/timeline.js";
 const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
 /** The service before a fault: ten seconds, or at least three. */
 const BEFORE_S = { most: 10, least: 3 } as const;
+/** From this share on, requests that fail or wait are what a fault does. */
+const UNSERVED_SHARE = 0.1;
+/** A fault of a moment has too few answers to tell whether the limiter still limits. */
+const LEAST_SLICES = 3;
 /** Below it, no figure tells whether the limiter still limits. */
 const LEAST_LIMITED_SHARE = 0.01;
 
@@ -111,6 +115,12 @@ class ObservedService {
     );
   }
 
+  /** The highest p99 of a second that begins in a span; null where none has an answer. */
+  worstP99({ from, to }: Span): number | null {
+    const known = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
+    return known.length > 0 ? Math.max(...known) : null;
+  }
+
   /** The first slice of a span from which on three seconds are good; undefined where there is none. */
   recovery({ from, to }: Span, p99_before_us: number): number | undefined {
     const needed = RECOVERED.seconds * this.perSecond;
@@ -175,14 +185,15 @@ function shares(ends: Ends): FiguresOfFault["answers"] {
   return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
 }
 
-/** What requests got in a span: what most of them got, against what they got before. */
+/** What requests got in a span, against what they got before. */
 function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["behaviour"] {
   const ends = service.ends(span);
   const answers = ends.allowed + ends.limited;
-  const waiting = service.waiting(span) ?? 0;
-  if (ended(ends) === 0) return waiting > 0 || service.isDisturbed(span) ? "waits" : "unchanged";
-  if (waiting > ended(ends)) return "waits";
-  if (ends.failed > answers) return "errors";
+  const waiting = service.waiting(span) ?? (ended(ends) === 0 ? 1 : 0);
+  const unserved = ends.failed + waiting;
+  if (unserved > 0 && unserved >= UNSERVED_SHARE * (answers + unserved))
+    return ends.failed >= waiting ? "errors" : "waits";
+  if (answers === 0 || span.to - span.from < LEAST_SLICES) return "unchanged";
   const usual = service.before?.limited_share ?? 0;
   const limited = ends.limited / answers;
   if (limited > (1 + usual) / 2) return "closed";
@@ -236,6 +247,9 @@ function figuresOf(
   );
   const [first = 0] = disturbed;
   const outage = { from: first, to: (disturbed.at(-1) ?? first - 1) + 1 };
+  // The requests may have an end of it long before a fault that lasts to the end, and later than one of a moment.
+  const differs = away.to >= observed.to || away.to - away.from < LEAST_SLICES;
+  const affected = differs && outage.to > outage.from ? { from: away.from, to: outage.to } : away;
   const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
   const ends = service.ends(observed);
   return {
@@ -247,8 +261,9 @@ function figuresOf(
     ...recovery,
     recovery_s: recovered === undefined ? null : since(recovered),
     requests_lost: ends.failed,
-    answers: shares(service.ends(away)),
-    behaviour: behaviourOf(service, away),
+    answers: shares(service.ends(affected)),
+    behaviour: behaviourOf(service, affected),
+    p99_worst_us: service.worstP99(affected),
     ...memoryOf(samples, injected.from_s, ends_s),
     admitted: ends.allowed,
   };

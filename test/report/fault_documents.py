@@ -18,6 +18,7 @@ FIGURES = {
     "recovery": "recovered",
     "recovery_s": 1.3,
     "requests_lost": 2400,
+    "p99_worst_us": 140_000,
     "over_admission": {"admitted": 5000, "counters_kept": 4000, "counters_lost": 4950},
     "answers": {"allowed": 0.02, "limited": 0, "failed": 0.98},
     "behaviour": "errors",
@@ -59,5 +60,6 @@ def faulted(label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART,
             "store_reconnections": 12,
         }
     ]
-    document["fault_figures"] = {"faults": [{**FIGURES, **changes}]}
+    before = {"seconds": 3, "p99_us": 1000, "limited_share": 0.1}
+    document["fault_figures"] = {"before": before, "faults": [{**FIGURES, **changes}]}
     return document

@@ -49,6 +49,7 @@ def test_figures_are_medians_over_the_runs_with_their_range() -> None:
         "Errors": "98.0 %",
         "First error": "0.1",
         "Recovery": "1.4 [1.3–1.5]",
+        "p99": "1.00 / 140.0",
         "Lost": "2,400 [2,400–2,500]",
         "Over quota": "+1,000 [+100–+1,000; model +950]",
         "Fails": "with errors [admitted 2 %, failed 98 %]",

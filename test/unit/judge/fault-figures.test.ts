@@ -76,6 +76,7 @@ describe("the figures of a fault", () => {
       error_share: 1,
       recovery: "recovered",
       recovery_s: 2.2,
+      p99_worst_us: 1000,
       requests_lost: 200,
       answers: { allowed: 0.18, limited: 0.02, failed: 0.8 },
       behaviour: "errors",
@@ -98,11 +99,30 @@ describe("the figures of a fault", () => {
       first_error_s: null,
       error_share: null,
       recovery_s: 2.602,
+      p99_worst_us: 2_000_000,
       requests_lost: 0,
       answers: null,
       behaviour: "waits",
     });
     expect(figuresOf(slices, fault(9.998, 12.004))?.recovery_text).toBeUndefined();
+  });
+
+  test("of a primary that stays down: what requests get until a replica has taken over", () => {
+    const half: Slice = { allowed: 5, limited: 1, failed: 4 };
+    const slices = [...times(10, SERVED), ...times(1, half), ...times(9, SERVED)];
+    expect(figuresOf(slices, fault(10, 20))).toMatchObject({
+      outage_seen_s: 1,
+      recovery_s: 1,
+      answers: { allowed: 0.5, limited: 0.1, failed: 0.4 },
+      behaviour: "errors",
+    });
+  });
+
+  test("of a moment: what requests get in the outage that follows, and no guess from a slice", () => {
+    const slices = [...times(10, SERVED), ...times(0.1, SERVED), ...times(1, FAILS), ...times(6, SERVED)];
+    expect(figuresOf(slices, fault(10, 10.05))).toMatchObject({ behaviour: "errors", recovery_s: 1.1 });
+    const admitted = [...times(10, SERVED), { allowed: 10 }, ...times(8, SERVED)];
+    expect(figuresOf(admitted, fault(10, 10.05))).toMatchObject({ behaviour: "unchanged" });
   });
 
   test("without an outage: recovered at once, with the counters in use or without", () => {
