@@ -83,11 +83,12 @@ const isMeasured = (role: RunningRole): role is MeasuredRole =>
   measuredKinds.some((kind) => kind === role.kind);
 
 /**
- * Reads the counters of the measured roles at both ends of a window and once a second between them. The ends are read when the
+ * Reads the counters of roles at both ends of a window and once a second between them. The ends are read when the
  * generator reports that it is drained.
  */
 export class CounterWatch {
-  readonly #roles: readonly MeasuredRole[];
+  /** Measured ones, and helpers: what those use is the harness's. */
+  readonly #roles: readonly RunningRole[];
   readonly #readings = new Map<string, Reading[]>();
   readonly #ends: EndReading[] = [];
   readonly #failures: string[] = [];
@@ -99,7 +100,7 @@ export class CounterWatch {
   #pending = Promise.resolve();
 
   constructor(roles: readonly RunningRole[], readHost = readHostCpu) {
-    this.#roles = roles.filter(isMeasured);
+    this.#roles = roles;
     this.#readHost = readHost;
   }
 
@@ -138,7 +139,7 @@ export class CounterWatch {
     requests: number,
   ): Promise<Record<string, RoleResources>> {
     await this.#pending;
-    const roles = this.#roles.flatMap(({ id, kind, part: { caps } }) => {
+    const roles = this.#roles.filter(isMeasured).flatMap(({ id, kind, part: { caps } }) => {
       const readings = this.#readings.get(id) ?? [];
       const first = readings[0];
       const last = readings.at(-1);

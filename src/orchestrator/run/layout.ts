@@ -80,15 +80,17 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const idsOf = (kind: "store" | "service" | "server") =>
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
   const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
-  const specs = new RunSpecs(settings, storeIds, serverIds);
+  const relayIds = needsRelays(configuration) ? storeIds.map(relayOf) : [];
+  const specs = new RunSpecs(settings, storeIds, serverIds, relayIds);
   return [
     ...storeIds.map((id) => storeRole(id, settings)),
+    ...relayIds.map((id, index) => relayRole(id, storeIds[index] ?? "")),
     ...(usesStore ? [probeRole(settings, specs)] : []),
-    ...serviceIds.map((id) => serviceRole(id, settings, storeIds, specs)),
-    ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...serviceIds], specs)),
+    ...serviceIds.map((id) => serviceRole(id, settings, [...storeIds, ...relayIds], specs)),
+    ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...relayIds, ...serviceIds], specs)),
     // The run starts a load program itself.
     ...(configuration.target.program === undefined
-      ? [generatorRole(settings, [...storeIds, ...serviceIds, ...serverIds], specs)]
+      ? [generatorRole(settings, [...storeIds, ...relayIds, ...serviceIds, ...serverIds], specs)]
       : []),
   ];
 }
@@ -134,6 +136,31 @@ function storeRole(id: string, settings: RunSettings): Role {
     }),
   };
 }
+
+/** Whether a fault needs something between the servers and the store. It then stays there for the whole run. */
+const needsRelays = ({ faults = [] }: Configuration): boolean =>
+  faults.some(({ action }) => action === "delay");
+
+/** `store-1` → `relay-1`. */
+const relayOf = (storeId: string): string => storeId.replace("store", "relay");
+
+/** The relay in front of a store node. */
+const relayRole = (id: string, storeId: string): Role => ({
+  id,
+  kind: "helper",
+  dependsOn: [storeId],
+  required: true,
+  part: (places) => {
+    const { host, port } = placeOf(storeId, places);
+    return {
+      role: id,
+      ...ownProgram("server", "relay"),
+      takesInput: true,
+      arguments: (own) => ["dist/relay/index.js", own.bind, String(own.port), host, String(port)],
+      environment: () => ({}),
+    };
+  },
+});
 
 /** The probe, which forms, empties and reads the store. It gets the nodes with each request. */
 const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
@@ -272,9 +299,16 @@ class RunSpecs {
   readonly #storeIds: readonly string[];
   readonly #serverIds: readonly string[];
 
-  constructor(settings: RunSettings, storeIds: readonly string[], serverIds: readonly string[]) {
+  /** @param relayIds of the relays in front of the nodes, in their order; empty without */
+  constructor(
+    settings: RunSettings,
+    storeIds: readonly string[],
+    serverIds: readonly string[],
+    relayIds: readonly string[] = [],
+  ) {
     this.#settings = settings;
-    this.#storeIds = storeIds;
+    // All but the probe know the relays alone.
+    this.#storeIds = relayIds.length > 0 ? relayIds : storeIds;
     this.#serverIds = serverIds;
   }
 

@@ -27,6 +27,7 @@ import {
 } from "./layout.js";
 import { moduleRefusal, sha256Of } from "./module-files.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import { RelayControl } from "./relay.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
 const FORM_TIMEOUT_S = 60;
@@ -36,8 +37,10 @@ const DISCOVER_TIMEOUT_S = 10;
 
 /** The store of one run, and its service. */
 export interface RunStore {
-  /** The nodes, and the service, that the run started; only their counters can be read. */
+  /** The nodes, relays and the service, that the run started; only their counters can be read. */
   readonly nodes: readonly RunningRole[];
+  /** The relays between the servers and the nodes; none where no fault of the run needs one. */
+  readonly relays: readonly RelayControl[];
   /** Makes the store usable, and then the service. */
   open(): Promise<void>;
   /** Takes the reading before any load. */
@@ -157,6 +160,7 @@ export function storeOf(
 
 const noStore: RunStore = {
   nodes: [],
+  relays: [],
   async open() {},
   async readBefore() {},
   async readAfter() {
@@ -182,6 +186,7 @@ type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" 
 
 abstract class ProbedStore implements RunStore {
   nodes: readonly RunningRole[] = [];
+  relays: readonly RelayControl[] = [];
   /** In the order of roles. */
   protected abstract readonly places: readonly Node[];
   protected abstract readonly external: boolean;
@@ -426,7 +431,11 @@ class OwnRunStore extends ProbedStore {
     const { primaries, replicas } = findTopology(this.target.topology);
     try {
       const started = await this.supervisor.start("store", "helper");
-      this.nodes = started.filter(({ kind }) => kind === "store");
+      this.nodes = started.filter(({ id }) => id !== PROBE);
+      this.relays = this.nodes
+        .filter(({ kind }) => kind === "helper")
+        .map(({ part }) => new RelayControl(part));
+      await Promise.all(this.relays.map((relay) => relay.listening()));
       this.probe = started.find(({ id }) => id === PROBE)?.part;
       await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
     } catch (error) {

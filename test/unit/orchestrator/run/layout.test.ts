@@ -99,6 +99,20 @@ describe("the roles of a run", () => {
     expect(specOf(roles, "server-1").store.nodes).toHaveLength(6);
   });
 
+  test("of a run with a slow store have a relay, which everything but the probe takes for the store", () => {
+    const roles = layout(["--rate", "100", "--duration-mode", "custom:60", "--fault", "slow-store"]);
+    expect(kindsOf(roles)).toEqual([
+      ["store-1", "store"],
+      ["relay-1", "helper"],
+      ["probe", "helper"],
+      ["server-1", "server"],
+      ["generator-1", "generator"],
+    ]);
+    expect(roles.find(({ id }) => id === "server-1")?.dependsOn).toContain("relay-1");
+    expect(specOf(roles, "server-1").store.nodes).toMatchObject([{ host: "relay-1" }]);
+    expect(specOf(roles, "probe").store.nodes).toEqual([]);
+  });
+
   test("of a target without a store are server and generator alone", () => {
     const roles = layout(["--clients", "memory"], { external: external() });
     expect(kindsOf(roles)).toEqual([

@@ -1,0 +1,24 @@
+/**
+ * What a relay does with what it carries: passes it on, holds it back for so long, or keeps it until it passes on again, as a
+ * network does that loses packets. Connections stay open.
+ */
+export type RelayMode = { mode: "pass" } | { mode: "delay"; ms: number } | { mode: "hold" };
+
+/** Longer than any request waits. */
+const MOST_MS = 60_000;
+
+const DELAY = /^delay (\d{1,5})$/;
+
+/** One line on the standard input of a relay: `pass`, `delay 20`, `hold`. It prints the same line once that is so. */
+export const relayLine = (wanted: RelayMode): string =>
+  wanted.mode === "delay" ? `delay ${wanted.ms}` : wanted.mode;
+
+/** Undefined for any other line. */
+export function parseRelayLine(line: string): RelayMode | undefined {
+  if (line === "pass" || line === "hold") return { mode: line };
+  const ms = Number(DELAY.exec(line)?.[1] ?? Number.NaN);
+  return ms > 0 && ms <= MOST_MS ? { mode: "delay", ms } : undefined;
+}
+
+/** The line that a relay prints on standard error when it accepts connections. */
+export const RELAY_LISTENS = "listening";
