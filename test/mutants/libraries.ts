@@ -93,6 +93,27 @@ export const libraries: readonly Mutant[] = [
   },
   // src/judge
   {
+    what: "a request that is answered after a window counts as admitted in it",
+    file: "src/judge/boundary/key-decisions.ts",
+    find: "while (answered < answered_ms.length && (answered_ms[answered] ?? 0) < ends_ms) answered++;",
+    replace: "while (answered < answered_ms.length && (sent_ms[answered] ?? 0) < ends_ms) answered++;",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
+    what: "a wait is judged although another request of the key was admitted since",
+    file: "src/judge/boundary/retry-after.ts",
+    find: "isDecided && usedUntil_ms < limitedLast &&",
+    replace: "isDecided &&",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
+    what: "any denial by a bucket is justified",
+    file: "src/judge/boundary/algorithms.ts",
+    find: "if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) found++;",
+    replace: "if (refilled(sent - CLOCK_MS) - inBetween > quota.requests) found++;",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
     what: "a rejection by the limiter does not count as an answer",
     file: "src/judge/counts.ts",
     find: "  allowed + limited;",

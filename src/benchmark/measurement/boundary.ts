@@ -16,20 +16,40 @@ export function decisionsByKey(
   logs: readonly DecisionColumns[],
 ): KeyDecisions[] {
   const { requests } = population();
-  /** Where each request of a key is: the log, and the row in it. */
-  const places = requests.map((): { log: DecisionColumns; row: number }[] => []);
-  for (const log of logs) for (const [row, which] of log.which.entries()) places[which]?.push({ log, row });
+  const rows = sum(logs.map(({ which }) => which.length));
+  const [sent_ms, answered_ms] = [new Float64Array(rows), new Float64Array(rows)];
+  const [outcome, wait_ms] = [new Uint8Array(rows), new Float32Array(rows)];
+  /** Where the rows of each request of the traffic begin; the last number is the end of all. */
+  const begins = new Uint32Array(requests.length + 1);
+  for (const log of logs) for (const which of log.which) begins[which + 1] = (begins[which + 1] ?? 0) + 1;
+  for (let which = 0; which < requests.length; which++)
+    begins[which + 1] = (begins[which + 1] ?? 0) + (begins[which] ?? 0);
+  const order = new Uint32Array(rows);
+  const next = begins.slice();
+  let base = 0;
+  for (const log of logs) {
+    sent_ms.set(log.sent_ms, base);
+    answered_ms.set(log.answered_ms, base);
+    outcome.set(log.outcome, base);
+    wait_ms.set(log.wait_ms, base);
+    for (const [row, which] of log.which.entries()) {
+      const place = next[which] ?? 0;
+      order[place] = base + row;
+      next[which] = place + 1;
+    }
+    base += log.which.length;
+  }
   return requests.map(([key], which) => {
-    const ordered = (places[which] ?? []).sort(
-      (one, other) => (one.log.sent_ms[one.row] ?? 0) - (other.log.sent_ms[other.row] ?? 0),
-    );
+    const ordered = order
+      .slice(begins[which], begins[which + 1])
+      .sort((one, other) => (sent_ms[one] ?? 0) - (sent_ms[other] ?? 0));
     return {
       key,
       isAbove: which < (binding?.keysAbove ?? 0),
-      sent_ms: Float64Array.from(ordered, ({ log, row }) => log.sent_ms[row] ?? 0),
-      answered_ms: Float64Array.from(ordered, ({ log, row }) => log.answered_ms[row] ?? 0),
-      outcome: Uint8Array.from(ordered, ({ log, row }) => log.outcome[row] ?? 0),
-      wait_ms: Float32Array.from(ordered, ({ log, row }) => log.wait_ms[row] ?? Number.NaN),
+      sent_ms: Float64Array.from(ordered, (row) => sent_ms[row] ?? 0),
+      answered_ms: Float64Array.from(ordered, (row) => answered_ms[row] ?? 0),
+      outcome: Uint8Array.from(ordered, (row) => outcome[row] ?? 0),
+      wait_ms: Float32Array.from(ordered, (row) => wait_ms[row] ?? Number.NaN),
     };
   });
 }

@@ -69,7 +69,7 @@ function closedLoop(opened: OpenDriver): LoadLoop {
 /** Every request, where the quota binds; set by the open loop. */
 let log: DecisionLog | undefined;
 
-/** Chance makes the sends of a Poisson process more than its rate; in 4 million they exceed it by less than a thousandth. */
+/** A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4 % at most (5 deviations). */
 const ROOM = 1.05;
 
 function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {

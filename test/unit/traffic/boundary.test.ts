@@ -28,7 +28,7 @@ describe("the quota", () => {
   );
 });
 
-describe("what it cannot do is refused with what would help", () => {
+describe("what it cannot do is refused with what would help [R-boundary-2]", () => {
   test.each([
     ["a closed loop", { model: "closed" as const, connections: 10 }, 10, 2, "add --rate"],
     ["too few points", open(1000), 30, 2, "give --rate 2500 or more, or --window 5"],

@@ -28,7 +28,7 @@ describe("traffic whose quota binds", () => {
     [["--rate", "100"], "--window 50"],
     [["--rate", "5000", "--window", "3"], "custom:9 or more"],
     [["--rate", "5000", "--find-max-rate", "--slo", "p99<10ms"], "in place of --find-max-rate"],
-  ])("%j is refused, with what would help", async (more, text) => {
+  ])("%j is refused, with what would help [R-boundary-1]", async (more, text) => {
     await expectFailure(() => limitsOf(...more), EXIT.usage, "--traffic boundary: ", text);
   });
 
