@@ -187,12 +187,19 @@ const TEXTS: Readonly<Record<LimiterPromise["id"], (promise: LimiterPromise) => 
   "retry-after-not-before": ({ seen }) => `${seen} requests were admitted before the announced wait was over`,
 };
 
-/** Promises about waits advise the caller; the others are what the limiter is for. */
-const isAboutAdmission = ({ id }: LimiterPromise): boolean => !id.startsWith("retry-after");
+/** With a larger share of wrong denials the target did not serve its load, as with failed answers (M9). */
+const MAX_DENIED_SHARE = 0.001;
 
-/** What the limiter admitted against its promise; undefined where it kept it. */
-export function brokenPromiseText({ promises }: Pick<Boundary, "promises">): string | undefined {
-  const broken = promises.filter((promise) => !promise.holds && isAboutAdmission(promise));
+/** Waits advise the caller, and a few wrong denials are like a few failed answers; admitting too much is never right. */
+const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number): boolean => {
+  if (holds || id === "retry-after-admits" || id === "retry-after-not-before") return false;
+  return id !== "under-admission" || seen > MAX_DENIED_SHARE * requests;
+};
+
+/** What the limiter admitted against its promise, so that it did not serve its load; undefined where it did. */
+export function brokenPromiseText({ promises, above, below, undecided }: Boundary): string | undefined {
+  const requests = above.admitted + above.limited + below.admitted + below.limited + undecided;
+  const broken = promises.filter((promise) => isServiceBroken(promise, requests));
   if (broken.length === 0) return undefined;
   return `the limiter did not keep its promise: ${broken.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
 }

@@ -187,10 +187,10 @@ test("overloaded and failed runs are spoiled; served and unknown ones are not", 
 });
 
 describe("a limiter that does not keep its promise (M27)", () => {
-  const boundaryRun = (seen: number, retried: number): ValidRun => {
+  const boundaryRun = (seen: number, retried: number, denied = 0): ValidRun => {
     const run = validEvidence();
     const none = { total: 0, keys: 0 };
-    const answers = { keys: 1, admitted: 10, limited: 20 };
+    const answers = { keys: 1, admitted: 1000, limited: 2000 };
     return {
       ...run,
       admissions: { status: "not known", reason: "counts end after a window" },
@@ -209,6 +209,7 @@ describe("a limiter that does not keep its promise (M27)", () => {
         promises: [
           { id: "burst", promised: 2, seen, unit: "quotas", holds: seen <= 2 },
           { id: "retry-after-admits", promised: 1, seen: retried, unit: "share", holds: retried === 1 },
+          { id: "under-admission", promised: 0, seen: denied, unit: "requests", holds: denied === 0 },
         ],
       },
     };
@@ -227,8 +228,13 @@ describe("a limiter that does not keep its promise (M27)", () => {
     });
   });
 
-  test("served, where it keeps it, or where only its waits are wrong", () => {
-    for (const run of [boundaryRun(1.9, 1), boundaryRun(1.9, 0.5)])
+  test("failed, where more than 0.1 % were denied that had points left", () => {
+    const run = boundaryRun(1.9, 1, 4);
+    expect(outcomeOf(run, judge(run))).toMatchObject({ outcome: "failed" });
+  });
+
+  test("served, where it keeps it, where only its waits are wrong, and with fewer wrong denials", () => {
+    for (const run of [boundaryRun(1.9, 1), boundaryRun(1.9, 0.5), boundaryRun(1.9, 1, 3)])
       expect(outcomeOf(run, judge(run))).toEqual({ outcome: "served" });
   });
 });
