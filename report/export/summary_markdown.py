@@ -171,8 +171,7 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
 
 
 def _promises(summaries: Sequence[Summary]) -> list[str]:
-    """What limiters promise with traffic boundary, those that did not keep it first."""
-    rows = sorted(promise_rows(summaries), key=lambda row: row.holds.text == "holds")
+    """What limiters promise with traffic boundary."""
     cells = [
         [
             code(row.configuration),
@@ -182,7 +181,7 @@ def _promises(summaries: Sequence[Summary]) -> list[str]:
             row.seen.text,
             row.holds.text,
         ]
-        for row in rows
+        for row in promise_rows(summaries)
     ]
     headers = ("Client", "Algorithm", "Promise", "Promised", "Seen", "Holds")
     title = "### What limiters promise, and what was seen"

@@ -21,6 +21,8 @@ _TEXTS = {
     "retry-after-not-before": ("requests admitted before the announced wait was over", "{}", True),
 }
 
+HOLDS = "holds"
+
 CAPTION = (
     "Traffic boundary: bursts of 200 users at 3 times their quota, and 800 users below theirs. What is "
     "promised follows from the algorithm. A request was decided on at some moment between its send and its "
@@ -57,11 +59,14 @@ def _promised(promise: LimiterPromise) -> str:
 
 
 def boundaries_of(summary: Summary) -> list[Boundary]:
-    """Of its measured runs, those whose measurement is broken left out."""
+    """Of its measured runs. A rate that was not kept (M5) says nothing against what was counted; any other
+    broken measurement does."""
     return [
         run.measured.boundary
         for run in summary.runs
-        if run.measured and run.measured.boundary and run.verdict != "invalid"
+        if run.measured
+        and run.measured.boundary
+        and all(reason.rule == "M5" for reason in run.reasons if reason.severity == "invalid")
     ]
 
 
@@ -83,12 +88,12 @@ def promises_of(summary: Summary) -> list[tuple[LimiterPromise, int, int]]:
 
 def _holds_text(runs: int, held: int) -> str:
     if held == runs:
-        return "holds"
+        return HOLDS
     return "does not hold" if held == 0 else f"does not hold in {runs - held} of {plural(runs, 'run')}"
 
 
 def promise_rows(summaries: Sequence[Summary]) -> tuple[PromiseRow, ...]:
-    """In page order; none without traffic `boundary`."""
+    """Those that did not hold first, else in page order; none without traffic `boundary`."""
     judged = [summary for summary in summaries if boundaries_of(summary)]
     fields = varying_fields(judged) if judged else ()
     rows = []
@@ -107,7 +112,7 @@ def promise_rows(summaries: Sequence[Summary]) -> tuple[PromiseRow, ...]:
                     TableCell(holds, kind="" if held == runs else "verdict invalid", sort=holds),
                 )
             )
-    return tuple(rows)
+    return tuple(sorted(rows, key=lambda row: row.holds.text == HOLDS))
 
 
 def promise_documents(summary: Summary) -> list[dict[str, Any]]:
