@@ -42,7 +42,8 @@ export class Sender {
     await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
     const begin = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
-    for (const [group, { after_ms, keys, count }] of groups.entries()) {
+    for (const [group, { after_ms, keys, count, waits }] of groups.entries()) {
+      if (waits) await Promise.all(sent);
       const left = begin + after_ms - now();
       if (left > 0) await delay(left);
       const path = pathOf(keys);

@@ -6,9 +6,6 @@ export class NotChecked extends Error {
   override readonly name = "NotChecked";
 }
 
-/** Statuses by which a server refuses a key before the limiter sees it. */
-const REFUSALS: readonly (number | null)[] = [400, 413, 414, 431];
-
 /** What became of requests that were sent together. */
 export class Answers {
   readonly all: readonly SentRequest[];
@@ -34,11 +31,6 @@ export class Answers {
     return this.all.filter(({ status }) => status === 429);
   }
 
-  /** By the server, for their key. */
-  get refused(): number {
-    return this.all.filter(({ status }) => REFUSALS.includes(status)).length;
-  }
-
   /** Neither admitted nor denied. */
   get failed(): readonly SentRequest[] {
     return this.all.filter(({ status }) => status !== 200 && status !== 429);
@@ -50,6 +42,11 @@ export class Answers {
       to_ms: Math.max(...this.all.map(({ answered_ms }) => answered_ms)),
       count: this.all.length,
     };
+  }
+
+  /** Each request by itself, in the order in which they were sent. */
+  get bursts(): Burst[] {
+    return this.all.map(({ sent_ms, answered_ms }) => ({ from_ms: sent_ms, to_ms: answered_ms, count: 1 }));
   }
 
   /** @throws NotChecked unless the limiter decided on every request */

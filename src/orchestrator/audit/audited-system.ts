@@ -174,6 +174,24 @@ export class AuditedSystem {
     return this.send([{ after_ms: 0, keys: [key], count }], { servers });
   }
 
+  /** Requests with these keys, each after the answer to the one before: a limiter that is not atomic denies, too. */
+  oneByOne(
+    keys: readonly string[],
+    count: number,
+    options: { begin?: SenderRequest["begin"] } = {},
+  ): Promise<Answers> {
+    const groups = Array.from(
+      { length: count },
+      (_, n): RequestGroup => ({
+        after_ms: 0,
+        keys: [...keys],
+        count: 1,
+        ...(n > 0 ? { waits: true as const } : {}),
+      }),
+    );
+    return this.send(groups, options);
+  }
+
   /** The begin of a script whose requests must meet windows of the wall clock at this part of them. */
   alignedTo(share: number): SenderRequest["begin"] {
     if (!hasAlignedWindows(this.algorithm)) return undefined;

@@ -1,4 +1,5 @@
 import type { Limits } from "../../contract/configuration.js";
+import { sum } from "../../contract/numbers.js";
 import type { Algorithm } from "../../contract/target.js";
 import { admissions } from "../../traffic/admission.js";
 
@@ -52,11 +53,29 @@ export function admittedRanges(algorithm: Algorithm, limits: Limits, bursts: rea
     const isLate = (index: number) => (combined ? ((choice >> index) & 1) === 1 : choice === 1);
     for (const [index, admitted] of admittedAt(algorithm, limits, bursts, isLate).entries()) {
       const range = ranges[index] as Range;
+      const refilled = isLate(index) ? 0 : refilledIn(algorithm, limits, bursts[index] as Burst);
       range.least = Math.min(range.least, admitted);
-      range.most = Math.max(range.most, admitted);
+      range.most = Math.max(range.most, admitted + refilled);
     }
   }
   return ranges;
+}
+
+/** Points that a bucket gets while a burst lasts: one that was full at its begin admits them, too. */
+function refilledIn(algorithm: Algorithm, { points, window_s }: Limits, { from_ms, to_ms }: Burst): number {
+  if (algorithm !== "token bucket" && algorithm !== "GCRA") return 0;
+  return Math.floor(((to_ms - from_ms + 2 * CLOCK_SLACK_MS) * points) / (1000 * window_s));
+}
+
+/**
+ * What a limiter of that algorithm can admit in all of requests on a fresh key that came one by one.
+ * @param requests in the order in which they were sent
+ */
+export function admittedInAll(algorithm: Algorithm, limits: Limits, requests: readonly Burst[]): Range {
+  const totals = [false, true].map((late) => sum(admittedAt(algorithm, limits, requests, () => late)));
+  // The next point of a bucket may come between the ends of a request.
+  const slack = algorithm === "token bucket" || algorithm === "GCRA" ? 1 : 0;
+  return { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
 }
 
 /** Algorithms whose windows begin at multiples of their length since 1970, for all keys. */

@@ -104,11 +104,17 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   for (let moment = after_ms + 2 * EVERY_MS; moment < last; moment += EVERY_MS) moments.push(moment);
   const answers: Answers = await system.send([
     { after_ms: 0, keys: [key], count: 1 },
-    { after_ms, keys: [key], count: 2 * points },
+    // One by one: a limiter that is not atomic denies, too.
+    ...Array.from({ length: points + 1 }, () => ({
+      after_ms,
+      keys: [key],
+      count: 1,
+      waits: true as const,
+    })),
     ...moments.map((moment) => ({ after_ms: moment, keys: [key], count: 1 })),
   ]);
-  const [denied] = answers.requireDecided().ofGroup(1).limited;
-  return denied && { denied, later: answers.all.filter(({ group }) => group > 1) };
+  const [denied] = answers.requireDecided().limited;
+  return denied && { denied, later: answers.all.filter(({ sent_ms }) => sent_ms > denied.sent_ms) };
 }
 
 /**
