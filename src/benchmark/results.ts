@@ -179,16 +179,16 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
     if (!at_start || !at_window_open || !at_end) return [];
     const before = at_window_open.consumes;
     const after = at_end.consumes;
-    const consumes = before &&
-      after && {
-        calls: after.calls - before.calls,
-        allowed: after.allowed - before.allowed,
-        limited: after.limited - before.limited,
-        failed: after.failed - before.failed,
-        ...(after.without_store === undefined
-          ? {}
-          : { without_store: after.without_store - (before.without_store ?? 0) }),
-      };
+    // A server that was started again has counted from 0: what it decided before is not known.
+    const consumes =
+      before && after && !hasRestarted({ at_window_open, at_end }, window_s)
+        ? {
+            calls: after.calls - before.calls,
+            allowed: after.allowed - before.allowed,
+            limited: after.limited - before.limited,
+            failed: after.failed - before.failed,
+          }
+        : undefined;
     return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
   });
 }

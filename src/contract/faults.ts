@@ -43,14 +43,9 @@ export const faultActions = {
   failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
   "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { kinds: ["store"], effects: ["forgets"] },
-  /** Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the whole run. */
-  delay: { kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
   "fill-memory": { kinds: ["store"], length_s: 2, effects: [] },
 } as const satisfies Readonly<Record<string, FaultActionFacts>>;
-
-/** How much longer a round trip takes. */
-export const DELAY_MS = 20;
 
 export type FaultAction = keyof typeof faultActions;
 export const faultActionIds = Object.keys(faultActions) as [FaultAction, ...FaultAction[]];
@@ -70,6 +65,8 @@ export interface NamedFault {
   settles_s?: number;
   /** Servers that it takes at least. */
   servers?: number;
+  /** It is there for the whole run, its warm-up included: nothing is injected at a moment of the window. */
+  wholeRun?: true;
 }
 
 /** One entry each. */
@@ -104,13 +101,6 @@ export const namedFaults: readonly NamedFault[] = [
     id: "partition",
     summary: "the servers are cut from the store for 3 s",
     action: "disconnect",
-    role: "store",
-  },
-  {
-    id: "slow-store",
-    summary:
-      "each round trip to the store takes 20 ms longer for 5 s, by a relay in the path of the whole run",
-    action: "delay",
     role: "store",
   },
   {
@@ -204,7 +194,7 @@ export const usualLengthS = ({ name, action }: Pick<Fault, "name" | "action">): 
 export function faultText(fault: Fault): string {
   const { name, action, role, start_s, length_s } = fault;
   const isUsual = start_s === FAULT_START_S && length_s === usualLengthS(fault);
-  if (name !== undefined && isUsual) return name;
+  if (name !== undefined && (isUsual || findNamedFault(name)?.wholeRun)) return name;
   const length = length_s === undefined ? "" : `+${length_s}s`;
   return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
 }

@@ -439,8 +439,8 @@ export const measuredResultSchema = z.strictObject({
   service: serviceEvidenceSchema.optional(),
   /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
-  /** Only with traffic `boundary`, on a target with a limiter. */
-  boundary: boundarySchema.optional(),
+  /** The planned faults as they took place; absent without any. */
+  faults: z.array(faultRecordSchema).min(1).optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),

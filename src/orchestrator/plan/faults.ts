@@ -54,8 +54,6 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   // A node that comes back empty, as another node, is not what anybody runs in production.
   if (action === "restart" && faultKind(fault) === "store" && isCluster(target.topology))
     return "a node of a cluster has lost its place in it when it comes back empty: use primary-kill";
-  if (action === "delay" && primaries + replicas > 1)
-    return "the nodes of a cluster tell clients their own addresses: nothing can stand between";
   return undefined;
 }
 
@@ -70,8 +68,6 @@ function unable(
     const able = partFaults?.[partFault] ?? true;
     return able === true ? undefined : able;
   }
-  // A program of our own does it, under every runtime.
-  if (action === "delay") return undefined;
   const { engine } = findStore(target.store);
   const able = findEngine(engine ?? "").faults[action as keyof ReturnType<typeof findEngine>["faults"]];
   if (able !== true) return able;

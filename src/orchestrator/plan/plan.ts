@@ -295,34 +295,41 @@ function combine(
     for (const { traffic, limits: asked } of mixes) {
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          for (const extent of extentsOf(request.duration, load.connections, target)) {
-            const limits = boundLimits(request, traffic, asked, load, extent);
-            const reason =
-              unsupportedLimits(target, limits) ??
-              unequalDenials(target, traffic, limits) ??
-              serviceConflict(request, target) ??
-              loadProgramReason({ ...entry, target, traffic, load }, request) ??
-              separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
-            if (reason) {
-              unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
+          const reason =
+            unsupportedLimits(target, limits) ??
+            unequalDenials(target, traffic, limits) ??
+            serviceConflict(request, target) ??
+            loadProgramReason({ ...entry, target, traffic, load }, request) ??
+            separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
+          if (reason) {
+            unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
+            continue;
+          }
+          const started = {
+            ...entry,
+            target,
+            ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
+          };
+          for (const faults of request.faults) {
+            const impossible = unsupportedFaults(faults, started, partFaults);
+            if (impossible) {
+              unsupported.set(`${target.label}: ${impossible}`, { asked: target.label, reason: impossible });
               continue;
             }
-            const started = {
-              ...entry,
-              target,
-              ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
-            };
-            const configuration: Configuration = {
-              ...started,
-              traffic,
-              load,
-              extent,
-              limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
-              ...serviceEnvOf(request, target),
-              caps: capsOfKinds(caps, roleCounts(started)),
-            };
-            const hash = configurationHash(configuration);
-            planned.set(hash, { hash, configuration });
+            for (const extent of extentsOf(request.duration, load.connections, target)) {
+              const configuration: Configuration = {
+                ...started,
+                traffic,
+                load,
+                extent,
+                limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
+                ...(faults.length > 0 ? { faults: [...faults] } : {}),
+                ...serviceEnvOf(request, target),
+                caps: capsOfKinds(caps, roleCounts(started)),
+              };
+              const hash = configurationHash(configuration);
+              planned.set(hash, { hash, configuration });
+            }
           }
         }
       }

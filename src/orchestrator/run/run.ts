@@ -150,9 +150,6 @@ class RunExecution {
     await readings.done();
     const faults = await injection.finish();
     const { reconnections, ...behind } = await this.#readAfter(store);
-    if (store.relays.length > 0) this.#notes.push("a relay stood between servers and store in the whole run");
-    const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
-    if (withoutStore > 0) this.#notes.push(`${withoutStore} consumes were decided without the store`);
     const admissions = await this.#readAdmissions(store, request_counts, {
       withoutStore,
       isLate: result.readings?.at_start === "late",
@@ -183,11 +180,7 @@ class RunExecution {
     return new FaultInjection({
       faults,
       window_s: "duration_s" in extent ? extent.duration_s : 0,
-      targetsOf: ({ role }) => ({
-        roles: this.#supervisor.roles(role),
-        store,
-        restart: this.#restart,
-      }),
+      targetsOf: ({ role }) => ({ roles: this.#supervisor.roles(role), store, restart: this.#restart }),
       log: (line) => this.#listener.log("faults", line),
     });
   }

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../../contract/errors.js";
-import { type Fault, type FaultRecord, faultEndS, faultText } from "../../../contract/faults.js";
+import {
+  type Fault,
+  type FaultRecord,
+  faultEndS,
+  faultText,
+  findNamedFault,
+} from "../../../contract/faults.js";
 import { rounded } from "../../../contract/numbers.js";
 import { PartFailed } from "../part-supervisor.js";
 import { actions, type FaultTargets } from "./actions.js";
@@ -57,7 +63,9 @@ export class FaultInjection {
   constructor(options: FaultInjectionOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#planned = options.faults.map((fault) => ({ fault, roles: [], undone: true }));
+    this.#planned = options.faults
+      .filter(({ name }) => !findNamedFault(name)?.wholeRun)
+      .map((fault) => ({ fault, roles: [], undone: true }));
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
@@ -129,7 +137,9 @@ export class FaultInjection {
       each.undone = false;
       each.undo = await inject(targets, fault);
       this.#done.push(each);
-      this.#log(fault, each.from_s, `done to ${each.roles.join(", ")}`);
+      this.#options.log(
+        `${faultText(fault)}: done after ${each.from_s.toFixed(3)} s to ${each.roles.join(", ")}`,
+      );
       if (action === "kill") {
         each.to_s = this.#options.window_s;
         each.undone = true;
@@ -154,11 +164,7 @@ export class FaultInjection {
     await each.undo?.();
     each.undone = true;
     each.to_s = this.#elapsedS();
-    this.#log(each.fault, each.to_s, "undone");
-  }
-
-  #log(fault: Fault, elapsed_s: number, text: string): void {
-    this.#options.log(`${faultText(fault)} at ${elapsed_s.toFixed(3)} s: ${text}`);
+    this.#options.log(`${faultText(each.fault)}: undone after ${each.to_s.toFixed(3)} s`);
   }
 
   #elapsedS(): number {

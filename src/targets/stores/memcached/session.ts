@@ -169,6 +169,10 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     numbers: (keys) => readNumbers(nodes, keys),
     storedKeys: () => storedKeys(nodes),
     persistKeys: () => persistKeys(nodes),
+    async inject({ action }) {
+      if (action !== "flush-keys") throw usageError(`memcached cannot carry out ${action}`);
+      await Promise.all(nodes.map((node) => node.call("flush_all")));
+    },
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(
