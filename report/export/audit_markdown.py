@@ -11,7 +11,10 @@ MAX_BYTES = 60_000
 def audit_markdown(audit: Audit) -> str:
     """The whole text. Promises that hold stand in the table alone."""
     cells = [
-        [code(row.target.label), *(f"**{cell.mark}**" if cell.status == BROKEN else cell.mark for cell in row.cells)]
+        [
+            code(row.target.label),
+            *(f"**{cell.mark}**" if cell.status == BROKEN else cell.mark for cell in row.cells),
+        ]
         for row in rows(audit)
     ]
     head = f"Audit {code(audit.name)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."

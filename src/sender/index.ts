@@ -10,10 +10,15 @@ import { Sender } from "./send.js";
  */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();
-  // One after the other: a reader that ends early must not leave requests behind.
+  // Scripts run side by side; their reports come in the order of the lines.
+  let reported: Promise<void> = Promise.resolve();
   for await (const line of createInterface({ input: process.stdin })) {
-    await printDocument(await sender.send(parseSenderRequest(line)));
+    const sending = sender.send(parseSenderRequest(line));
+    reported = Promise.all([sending, reported]).then(([report]) => printDocument(report));
+    // It is reported below.
+    reported.catch(() => {});
   }
+  await reported;
   sender.close();
   return EXIT.done;
 }

@@ -98,6 +98,9 @@ async function outcomeIn(
     return await check.run(system);
   } catch (error) {
     if (error instanceof NotChecked) return { status: "failed", reason: messageOf(error) };
+    // A limiter that ends its server keeps no promise at all.
+    if (check.alone && error instanceof PartFailed && error.role.startsWith("server"))
+      return { status: "broken", promised: check.promise, seen: `${error.role} ${messageOf(error)}` };
     throw error;
   }
 }

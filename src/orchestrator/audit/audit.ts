@@ -86,14 +86,9 @@ export async function runAudit(
         holdProcess: python.holdProcess,
         onSetupStep: (text) => eventLog.setUp(text),
       });
-      const { runtime, choice } = await openRuntimeFor(request, versions, {
-        packageFolder,
-        eventLog,
-        signal,
-        plugins,
-        lease,
-        python,
-      });
+      const opening = { packageFolder, eventLog, signal, plugins, lease, python };
+      // A store that was killed is started again at its address.
+      const { runtime, choice } = await openRuntimeFor(request, versions, opening, { keepsAddresses: true });
       eventLog.info(choice);
       try {
         const folder = await abortable(signal, createCampaignFolder(root, new Date()));

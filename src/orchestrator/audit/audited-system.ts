@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration, KindCaps, Limits } from "../../contract/configuration.js";
 import { byDimension } from "../../contract/dimensions.js";
+import type { FaultAction } from "../../contract/faults.js";
 import { type RequestGroup, type SenderRequest, senderReportSchema } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
@@ -8,6 +9,7 @@ import { describeClient, findLimiter } from "../../targets/resolve.js";
 import type { ClientDescription, LimiterDescription } from "../../targets/types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import type { Lease } from "../ownership/lease.js";
+import { actions } from "../run/faults/actions.js";
 import { keyPrefixOf, layoutOf, SENDER, senderRole } from "../run/layout.js";
 import { PartFailed, PartSupervisor, type RunningRole } from "../run/part-supervisor.js";
 import { type RunStore, storeOf } from "../run/store.js";
@@ -59,6 +61,7 @@ export class AuditedSystem {
   readonly #supervisor: PartSupervisor;
   readonly #sender: RunningPart;
   readonly #servers: readonly RunningRole[];
+  readonly #restart: (part: RunningPart) => Promise<void>;
   readonly #nonce: string;
   #keys = 0;
 
@@ -70,6 +73,7 @@ export class AuditedSystem {
       store: RunStore;
       servers: readonly RunningRole[];
       sender: RunningPart;
+      restart: (part: RunningPart) => Promise<void>;
     },
   ) {
     this.target = target;
@@ -81,6 +85,7 @@ export class AuditedSystem {
     this.#supervisor = started.supervisor;
     this.#servers = started.servers;
     this.#sender = started.sender;
+    this.#restart = started.restart;
     this.#nonce = started.nonce.slice(0, 6);
   }
 
@@ -118,7 +123,14 @@ export class AuditedSystem {
       // From here on a failure is the target's.
       await store.readBefore();
       return await work(
-        new AuditedSystem(settings, { nonce, supervisor, store, servers, sender: sender.part }),
+        new AuditedSystem(settings, {
+          nonce,
+          supervisor,
+          store,
+          servers,
+          sender: sender.part,
+          restart: (part) => lease.restart(part),
+        }),
       );
     } finally {
       await lease.release(parts);
@@ -167,6 +179,16 @@ export class AuditedSystem {
     if (line === undefined)
       throw new PartFailed(SENDER, this.#sender.lastLines().at(-1) ?? "it gave no report");
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
+  }
+
+  /**
+   * Does something to the roles of that kind, or to the one of that id.
+   * @returns its undoing, where there is one
+   */
+  inject(action: FaultAction, role: string): Promise<(() => Promise<void>) | undefined> {
+    const roles = this.#supervisor.roles(role);
+    const targets = { roles, store: this.store, restart: this.#restart };
+    return actions[action].inject(targets, { action, role, start_s: 0 });
   }
 
   /** Requests on one key at once. */

@@ -3,7 +3,7 @@ import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
-import type { InstalledVersions, Runtime } from "../../runtimes/types.js";
+import type { InstalledVersions, Runtime, RuntimeOptions } from "../../runtimes/types.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
@@ -139,7 +139,9 @@ async function measure(
     holdProcess: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });
-  const { runtime, choice } = await openRuntimeFor(request, versions, context);
+  const { runtime, choice } = await openRuntimeFor(request, versions, context, {
+    keepsAddresses: hasFaults(request),
+  });
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   try {
@@ -308,6 +310,7 @@ export async function openRuntimeFor(
   request: Request,
   versions: InstalledVersions | undefined,
   { packageFolder, eventLog, signal, plugins, lease, python }: Omit<MeasureContext, "foreignLoad">,
+  { keepsAddresses }: Required<Pick<RuntimeOptions, "keepsAddresses">>,
 ): Promise<OpenedRuntime> {
   const opening = openRuntime(request, {
     packageFolder,
@@ -317,7 +320,7 @@ export async function openRuntimeFor(
     signal,
     plugins,
     versions,
-    keepsAddresses: hasFaults(request),
+    keepsAddresses,
     hold: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });

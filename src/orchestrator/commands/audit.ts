@@ -10,9 +10,9 @@ import { checks } from "../audit/checks/index.js";
 import { auditLines } from "../audit/text.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
-import { listOf } from "../request/request.js";
+import { listOf, type Request } from "../request/request.js";
 import { settingOf } from "../request/settings.js";
-import type { CliCommand } from "./types.js";
+import type { CliCommand, CliContext } from "./types.js";
 
 /** Settings of a campaign that an audit accepts. */
 const SETTINGS = [
@@ -33,6 +33,7 @@ const SETTINGS = [
   "allow-parallel",
 ];
 const FORMATS = ["table", "json", "md"] as const;
+type Format = (typeof FORMATS)[number];
 
 const checkList = (): string => {
   const width = Math.max(...checks.map(({ id }) => id.length));
@@ -80,6 +81,22 @@ function checksOf(text: string | undefined): readonly Check[] {
   return checks.filter(({ id }) => words.includes(id));
 }
 
+/** Makes the checks, and prints what they show. */
+export async function checkPromises(
+  request: Request,
+  chosen: readonly Check[],
+  format: Format,
+  { runAudit, print }: { runAudit: CliContext["audit"]; print: CliContext["print"] },
+): Promise<ExitCode> {
+  const { exitCode, folder } = await runAudit({ ...request, ownResult: true }, chosen);
+  if (folder === undefined) return exitCode;
+  const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
+  if (format === "json") print(text.trimEnd());
+  else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
+  else print([...auditLines(auditSchema.parse(JSON.parse(text))), `saved in ${folder}`].join("\n"));
+  return exitCode;
+}
+
 export const audit: CliCommand = {
   name: "audit",
   definition,
@@ -88,7 +105,7 @@ export const audit: CliCommand = {
     if (!command) return EXIT.done;
     const { checks: named, format = "table" } = command.opts<{
       checks?: string;
-      format?: (typeof FORMATS)[number];
+      format?: Format;
     }>();
     const chosen = checksOf(named);
     if (env.STORE_URL)
@@ -101,12 +118,6 @@ export const audit: CliCommand = {
     const request = parseCampaign(flags, env);
     if (!request) return EXIT.done;
     const words = ["ratelimit-bench audit", ...argv].join(" ");
-    const { exitCode, folder } = await runAudit({ ...request, command: words, ownResult: true }, chosen);
-    if (folder === undefined) return exitCode;
-    const text = readFileSync(join(folder, AUDIT_FILE), "utf8");
-    if (format === "json") print(text.trimEnd());
-    else if (format === "md") print(readFileSync(join(folder, AUDIT_MARKDOWN), "utf8").trimEnd());
-    else print([...auditLines(auditSchema.parse(JSON.parse(text))), `saved in ${folder}`].join("\n"));
-    return exitCode;
+    return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
   },
 };

@@ -6,6 +6,7 @@ import { checkText, runChecks } from "../host/doctor.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
+import { quoted } from "../ui/command-text.js";
 import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./answers.js";
 import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
@@ -13,6 +14,15 @@ import { BACK, Cancelled, type Prompter } from "./prompter.js";
 
 /** A longer campaign gets a warning. */
 const LONG_CAMPAIGN_S = 3600;
+
+/** The answer that checks what the targets promise, instead of measuring them. */
+const AUDIT = "audit";
+
+/** The command line of an audit of the same targets. */
+const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
+  ["ratelimit-bench audit", ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted)].join(
+    " ",
+  );
 
 /** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
 export async function menu(prompter: Prompter, env: Environment, packageFolder: string): Promise<Request> {
@@ -27,6 +37,7 @@ export async function menu(prompter: Prompter, env: Environment, packageFolder: 
     const duration = await showPlan(prompter, request, packageFolder);
     const next = await askNext(prompter, answers, duration);
     if (next === "start") return request;
+    if (next === AUDIT) return { ...request, audit: true, command: auditCommand(answers) };
     if (next === BACK) {
       firstPage = pages.length - 1;
     } else {
@@ -52,7 +63,7 @@ async function askNext(
   prompter: Prompter,
   answers: MenuAnswers,
   duration: string | undefined,
-): Promise<"start" | number | typeof BACK> {
+): Promise<"start" | typeof AUDIT | number | typeof BACK> {
   const changes = pages
     .map(({ title, applies }, index) => ({
       value: String(index),
@@ -68,10 +79,15 @@ async function askNext(
         ? await prompter.selectOne("What now?", [...changes, cancel], "0")
         : await prompter.selectOne(
             `Start it? It takes ${duration}`,
-            [{ value: "start", label: "Start" }, { value: "change", label: "Change an answer" }, cancel],
+            [
+              { value: "start", label: "Start" },
+              { value: "change", label: "Change an answer" },
+              { value: AUDIT, label: "Check their promises instead", hint: "about a minute each, no speed" },
+              cancel,
+            ],
             "start",
           );
-    if (next === "start" || next === BACK) return next;
+    if (next === "start" || next === AUDIT || next === BACK) return next;
     if (next === "cancel") throw new Cancelled();
     const page = next === "change" ? await prompter.selectOne("Which one?", changes, "0") : next;
     if (page !== BACK) return Number(page);

@@ -112,6 +112,8 @@ export interface Request {
   outputMode: OutputMode;
   /** The command prints a result of its own: standard output is left to it, progress goes to standard error. */
   ownResult?: true;
+  /** The promises of its targets are checked instead of their speed: chosen in the menu. */
+  audit?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
   /** Refuses to start on a machine that the doctor warns about. */

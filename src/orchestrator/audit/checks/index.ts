@@ -4,10 +4,13 @@ import { burstFactor } from "./burst-factor.js";
 import { endlessKey } from "./endless-key.js";
 import { exactBurst, exactBurstOnServers } from "./exact-burst.js";
 import { expiry } from "./expiry.js";
+import { failover } from "./failover.js";
 import { headers } from "./headers.js";
 import { hostileKeys } from "./hostile-keys.js";
 import { longRunRate } from "./long-run-rate.js";
+import { scriptFlush } from "./script-flush.js";
 import { severalDescriptors } from "./several-descriptors.js";
+import { storeRestart } from "./store-restart.js";
 import { windowEdge } from "./window-edge.js";
 
 /** In the order of reports. Those that share a system are made in this order, too. */
@@ -21,6 +24,9 @@ export const checks: readonly Check[] = [
   blockTime,
   expiry,
   endlessKey,
+  scriptFlush,
+  storeRestart,
+  failover,
   headers,
   hostileKeys,
 ];

@@ -1,4 +1,5 @@
 import { type Check, outcomeOf, rangeText } from "../check.js";
+import { admittedInAll } from "../expected.js";
 import { judgedBursts } from "../scripted.js";
 
 /** How long it sends, in windows. */
@@ -22,14 +23,11 @@ export const longRunRate: Check = {
     const requests = WINDOWS * OFFERED * points;
     const every_ms = (WINDOWS * system.window_ms) / requests;
     const script = Array.from({ length: requests }, (_, n) => ({ after_ms: n * every_ms, count: 1 }));
-    const { bursts } = await judgedBursts(system, script);
-    const sum = (of: (burst: (typeof bursts)[number]) => number) =>
-      bursts.reduce((total, burst) => total + of(burst), 0);
-    const admitted = sum((burst) => burst.admitted);
-    // A moment later a request may just be admitted, and the next one not: only totals are compared.
-    const totals = [sum(({ range }) => range.least), sum(({ range }) => range.most)];
+    const { answers } = await judgedBursts(system, script);
+    const { admitted } = answers;
+    const { least, most } = admittedInAll(system.algorithm, system.limits, answers.bursts);
     const slack = SLACK_PER_WINDOW * WINDOWS;
-    const range = { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
+    const range = { least: least - slack, most: most + slack };
     const seconds = (WINDOWS * system.window_ms) / 1000;
     return outcomeOf(
       admitted >= range.least && admitted <= range.most,

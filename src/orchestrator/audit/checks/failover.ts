@@ -1,0 +1,33 @@
+import { findTopology } from "../../../targets/resolve.js";
+import { type Check, outcomeOf, skipped } from "../check.js";
+import { recoveryOf } from "../recovery.js";
+
+/** A cluster notices the loss after its node time-out of 5 s, and votes. */
+const MOST_S = 30;
+/** Enough to reach every shard. */
+const KEYS = 24;
+
+/**
+ * Promised: when a primary of a cluster is lost, the limiter decides on its keys again once a replica has taken over, and
+ * the quota is exact. It matters because this is what replicas are for: a client that does not follow the cluster fails a
+ * third of the users, or all, until it is started again.
+ */
+export const failover: Check = {
+  id: "failover",
+  title: "Failover",
+  promise: "When a primary is lost and its replica takes over, a limiter decides on all keys again.",
+  matters: "It is what replicas are for: a client that does not follow fails a part of all users for good.",
+  alone: true,
+  async run(system) {
+    const { id, replicas } = findTopology(system.target.topology);
+    if (replicas === 0) return skipped(`${id} has no replica that could take over`);
+    (await system.burst(system.freshKey(), 1)).requireDecided();
+    await system.inject("kill", "store-1");
+    const { decides, isExact, text } = await recoveryOf(system, MOST_S, KEYS);
+    return outcomeOf(
+      decides && isExact,
+      `it decides on all keys within ${MOST_S} s, and exactly ${system.limits.points} are admitted`,
+      text,
+    );
+  },
+};

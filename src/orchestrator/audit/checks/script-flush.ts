@@ -1,0 +1,34 @@
+import { type Check, outcomeOf, skipped } from "../check.js";
+import { recoveryOf } from "../recovery.js";
+
+const MOST_S = 10;
+/** Enough to reach every shard of a cluster. */
+const KEYS = 12;
+
+/**
+ * Promised: a store that has lost its scripts and functions gets them again. SCRIPT FLUSH, a restart without persistence
+ * and a failover to a replica that never ran them do that. It matters because a client that believes that its script is
+ * there fails every request until it is started again.
+ */
+export const scriptFlush: Check = {
+  id: "script-flush",
+  title: "Script flush",
+  promise: "A limiter whose scripts and functions are gone from the store loads them again.",
+  matters:
+    "An operator's SCRIPT FLUSH, or a failover, must not fail every request until the servers are started again.",
+  alone: true,
+  async run(system) {
+    const { store } = system;
+    (await system.burst(system.freshKey(), 1)).requireDecided();
+    const readings = (await store.perform(["read"]))?.readings ?? [];
+    if (!readings.some(({ script_calls = {} }) => Object.keys(script_calls).length > 0))
+      return skipped("its limiter runs no script in the store");
+    await system.inject("flush-scripts", "store");
+    const { decides, isExact, text } = await recoveryOf(system, MOST_S, KEYS);
+    return outcomeOf(
+      decides && isExact,
+      `it decides again within ${MOST_S} s, and exactly ${system.limits.points} are admitted`,
+      text,
+    );
+  },
+};

@@ -1,0 +1,51 @@
+import type { Answers } from "../answers.js";
+import type { AuditedSystem } from "../audited-system.js";
+import { type Check, outcomeOf, skipped } from "../check.js";
+import { recoveryOf } from "../recovery.js";
+
+const MOST_S = 10;
+const KEYS = 12;
+/** Requests while the store is away. */
+const MEANWHILE = 5;
+
+/** What became of requests that found no store. */
+function outageNote(answers: Answers): string {
+  const { admitted, all } = answers;
+  const limited = answers.limited.length;
+  if (admitted > 0) return `without its store it admits requests: ${admitted} of ${all.length}`;
+  if (limited > 0) return `without its store it denies requests: ${limited} of ${all.length}`;
+  return "without its store it fails requests";
+}
+
+async function restart(system: AuditedSystem): Promise<Answers> {
+  const undo = await system.inject("restart", "store");
+  const key = system.freshKey();
+  const meanwhile = await system.send([{ after_ms: 0, keys: [key], count: MEANWHILE }]);
+  await undo?.();
+  return meanwhile;
+}
+
+/**
+ * Promised: when its store was killed and is back, the limiter decides again by itself, and its quota is exact. It matters
+ * because stores are restarted for every update: a client that gives up, or keeps a dead connection, takes the API down
+ * until somebody restarts it. What it does while the store is away is told as a note.
+ */
+export const storeRestart: Check = {
+  id: "store-restart",
+  title: "Store restart",
+  promise: "When its store was killed and is back, a limiter decides again by itself.",
+  matters: "Stores are restarted for every update. What happens while the store is away is told as a note.",
+  alone: true,
+  async run(system) {
+    if (system.store.nodes.length === 0) return skipped("its counters are in the server's process");
+    (await system.burst(system.freshKey(), 1)).requireDecided();
+    const meanwhile = await restart(system);
+    const { decides, isExact, text } = await recoveryOf(system, MOST_S, KEYS);
+    return outcomeOf(
+      decides && isExact,
+      `it decides again within ${MOST_S} s of the store, and exactly ${system.limits.points} are admitted`,
+      text,
+      [outageNote(meanwhile)],
+    );
+  },
+};

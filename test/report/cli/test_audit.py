@@ -1,0 +1,126 @@
+"""The page and the Markdown of an audit."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from page_reader import read
+from report.cli.audit import main
+
+HOSTILE = "<img src=x onerror=alert(1)>|`*"
+
+
+def _finding(check: str, status: str, **members: Any) -> dict[str, Any]:
+    return {"check": check, "status": status, "seconds": 1, **members}
+
+
+def _target(label: str, *findings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "target": {
+            "text": label,
+            "label": label,
+            "client": "ioredis",
+            "store": "redis",
+            "topology": "standalone",
+            "limiter": "rate-limiter-flexible",
+            "options": [],
+            "algorithm": "fixed window",
+        },
+        "findings": list(findings),
+        "seconds": 2,
+    }
+
+
+def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
+    statuses = [finding["status"] for target in targets for finding in target["findings"]]
+    return {
+        "schema": "ratelimit-bench/audit",
+        "schema_version": 1,
+        "audit": "20260102_030405",
+        "started_at": "2026-01-02T03:04:05.000Z",
+        "finished_at": "2026-01-02T03:05:05.000Z",
+        "command": "ratelimit-bench audit --clients ioredis",
+        "runtime": "local",
+        "harness": "0.1.0",
+        "node": "24.0.0",
+        "programs": {"redis": "8.0.2"},
+        "checks": [
+            {"id": "exact-burst", "title": "Exact burst", "promise": "The quota.", "matters": "It counts."},
+            {"id": "expiry", "title": "Expiry", "promise": "No key stays.", "matters": "Stores fill."},
+        ],
+        "targets": list(targets),
+        "skips": [{"asked": "none", "reason": HOSTILE}],
+        "counts": {status: statuses.count(status) for status in ("holds", "broken", "skipped", "failed")},
+    }
+
+
+BROKEN = _target(
+    "ioredis+non-atomic",
+    _finding("exact-burst", "broken", promised="20 of 100", seen=f"87 {HOSTILE}", notes=["declared so"]),
+    _finding("expiry", "skipped", reason="its store does not list keys"),
+)
+WHOLE = _target(
+    "ioredis",
+    _finding("exact-burst", "holds", promised="20 of 100", seen="20"),
+    _finding("expiry", "failed", reason="3 of 40 requests failed"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "audit.json").write_text(json.dumps(_audit(BROKEN, WHOLE)), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_page_has_a_table_of_targets_and_checks_and_what_was_promised_and_seen(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(folder)]) == 0
+    assert capsys.readouterr().out.strip() == str((folder / "index.html").resolve())
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    assert "1 of 2 targets break a promise. 1 check could not be made." in text
+    for words in ("20 of 100", "declared so", "its store does not list keys", "3 of 40 requests failed"):
+        assert words in text
+    assert "<img src=x" not in text
+    assert read(text).text.count("ioredis+non-atomic") >= 3
+
+
+def test_each_cell_of_the_table_leads_to_its_details(folder: Path) -> None:
+    assert main([str(folder)]) == 0
+    text = (folder / "index.html").read_text(encoding="utf-8")
+    for anchor in ("exact-burst-1", "exact-burst-2", "expiry-1", "expiry-2"):
+        assert f'href="#{anchor}"' in text
+        assert f'id="{anchor}"' in text
+
+
+def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -> None:
+    assert main([str(folder)]) == 0
+    text = (folder / "audit.md").read_text(encoding="utf-8")
+    assert "| `ioredis+non-atomic` | **✗** | – |" in text
+    assert "| `ioredis` | ✓ | ? |" in text
+    assert "promised 20 of 100; seen 87" in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"schema_version": 2}, "$.schema_version"),
+        ({"counts": {}}, "$.counts"),
+        ({"speed": 1}, "$.speed"),
+    ],
+)
+def test_a_file_that_is_no_audit_is_refused_with_its_field(
+    folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], named: str
+) -> None:
+    (folder / "audit.json").write_text(json.dumps(_audit(BROKEN) | change), encoding="utf-8")
+    assert main([str(folder)]) == 2
+    assert named in capsys.readouterr().err
+    assert not (folder / "index.html").exists()
+
+
+def test_a_folder_without_an_audit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 2
+    assert "audit.json cannot be read" in capsys.readouterr().err
