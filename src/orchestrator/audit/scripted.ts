@@ -22,13 +22,14 @@ const MOST_TRIES = 3;
 
 /**
  * Sends bursts on a fresh key and compares what was admitted with the limiter's declared algorithm.
- * @param begin share of a window of the wall clock at which the first is sent, for limiters with such windows
+ * @param options `begin`: share of a window of the wall clock at which the first is sent, for limiters with such windows;
+ * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked at
  * @throws NotChecked where requests failed
  */
 export async function judgedBursts(
   system: AuditedSystem,
   bursts: readonly ScriptedBurst[],
-  begin = 0,
+  { begin = 0, meetsEdges = false }: { begin?: number; meetsEdges?: boolean } = {},
 ): Promise<{ bursts: JudgedBurst[]; answers: Answers }> {
   for (let tries = 1; ; tries++) {
     const key = system.freshKey();
@@ -36,7 +37,8 @@ export async function judgedBursts(
     const aligned = system.alignedTo(begin);
     const answers = (await system.send(groups, aligned ? { begin: aligned } : {})).requireDecided();
     const each = bursts.map((_, index) => answers.ofGroup(index));
-    if (tries < MOST_TRIES && each.some((burst) => system.metEdge(burst))) continue;
+    const metEdge = !meetsEdges && each.some((burst) => system.metEdge(burst));
+    if (metEdge && tries < MOST_TRIES) continue;
     const ranges = admittedRanges(
       system.algorithm,
       system.limits,

@@ -37,7 +37,7 @@ export const burstFactor: Check = {
   matters: "What stands behind the limiter must bear its worst burst, not its mean rate.",
   async run(system) {
     const { limits, algorithm, window_ms } = system;
-    const { answers } = await judgedBursts(system, script(system));
+    const { answers } = await judgedBursts(system, script(system), { meetsEdges: true });
     const spans = answers.all.flatMap(({ status, sent_ms, answered_ms }) =>
       status === 200 ? [[sent_ms, answered_ms] as const] : [],
     );

@@ -23,7 +23,7 @@ export const longRunRate: Check = {
     const requests = WINDOWS * OFFERED * points;
     const every_ms = (WINDOWS * system.window_ms) / requests;
     const script = Array.from({ length: requests }, (_, n) => ({ after_ms: n * every_ms, count: 1 }));
-    const { answers } = await judgedBursts(system, script);
+    const { answers } = await judgedBursts(system, script, { meetsEdges: true });
     const { admitted } = answers;
     const { least, most } = admittedInAll(system.algorithm, system.limits, answers.bursts);
     const slack = SLACK_PER_WINDOW * WINDOWS;

@@ -48,7 +48,7 @@ export const windowEdge: Check = {
   matters: "A window that ends early admits more than the quota; one that ends late turns users away.",
   async run(system) {
     const tried = followsWallClock(system)
-      ? [(await judgedBursts(system, alignedScript(system), BEGIN)).bursts]
+      ? [(await judgedBursts(system, alignedScript(system), { begin: BEGIN })).bursts]
       : await Promise.all(PHASES_MS.map((phase_ms) => tryAt(system, phase_ms)));
     const isBroken = (bursts: readonly JudgedBurst[]) => bursts.some(({ holds }) => !holds);
     const shown = tried.find(isBroken) ?? tried[0] ?? [];
