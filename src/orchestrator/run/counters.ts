@@ -235,7 +235,12 @@ export class CounterWatch {
     const cpu_us = new Map<string, number>();
     await Promise.all(
       this.#roles.map(async ({ id, part }) => {
-        if (part.isDown) return;
+        if (part.isDown) {
+          // What it used until it was killed.
+          const last = this.#readings.get(id)?.at(-1);
+          if (last) cpu_us.set(id, last.cpu_us);
+          return;
+        }
         try {
           const counters = await inTime(part.counters());
           const readings = this.#readings.get(id) ?? [];
