@@ -106,6 +106,20 @@ export const programs: readonly Mutant[] = [
   },
   // src/orchestrator
   {
+    what: "faults that are done when a run ends are undone in the order of their doing",
+    file: "src/orchestrator/run/faults/injection.ts",
+    find: "[...this.#done].reverse()",
+    replace: "[...this.#done]",
+    test: "test/unit/orchestrator/run/faults/injection.test.ts",
+  },
+  {
+    what: "a killed part is restarted while the campaign is stopping",
+    file: "src/orchestrator/ownership/lease.ts",
+    find: "this.#refuseIfClosed(part);\n    const restart",
+    replace: "const restart",
+    test: "test/unit/orchestrator/ownership/lease.test.ts",
+  },
+  {
     what: "the generator goes on while the counters are still read",
     file: "src/orchestrator/run/drained-readings.ts",
     find: ".then(() => this.#readings[phase]())",
