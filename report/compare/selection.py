@@ -60,6 +60,12 @@ class CampaignReader:
     def select(self, folder: Path, label: str | None) -> Selection:
         """Raises ReportError when the campaign has no such target, naming those that it has."""
         campaign, summaries = self.read(folder)
+        if not summaries:
+            raise ReportError(
+                f"campaign {one_line(campaign.name)} has no row to compare: runs with faults, and rows of "
+                "the store layer, are in no comparison",
+                USAGE,
+            )
         chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
         if not chosen:
             labels = sorted({row.identity.label for row in summaries})

@@ -13,7 +13,7 @@ from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
-from report.sections.boundary import promise_documents
+from report.sections.faults import fault_sentences
 from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents
 from report.sections.recommendation import recommend
@@ -141,6 +141,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
                 *(recommended.sentences if recommended else ()),
                 *store_sentences(analysis.store_operations),
                 *load_program_sentences(analysis.load_programs),
+                *fault_sentences(analysis.faults),
             ],
             "limits": [line.text for line in recommended.caveats] if recommended else [],
         },

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from report.analysis.fault_text import fault_words, seconds_text
+from report.analysis.fault_text import NEVER, fault_words, seconds_text
 from report.analysis.faults import (
     FaultCase,
     FaultedRun,
@@ -160,7 +160,7 @@ def _answers_text(case: FaultCase) -> str:
     for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
         share = case.spread(answer_share(name))
         if share and share.middle >= _LEAST_SHARE:
-            found.append(f"{word} {percent(100 * share.middle, 0)}")
+            found.append(f"{word}\u00a0{percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
     return ", ".join(found)
 
 
@@ -336,3 +336,44 @@ def fault_section(groups: Sequence[FaultGroup]) -> FaultSection | None:
         runs=tuple(map(_run_row, fault_runs_of(groups))),
         recoveries=_recovery_notes(groups),
     )
+
+
+def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
+    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, recovery after 1.3 s, 513 requests are
+    lost; it fails with errors.`"""
+    return [
+        f"When {fault_words(group.fault)}, {case.identity.label}: {text}."
+        for group in groups
+        for case in group.cases
+        if (text := _sentence(case))
+    ]
+
+
+def _sentence(case: FaultCase) -> str:
+    """Medians; empty where no run counts."""
+    seen = case.spread(lambda each: each.figures.outage_seen_s)
+    lost = case.spread(lambda each: each.figures.requests_lost)
+    if seen is None or lost is None:
+        return ""
+    back = case.spread(recovery)
+    recovered = (
+        "recovery not known"
+        if back is None
+        else "no recovery"
+        if back.middle == NEVER
+        else f"recovery after {seconds_text(back.middle)} s"
+    )
+    outage = f"an outage of {seconds_text(seen.middle)} s is seen" if seen.middle else "no outage is seen"
+    over = case.spread(over_admission)
+    beyond = f", {_signed(over.middle)} over the quota" if over and over.middle > 0 else ""
+    ending = _ENDINGS[behaviour_of(case)]
+    return f"{outage}, {recovered}, {count(lost.middle)} requests are lost{beyond}; {ending}"
+
+
+_ENDINGS = {
+    "open": "it fails open",
+    "closed": "it fails closed",
+    "errors": "it fails with errors",
+    "waits": "requests wait",
+    "unchanged": "answers are as before",
+}

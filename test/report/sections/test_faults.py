@@ -14,11 +14,12 @@ from fault_documents import PAUSE, RESTART, faulted
 from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
+from report.cli.compare import main as compare
 from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
-from report.sections.faults import COLUMNS, FaultSection, fault_section
+from report.sections.faults import COLUMNS, FaultSection, fault_section, fault_sentences
 
 
 def section_of(*documents: Document) -> FaultSection:
@@ -32,7 +33,7 @@ def cells(*documents: Document) -> dict[str, str]:
     row = section_of(*documents).blocks[0].rows[0]
     names = (name for name, _ in COLUMNS)
     return {
-        name: f"{cell.text} [{cell.range}]" if cell.range else cell.text
+        name: (f"{cell.text} [{cell.range}]" if cell.range else cell.text).replace("\u00a0", " ")
         for name, cell in zip(names, row.cells, strict=True)
     }
 
@@ -72,6 +73,16 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
+
+
+def test_the_last_screen_has_a_sentence_for_each_target() -> None:
+    groups = fault_groups(
+        analysis_of_results(faulted(), failed_result(faulted("ioredis")["configuration"], 1)).campaign
+    )
+    assert fault_sentences(groups) == [
+        "When the store restarts, iovalkey: an outage of 1.2 s is seen, recovery after 1.3 s, 2,400 requests "
+        "are lost, +1,000 over the quota; it fails with errors."
+    ]
 
 
 def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
@@ -177,11 +188,15 @@ def test_runs_with_faults_are_in_no_ranking_and_none_is_missing(build: Build) ->
     assert (report / "faults.csv").exists()
 
 
-def test_a_campaign_of_faults_alone_has_a_page_without_rankings(build: Build) -> None:
+def test_a_campaign_of_faults_alone_has_a_page_without_rankings(
+    build: Build, capsys: pytest.CaptureFixture[str]
+) -> None:
     outcome = build(None, [faulted()])
     assert outcome.code == 0
     assert "What faults do to an API" in outcome.page
     assert 'id="answer"' not in outcome.page
+    assert compare([str(outcome.folder), str(outcome.folder)]) == 2
+    assert "has no row to compare: runs with faults" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
