@@ -162,4 +162,11 @@ export const libraries: readonly Mutant[] = [
     replace: 'reasons.every(({ severity }) => severity === "invalid")',
     test: "test/unit/judge/verdict.test.ts",
   },
+  {
+    what: "requests that wait for ever are no obstacle to a recovery",
+    file: "src/judge/fault-figures.ts",
+    find: "const all = ended(ends) + waiting;",
+    replace: "const all = ended(ends);",
+    test: "test/unit/judge/fault-figures.test.ts",
+  },
 ];

@@ -12,6 +12,13 @@ export const programs: readonly Mutant[] = [
   },
   // src/benchmark
   {
+    what: "the latencies of a timeline belong to other slices",
+    file: "src/benchmark/measurement/timeline.ts",
+    find: "at += answers;",
+    replace: "",
+    test: "test/unit/benchmark/measurement/timeline.test.ts",
+  },
+  {
     what: "latencies are recorded in milliseconds instead of microseconds",
     file: "src/benchmark/measurement/histograms.ts",
     find: "Math.max(1, Math.round(ms * 1000))",

@@ -136,4 +136,11 @@ export const report: readonly Mutant[] = [
     replace: "False",
     test: "test/report/html/test_page.py",
   },
+  {
+    what: "runs with faults are ranked by their speed",
+    file: "report/results/load.py",
+    find: "runs = [run for run in runs if not run.identity.faults]",
+    replace: "runs = list(runs)",
+    test: "test/report/sections/test_faults.py",
+  },
 ];
