@@ -20,8 +20,8 @@ _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
 _LABELS_PX = 34
 #: Drawn before the injection.
 _BEFORE_S = 5.0
-#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate, which is
-#: no round number, so that the title of a strip and a tick do not meet.
+#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate. It
+#: is not round, so that the title of a strip and a tick do not meet.
 _MAX_RATE = 1.9
 
 
