@@ -13,5 +13,8 @@ export function median(values: readonly number[]): number {
   return mean([sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN]);
 }
 
+/** A number with at most two significant digits. */
+export const toTwoDigits = (value: number): number => Number(value.toPrecision(2));
+
 /** A number with at most three significant digits. */
 export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));

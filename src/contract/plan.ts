@@ -43,6 +43,19 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
+  /** How the one rate of all configurations was found; absent where it was given, or there is none. */
+  calibration: z
+    .strictObject({
+      /** Of the slowest throughput, 0 to 1. */
+      share: z.number().positive().max(1),
+      /** Measured seconds of each. */
+      window_s: z.number().positive(),
+      /** Absent before the calibration. */
+      rate_per_second: z.number().positive().optional(),
+      /** In closed loops, without faults. */
+      measured: z.array(z.strictObject({ name: z.string(), requests_per_second: z.number().positive() })),
+    })
+    .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
   /** Between clients; only with consecutive order. */

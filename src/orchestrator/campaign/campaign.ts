@@ -1,4 +1,5 @@
 import { basename, join } from "node:path";
+import type { Configuration } from "../../contract/configuration.js";
 import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
@@ -35,6 +36,8 @@ import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
 import { Progress } from "../run/campaign-progress.js";
+import type { ExternalStore } from "../run/layout.js";
+import { moduleFiles } from "../run/module-files.js";
 import {
   availability,
   type OpenedRuntime,
@@ -43,8 +46,10 @@ import {
 } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
+import { executeRun } from "../run/run.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
+import { atRate, CALIBRATION_WARMUP_S, calibrate, calibrated, withCalibration } from "./calibration.js";
 import {
   type CampaignOutcome,
   type CompletedRuns,
@@ -125,7 +130,7 @@ interface MeasureContext extends CampaignContext {
 
 /** Opens the runtime, measures the runs of the plan that are missing, and stops everything that was started. */
 async function measure(
-  request: Request,
+  asked: Request,
   requested: Pick<SelectedConfigurations, "configurations">,
   existing: ExistingCampaign | undefined,
   { completed }: CompletedRuns,
@@ -139,24 +144,28 @@ async function measure(
     holdProcess: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });
-  const { runtime, choice } = await openRuntimeFor(request, versions, context, {
-    keepsAddresses: hasFaults(request),
-  });
+  const { runtime, choice } = await open(asked, versions, context);
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   try {
-    const external = await discoverStore(request.storeAccess, runtime);
-    const partFaults = hasFaults(request) ? await runtime.partFaults() : undefined;
+    const external = await discoverStore(asked.storeAccess, runtime);
+    const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
     const planContext = {
-      available: (id: string) => availability(request, runtime, external, id),
-      caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
+      available: (id: string) => availability(asked, runtime, external, id),
+      caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
       external,
       ...(partFaults ? { partFaults } : {}),
     };
-    const findings = existing ? undefined : await findingsAt(request, planContext, runtime, context);
-    const plan =
-      existing?.manifest.plan ??
+    const findings = existing ? undefined : await findingsAt(asked, planContext, runtime, context);
+    const calibration =
+      asked.calibrates && !existing
+        ? await calibrationAt(asked, planContext, runtime, external, context)
+        : undefined;
+    const request = calibration ? atRate(asked, calibration.rate_per_second) : asked;
+    const planned = () =>
       withPluginNotes(planOf(request, { ...planContext, ...(findings && { findings }) }), context.plugins);
+    const plan =
+      existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
     await requireWritable(request.outputFile);
     const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
     await lease.update({ folder });
@@ -245,6 +254,36 @@ async function findingsAt(
     signal,
     findingsOf(settings, runtime, lease, (role, line) => eventLog.programLine(role, line)),
   );
+}
+
+/** Finds the rate of a campaign that names none. */
+function calibrationAt(
+  request: Request,
+  planContext: PlanContext,
+  runtime: Runtime,
+  external: ExternalStore | undefined,
+  { eventLog, signal, lease }: MeasureContext,
+): ReturnType<typeof calibrate> {
+  const throughputOf = async (configuration: Configuration): Promise<number> => {
+    const settings = {
+      configuration,
+      seed: request.seed,
+      warmupS: CALIBRATION_WARMUP_S,
+      workers: request.workers,
+      caps: request.caps,
+      modules: moduleFiles(request),
+      ...(external ? { external } : {}),
+    };
+    const listener = {
+      phase() {},
+      progress() {},
+      log: (role: string, line: string) => eventLog.programLine(role, line),
+    };
+    const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
+    return result.requests.average;
+  };
+  const configurations = calibrated(selectConfigurations(request, planContext));
+  return calibrate(configurations, throughputOf, (text) => eventLog.setUp(text));
 }
 
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */

@@ -23,6 +23,7 @@ import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
+import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
 
 /** What a campaign would do; nothing is started to find out. */
 export interface Preview {
@@ -50,6 +51,10 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     planOf(request, { available, caps, partFaults: description.partFaults }),
     plugins,
   );
+  if (request.calibrates) {
+    plan.calibration = pendingCalibration();
+    plan.notes.push(pendingCalibrationText(plan));
+  }
   const overheads: Overheads = await overheadsOf(description.id);
   const expected = withExpectedTrials(plan, new Map());
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
@@ -102,15 +107,28 @@ export function subjectCells(configuration: Configuration): string[] {
 }
 export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
+/** Whether the rate is still to be found. */
+const isRateOpen = ({ calibration }: Plan): boolean =>
+  calibration !== undefined && calibration.rate_per_second === undefined;
+
+/** Load and limits, without a rate that is still to be found. */
+export function plannedLoadText(plan: Plan, configuration: Configuration): string {
+  const text = loadAndLimitsText(configuration);
+  const { load } = configuration;
+  return isRateOpen(plan) && load.model === "open"
+    ? text.replace(`${load.rate_per_second}/s`, "rate found by calibration,")
+    : text;
+}
+
 /** One line for each configuration. */
 function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
   const rows = configurations.map(({ hash, configuration }) => [
     ...subjectCells(configuration),
-    loadAndLimitsText(configuration),
+    plannedLoadText(plan, configuration),
     extentText(configuration),
     runsText(plan, hash),
-    hash,
+    isRateOpen(plan) ? "–" : hash,
   ]);
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }

@@ -3,20 +3,20 @@ import {
   adaptiveText,
   extentText,
   type Preview,
+  plannedLoadText,
   roundsText,
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
 import { decidable } from "../plan/decidable.js";
 import { burnInLines } from "../plan/order.js";
-import { loadAndLimitsText } from "../ui/event-text.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
 function configurationLines(plan: Plan, columns: number): string[] {
   const rows = plan.configurations.map(({ configuration }) => [
     ...subjectCells(configuration),
-    loadAndLimitsText(configuration),
+    plannedLoadText(plan, configuration),
     `${extentText(configuration)} measured`,
   ]);
   const isCommon = (column: number) => column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);

@@ -44,7 +44,8 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
     throw usageError(
       `${runs.source} auto and ${order.source} consecutive: adaptive runs need interleaved rounds`,
     );
-  const open = settings.find("rate") ?? settings.find("rate-sweep") ?? settings.find("slo");
+  const open =
+    settings.find("rate") ?? settings.find("rate-sweep") ?? settings.find("slo") ?? settings.find("fault");
   if (open)
     throw usageError(
       `${runs.source} auto and ${open.source}: throughput decides, and an open loop fixes the throughput`,

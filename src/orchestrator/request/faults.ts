@@ -158,6 +158,6 @@ function requireFitting(
   if (diagnose) throw usageError(`${shown} and --diagnose: give one of them`);
   if (rates.length === 0)
     throw usageError(
-      `${shown} needs an open loop, at a rate that every target can serve: give --rate, e.g. --rate 1000`,
+      `${shown} is for open loops: give --rate, or a fault, for which one is found by calibration`,
     );
 }

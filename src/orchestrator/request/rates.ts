@@ -3,6 +3,7 @@ import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { budgetS } from "./adaptive-runs.js";
+import { NO_FAULT } from "./faults.js";
 import { listOf, numberIn } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
@@ -55,10 +56,20 @@ function searchOf(settings: Settings): { objectives: Threshold[]; searchBudgetS?
   return { objectives, ...(budget ? { searchBudgetS: budgetS(budget) } : {}) };
 }
 
+/** In the place of a rate that a calibration finds. */
+const NOT_CALIBRATED = 1000;
+
+/** Whether some run has a fault: it takes an open loop. */
+function needsRate(settings: Settings): boolean {
+  const faults = settings.find("fault")?.value.split(/[,\s]+/) ?? [];
+  return faults.some((fault) => fault !== "" && fault !== NO_FAULT);
+}
+
 /** The open loops of a request. */
 export interface OpenLoops {
   /** Requests/s; empty for closed loops. */
   rates: number[];
+  calibrates?: true;
   arrivals: Arrivals;
   objectives?: Threshold[];
   searchBudgetS?: number;
@@ -80,7 +91,9 @@ export function openLoopsOf(
   const given = ratesOf(settings, notices);
   if (search && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
-  const rates = search && given.length === 0 ? [SEARCH_FROM] : given;
+  const calibrates = !search && given.length === 0 && needsRate(settings);
+  const missing = search ? [SEARCH_FROM] : calibrates ? [NOT_CALIBRATED] : [];
+  const rates = given.length === 0 ? missing : given;
   const spread = settings.find("arrivals");
   if (spread && rates.length === 0)
     throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
@@ -91,5 +104,11 @@ export function openLoopsOf(
   }
   const isDefault = rates.length > 0 && !isGiven("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
-  return { rates, arrivals: arrivals.data, ...search, ...(isDefault ? { concurrency } : {}) };
+  return {
+    rates,
+    ...(calibrates ? { calibrates } : {}),
+    arrivals: arrivals.data,
+    ...search,
+    ...(isDefault ? { concurrency } : {}),
+  };
 }

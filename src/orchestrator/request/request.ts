@@ -66,6 +66,8 @@ export interface Request {
   connections: number[];
   /** Requests/s of open loops; empty for closed loops. */
   rates: number[];
+  /** The rate is found by a calibration: `rates` only fill its place. */
+  calibrates?: true;
   /** Spacing of the sends of open loops. */
   arrivals: Arrivals;
   /** The faults of each configuration; one empty list without any. */

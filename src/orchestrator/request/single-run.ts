@@ -92,7 +92,8 @@ function settingLayer(env: Environment): [string, SettingValue][] {
   return singleRunSettings.flatMap(({ key, singleRun }) => {
     const { name, toValue = (text: string) => text } = singleRun;
     // In an open loop, the number of connections has another default.
-    const defaultValue = key === "concurrency" && given.RATE ? undefined : singleRun.defaultValue;
+    const defaultValue =
+      key === "concurrency" && (given.RATE || given.FAULT) ? undefined : singleRun.defaultValue;
     const text = given[name] ?? defaultValue;
     return text === undefined ? [] : [[key, { source: name, value: toValue(text) }]];
   });

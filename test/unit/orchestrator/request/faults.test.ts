@@ -75,14 +75,13 @@ describe("--fault", () => {
     [["--fault", "store-pause@5s+0s", ...OPEN], "above 0 s"],
     [["--fault", "store-pause@0.5s+1s", ...OPEN], "1 s or later"],
     [["--fault", "pause:store@5s+2s/restart:store@6s", ...OPEN], "before the one before it has ended"],
-    [["--fault", "store-pause"], "--rate"],
+    [["--fault", "none"], "--rate"],
     [["--fault", "store-pause", "--find-max-rate", "--slo", "p99<10ms"], "--find-max-rate"],
     [["--fault", "store-pause", "--diagnose", ...OPEN], "--diagnose"],
     [["--fault", "store-pause", "--duration-mode", "requests:500", ...OPEN], "custom:N"],
     // 10 s before, 2 s of pause, 10 s after it.
     [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@1s"],
     [["--fault", "store-pause@1s+2s", "--duration-mode", "custom:5", ...OPEN], "custom:6"],
-    [["--fault", "primary-kill", "--duration-mode", "fixed30", "--clients", "iovalkey:cluster"], "--rate"],
   ])("%j is bad usage in one line that names the fix", (flags, ...parts) => {
     expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
   });

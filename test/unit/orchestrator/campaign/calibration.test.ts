@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  atRate,
+  calibrate,
+  calibrated,
+  withCalibration,
+} from "../../../../src/orchestrator/campaign/calibration.js";
+import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/plan.js";
+import { PartFailed } from "../../../../src/orchestrator/run/part-supervisor.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const newFolder = temporaryFolders();
+const FAULTS = ["--fault", "none,store-pause,store-restart", "--duration-mode", "custom:30"];
+const asked = (...flags: string[]) => requestOf("--clients", "iovalkey,ioredis,none", ...FAULTS, ...flags);
+
+describe("the rate of a campaign with faults that names none", () => {
+  test("is asked of each target once, in a closed loop without faults; not of controls", () => {
+    const found = calibrated(selectConfigurations(asked(), everything));
+    expect(found.map(({ target }) => target.label)).toEqual(["iovalkey", "ioredis"]);
+    for (const configuration of found) {
+      expect(configuration).toMatchObject({ load: { model: "closed" }, extent: { duration_s: 5 } });
+      expect(configuration).not.toHaveProperty("faults");
+    }
+    expect(calibrated(selectConfigurations(asked("--servers", "1,2"), everything))).toHaveLength(4);
+  });
+
+  test("is 60 % of the slowest throughput in two digits, one for all, and part of the plan", async () => {
+    const request = asked();
+    const figures: Record<string, number> = { iovalkey: 20_000, ioredis: 9_876 };
+    const told: string[] = [];
+    const found = await calibrate(
+      calibrated(selectConfigurations(request, everything)),
+      async ({ target }) => figures[target.label] ?? Number.NaN,
+      (text) => told.push(text),
+    );
+    expect(found.rate_per_second).toBe(5_900);
+    expect(told).toHaveLength(2);
+    const at = atRate(request, found.rate_per_second);
+    const plan = withCalibration(makePlan(at, everything), found);
+    for (const { configuration } of plan.configurations)
+      expect(configuration.load).toMatchObject({ model: "open", rate_per_second: 5_900 });
+    expect(plan.calibration).toMatchObject({ rate_per_second: 5_900, share: 0.6 });
+    expect(plan.notes.at(-1)).toMatch(/5900\/s was found by calibration.*ioredis.*9876\/s.*--rate 5900/);
+    expect(at.settings.rate).toBe("5900");
+    expect(at.command).toMatch(/ --rate 5900$/);
+  });
+
+  test("does not depend on a target that fails, but on one at least", async () => {
+    const [one, other] = calibrated(selectConfigurations(asked(), everything));
+    if (!one || !other) throw new Error("two targets were asked for");
+    const fails = async () => {
+      throw new PartFailed("server-1", "ended with 1");
+    };
+    const found = await calibrate(
+      [one, other],
+      ({ target }) => (target === one.target ? fails() : Promise.resolve(1_000)),
+      () => {},
+    );
+    expect(found.rate_per_second).toBe(600);
+    await expectFailure(
+      () => calibrate([one], fails, () => {}),
+      EXIT.environment,
+      "no target could be calibrated: give --rate",
+      "server-1 ended with 1",
+    );
+  });
+
+  test("is open in a dry run", async () => {
+    const request = requestOf("--clients", "none", ...FAULTS, "--runtime", "local", "--output", newFolder());
+    const lines = previewLines(await previewCampaign(request, newFolder()));
+    expect(lines.join("\n")).toContain("rate found by calibration, constant");
+    expect(lines.join("\n")).toContain("note: the rate is found by calibration before the first run: 60 %");
+    expect(lines.join("\n")).not.toContain("1000/s");
+  });
+
+  test("is not looked for where one is given, or no run has a fault", () => {
+    expect(asked("--rate", "100").calibrates).toBeUndefined();
+    expect(asked().calibrates).toBe(true);
+    expect(requestOf("--clients", "iovalkey").calibrates).toBeUndefined();
+  });
+});
