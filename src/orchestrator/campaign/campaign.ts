@@ -209,6 +209,7 @@ async function measure(
         plugins,
         completed,
         checksums,
+        ...(partFaults && { partFaults }),
         ...(selection && { selection }),
         ...(hostSpeed && { hostSpeed }),
       }).runAll();

@@ -5,7 +5,7 @@ import { isProgramLayer } from "../../contract/layers.js";
 import { isCounted, type Plan, roundOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { type HostLoad, hasFigures, type Result } from "../../contract/result.js";
-import type { Runtime } from "../../runtimes/types.js";
+import type { PartFaults, Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -51,6 +51,8 @@ interface RunLoopOptions {
   checksums: Checksums;
   /** Measures the speed of this machine; absent where the runs take place on another one. */
   hostSpeed?: { measure(): Promise<HostSpeed> };
+  /** What the runtime can do to its parts; absent where no run has a fault. */
+  partFaults?: PartFaults;
   /** Which runs of the plan are needed; by default all. */
   selection?: RunSelection;
 }
@@ -130,7 +132,7 @@ export class RunLoop {
   }
 
   async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
-    const { plan, runtime, lease, signal, request, external } = this.#options;
+    const { plan, runtime, lease, signal, request, external, partFaults } = this.#options;
     const settings = {
       configuration: identity.planned.configuration,
       // All configurations of a round meet the same requests.
@@ -139,6 +141,7 @@ export class RunLoop {
       workers: request.workers,
       caps: request.caps,
       modules: moduleFiles(request),
+      ...(partFaults ? { partFaults } : {}),
       ...(external ? { external } : {}),
       ...(planned.diagnose ? { diagnose: planned.diagnose } : {}),
     };

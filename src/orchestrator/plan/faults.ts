@@ -57,12 +57,28 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   return undefined;
 }
 
-/** Why the store, or the runtime, cannot do it. */
-function unable(
-  { action }: Fault,
-  { target }: Subject,
+/** Whether a relay between the servers and the store stands for a cut that the runtime itself cannot make. */
+const isCutByRelay = (
+  fault: Fault,
+  { topology }: Pick<Configuration["target"], "topology">,
   partFaults: PartFaults | undefined,
-): string | undefined {
+): boolean => {
+  const { primaries, replicas } = findTopology(topology);
+  const cuts = fault.action === "disconnect" && faultKind(fault) === "store" && primaries + replicas === 1;
+  return cuts && partFaults !== undefined && partFaults.disconnect !== true;
+};
+
+/** Whether a run has a relay between its servers and the store: it stays there for the whole run. */
+export const needsRelay = (
+  { faults = [], target }: Pick<Configuration, "faults" | "target">,
+  partFaults: PartFaults | undefined,
+): boolean => faults.some((fault) => fault.action === "delay" || isCutByRelay(fault, target, partFaults));
+
+/** Why the store, or the runtime, cannot do it. */
+function unable(fault: Fault, { target }: Subject, partFaults: PartFaults | undefined): string | undefined {
+  const { action } = fault;
+  // A program of our own does it, under every runtime.
+  if (action === "delay" || isCutByRelay(fault, target, partFaults)) return undefined;
   const partFault = partFaultOf[action];
   if (partFault) {
     const able = partFaults?.[partFault] ?? true;

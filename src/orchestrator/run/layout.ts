@@ -10,10 +10,11 @@ import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
-import type { OwnProgram, Part, PartAllocation } from "../../runtimes/types.js";
+import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
+import { needsRelay } from "../plan/faults.js";
 import { roleCounts } from "../plan/role-counts.js";
 
 /** A store that the user already runs, with the variables that give programs access to it. */
@@ -36,6 +37,8 @@ export interface RunSettings {
   external?: ExternalStore;
   /** Servers and store are read with instruments that cost CPU time. */
   diagnose?: true;
+  /** What the runtime can do to its parts; absent where no run has a fault. */
+  partFaults?: PartFaults;
   /** Files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
 }
@@ -80,7 +83,7 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const idsOf = (kind: "store" | "service" | "server") =>
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
   const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
-  const relayIds = needsRelays(configuration) ? storeIds.map(relayOf) : [];
+  const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
   const specs = new RunSpecs(settings, storeIds, serverIds, relayIds);
   return [
     ...storeIds.map((id) => storeRole(id, settings)),
@@ -136,10 +139,6 @@ function storeRole(id: string, settings: RunSettings): Role {
     }),
   };
 }
-
-/** Whether a fault needs something between the servers and the store. It then stays there for the whole run. */
-const needsRelays = ({ faults = [] }: Configuration): boolean =>
-  faults.some(({ action }) => action === "delay");
 
 /** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");

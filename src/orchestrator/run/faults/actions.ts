@@ -84,6 +84,12 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
   },
   disconnect: {
     async inject(targets) {
+      const { roles, store } = targets;
+      // What stands between the servers and the store can cut them where the runtime cannot.
+      if (store.relays.length > 0 && roles.every(({ kind }) => kind === "store")) {
+        await allRelays(store, { mode: "hold" });
+        return () => allRelays(store, { mode: "pass" });
+      }
       await each(targets, "disconnect");
       return () => each(targets, "reconnect");
     },

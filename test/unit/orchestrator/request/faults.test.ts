@@ -105,6 +105,7 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
     ["iovalkey", "primary-pause", "no cluster"],
     ["iovalkey", "one-of-n-servers", "--servers 2"],
     ["iovalkey", "pause:store-2", "there is no store-2"],
+    ["iovalkey:cluster", "slow-store", "nothing can stand between"],
     ["iovalkey", "pause:service", "no service"],
     ["iovalkey:cluster", "store-restart", "primary-kill"],
     ["iovalkey:cluster", "kill:store-4", "store-1 to store-3"],
@@ -119,8 +120,15 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
 
   test("by the runtime, and by a store that already runs", () => {
     const cut = { kill: true, pause: true, disconnect: "nothing can be cut off" } as const;
-    expect(skipsOf({ ...everything, partFaults: cut }, "iovalkey", "partition", "store-pause")).toEqual([
-      "iovalkey: partition: nothing can be cut off",
+    const skipsWith = (client: string, ...faults: string[]) =>
+      skipsOf({ ...everything, partFaults: cut }, client, ...faults);
+    // A relay can stand before one node, and not before a cluster or a service.
+    expect(skipsWith("iovalkey", "partition", "store-pause")).toEqual([]);
+    expect(skipsWith("iovalkey:cluster", "partition")).toEqual([
+      "iovalkey:cluster: partition: nothing can be cut off",
+    ]);
+    expect(skipsWith("envoy-http", "disconnect:service")).toEqual([
+      "envoy-http: disconnect:service@10s+3s: nothing can be cut off",
     ]);
     const external = {
       store: "valkey",
