@@ -1,19 +1,21 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { CheckStatus, Finding } from "../../../src/contract/audit.js";
 import { auditTarget } from "../../../src/orchestrator/audit/audit-target.js";
 import { checks } from "../../../src/orchestrator/audit/checks/index.js";
 import { Lease } from "../../../src/orchestrator/ownership/lease.js";
-import { registerPlugins } from "../../../src/orchestrator/run/plugins.js";
+import type { LoadedPlugin } from "../../../src/plugins/load.js";
+import { registerTargets } from "../../../src/plugins/register-targets.js";
+import { readPlugin } from "../../../src/plugins/source.js";
 import { local } from "../../../src/runtimes/local/runtime.js";
 import type { Runtime } from "../../../src/runtimes/types.js";
 import { candidatePrograms, resolveTarget } from "../../../src/targets/resolve.js";
-import { temporaryFolders } from "../../helpers/folders.js";
 import { LONG } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
-const newFolder = temporaryFolders();
 
 type Case = [check: string, limiter: string, topology?: string];
 
@@ -44,8 +46,11 @@ let lease: Lease;
 
 beforeAll(async () => {
   build();
-  await registerPlugins([PLUGIN]);
-  process.env.XDG_STATE_HOME = newFolder();
+  const source = await readPlugin(PLUGIN);
+  // The programs load it themselves. Here it is listed without the hooks of Node, which vitest replaces.
+  const { default: members } = (await import(PLUGIN)) as { default: LoadedPlugin["members"] };
+  registerTargets([{ ...source, members }]);
+  vi.stubEnv("XDG_STATE_HOME", mkdtempSync(join(tmpdir(), "audit-checks-")));
   lease = await Lease.open("audit-checks");
   runtime = await local.open({
     packageFolder: ROOT,
@@ -53,7 +58,7 @@ beforeAll(async () => {
     programs: candidatePrograms(["ioredis@valkey"]).flatMap(({ id, program }) =>
       program === undefined ? [] : [{ id, command: program }],
     ),
-    plugins: await pluginSources(),
+    plugins: [source],
     owner: lease.owner,
     campaign: "audit-checks",
     signal: new AbortController().signal,
@@ -65,10 +70,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await lease.close();
   await runtime.close();
+  rmSync(process.env.XDG_STATE_HOME ?? "", { recursive: true });
+  vi.unstubAllEnvs();
 });
-
-const pluginSources = async () =>
-  (await registerPlugins([PLUGIN])).map(({ path, facts }) => ({ path, facts }));
 
 /** What the named checks show of a limiter of the plugin. */
 async function findings(limiter: string, ids: readonly string[], topology = ""): Promise<readonly Finding[]> {
