@@ -13,7 +13,7 @@ import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/erro
 import type { Target } from "../../contract/target.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { Runtime } from "../../runtimes/types.js";
-import { resolveTarget } from "../../targets/resolve.js";
+import { type Availability, resolveTarget } from "../../targets/resolve.js";
 import { openRuntimeFor } from "../campaign/campaign.js";
 import {
   createCampaignFolder,
@@ -68,7 +68,7 @@ export async function runAudit(
   const plugins = await registerPlugins(request.plugins);
   const asked = targetTexts(request);
   // Report errors of the request before anything is built or started.
-  measurable(asked);
+  resolveTargets(asked, () => true);
   const root = join(request.output, AUDITS);
   await abortable(signal, requireResultsRoot(root));
   await requireUsablePlacement(request);
@@ -91,10 +91,13 @@ export async function runAudit(
       const { runtime, choice } = await openRuntimeFor(request, versions, opening, { keepsAddresses: true });
       eventLog.info(choice);
       try {
+        const found = resolveTargets(asked, (id) => availability(request, runtime, undefined, id));
+        for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
+        for (const note of found.notes) eventLog.info(`note: ${note}`);
         const folder = await abortable(signal, createCampaignFolder(root, new Date()));
         await lease.update({ folder });
         const audit = new AuditRun(request, checks, { runtime, lease, folder, ...context });
-        const document = await audit.run(asked);
+        const document = await audit.run(found);
         await makeReport(python, folder, eventLog);
         return { exitCode: exitCodeOf(document), folder };
       } finally {
@@ -129,6 +132,27 @@ function uselessReason({ limiter, program }: Target): string | undefined {
   return undefined;
 }
 
+/** What of the requested targets can be checked here. @throws usageError where nothing is left */
+function resolveTargets(
+  asked: readonly string[],
+  available: Availability,
+): { targets: Target[]; skips: Skip[]; notes: string[] } {
+  const targets = new Map<string, Target>();
+  const skips: Skip[] = [];
+  const notes: string[] = [];
+  for (const text of asked) {
+    const resolution = resolveTarget(text, available);
+    const reason = "skip" in resolution ? resolution.skip : uselessReason(resolution.target);
+    if (reason !== undefined) skips.push({ asked: text, reason });
+    else if ("target" in resolution) {
+      if (resolution.note) notes.push(resolution.note);
+      targets.set(resolution.target.text, resolution.target);
+    }
+  }
+  if (targets.size > 0) return { targets: [...targets.values()], skips, notes };
+  throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
+}
+
 class AuditRun {
   readonly #request: Request;
   readonly #checks: readonly Check[];
@@ -146,12 +170,8 @@ class AuditRun {
   }
 
   /** @returns the document, which is written after each target: an interruption loses only the one under way */
-  async run(asked: readonly string[]): Promise<Audit> {
+  async run({ targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] }): Promise<Audit> {
     const { eventLog } = this.#context;
-    const { targets, skips } = this.#resolve(asked);
-    for (const { asked: text, reason } of skips) eventLog.info(`skipped ${text}: ${reason}`);
-    if (targets.length === 0)
-      throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
     const audited: AuditedTarget[] = [];
     for (const [index, target] of targets.entries()) {
       eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
@@ -159,22 +179,6 @@ class AuditRun {
       await this.#save(audited, skips);
     }
     return this.#document(audited, skips);
-  }
-
-  #resolve(asked: readonly string[]): { targets: Target[]; skips: Skip[] } {
-    const { runtime } = this.#context;
-    const targets = new Map<string, Target>();
-    const skips: Skip[] = [];
-    for (const text of asked) {
-      const resolution = resolveTarget(text, (id) => availability(this.#request, runtime, undefined, id));
-      const reason = "skip" in resolution ? resolution.skip : uselessReason(resolution.target);
-      if (reason !== undefined) skips.push({ asked: text, reason });
-      else if ("target" in resolution) {
-        if (resolution.note) this.#context.eventLog.info(`note: ${resolution.note}`);
-        targets.set(resolution.target.text, resolution.target);
-      }
-    }
-    return { targets: [...targets.values()], skips };
   }
 
   #audit(target: Target): Promise<AuditedTarget> {
