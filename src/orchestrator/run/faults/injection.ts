@@ -137,9 +137,7 @@ export class FaultInjection {
       each.undone = false;
       each.undo = await inject(targets, fault);
       this.#done.push(each);
-      this.#options.log(
-        `${faultText(fault)}: done after ${each.from_s.toFixed(3)} s to ${each.roles.join(", ")}`,
-      );
+      this.#log(fault, each.from_s, `done to ${each.roles.join(", ")}`);
       if (action === "kill") {
         each.to_s = this.#options.window_s;
         each.undone = true;
@@ -164,7 +162,11 @@ export class FaultInjection {
     await each.undo?.();
     each.undone = true;
     each.to_s = this.#elapsedS();
-    this.#options.log(`${faultText(each.fault)}: undone after ${each.to_s.toFixed(3)} s`);
+    this.#log(each.fault, each.to_s, "undone");
+  }
+
+  #log(fault: Fault, elapsed_s: number, text: string): void {
+    this.#options.log(`${faultText(fault)} at ${elapsed_s.toFixed(3)} s: ${text}`);
   }
 
   #elapsedS(): number {

@@ -6,7 +6,8 @@ import { ifKnown, isReplica } from "./readings.js";
 
 /** The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no room. */
 const FULL_SHARE = 0.95;
-const LIMIT_SETTINGS = ["maxmemory-policy", "maxmemory"] as const;
+/** In the order of their restoring: with its policy back before its limit the store would evict keys. */
+const LIMIT_SETTINGS = ["maxmemory", "maxmemory-policy"] as const;
 
 type Nodes = readonly StoreNode[];
 
