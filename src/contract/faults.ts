@@ -65,8 +65,6 @@ export interface NamedFault {
   settles_s?: number;
   /** Servers that it takes at least. */
   servers?: number;
-  /** It is there for the whole run, its warm-up included: nothing is injected at a moment of the window. */
-  wholeRun?: true;
 }
 
 /** One entry each. */
@@ -194,7 +192,7 @@ export const usualLengthS = ({ name, action }: Pick<Fault, "name" | "action">): 
 export function faultText(fault: Fault): string {
   const { name, action, role, start_s, length_s } = fault;
   const isUsual = start_s === FAULT_START_S && length_s === usualLengthS(fault);
-  if (name !== undefined && (isUsual || findNamedFault(name)?.wholeRun)) return name;
+  if (name !== undefined && isUsual) return name;
   const length = length_s === undefined ? "" : `+${length_s}s`;
   return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
 }

@@ -70,7 +70,7 @@ function faultOf(source: string, text: string): Given {
   const fault = {
     ...identity,
     role: named?.role ?? role ?? "",
-    start_s: named?.wholeRun ? 0 : start === undefined ? FAULT_START_S : Number(start),
+    start_s: start === undefined ? FAULT_START_S : Number(start),
     ...(length_s === undefined ? {} : { length_s }),
   };
   const { kinds } = factsOfAction(action);
@@ -84,7 +84,6 @@ function faultOf(source: string, text: string): Given {
 /** Refuses a fault without a baseline before it, or without time to recover after it. */
 function requireTime({ fault, isTimed }: Given, source: string, text: string, mode: DurationMode): void {
   const named = findNamedFault(fault.name);
-  if (named?.wholeRun) return;
   if (mode.mode === "requests")
     throw usageError(
       `${source} ${text}: runs of faults have a duration: give --duration-mode ${CUSTOM_DURATION}N`,
@@ -138,11 +137,7 @@ export function faultsOf(settings: Settings, around: Surroundings, notices: stri
       return found.fault;
     });
     const ordered = faults.toSorted((a, b) => a.start_s - b.start_s);
-    requireApart(
-      ordered.filter(({ name }) => !findNamedFault(name)?.wholeRun),
-      source,
-      text,
-    );
+    requireApart(ordered, source, text);
     return ordered;
   });
 }

@@ -181,7 +181,7 @@ class RunExecution {
       faults,
       window_s: "duration_s" in extent ? extent.duration_s : 0,
       targetsOf: ({ role }) => ({ roles: this.#supervisor.roles(role), store, restart: this.#restart }),
-      log: (line) => this.#listener.log("faults", line),
+      log: (line) => this.#listener.fault(line),
     });
   }
 

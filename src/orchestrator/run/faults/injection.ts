@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../../contract/errors.js";
-import {
-  type Fault,
-  type FaultRecord,
-  faultEndS,
-  faultText,
-  findNamedFault,
-} from "../../../contract/faults.js";
+import { type Fault, type FaultRecord, faultEndS, faultText } from "../../../contract/faults.js";
 import { rounded } from "../../../contract/numbers.js";
 import { PartFailed } from "../part-supervisor.js";
 import { actions, type FaultTargets } from "./actions.js";
@@ -63,9 +57,7 @@ export class FaultInjection {
   constructor(options: FaultInjectionOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#planned = options.faults
-      .filter(({ name }) => !findNamedFault(name)?.wholeRun)
-      .map((fault) => ({ fault, roles: [], undone: true }));
+    this.#planned = options.faults.map((fault) => ({ fault, roles: [], undone: true }));
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
     });
