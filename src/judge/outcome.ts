@@ -26,8 +26,9 @@ function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
   return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
-/** The end of a window with a fault, in which a target serves its load if it has recovered. */
+/** The end of a window with a fault, and the share of failures in it up to which a target has recovered. */
 const RECOVERED_S = 3;
+const MAX_FAILED_SHARE_RECOVERED = 0.01;
 const SLICES_PER_SECOND = 10;
 
 /**
@@ -37,18 +38,18 @@ const SLICES_PER_SECOND = 10;
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   const { allowed, limited, failed } = evidence.slices;
   const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
-  const shareIn = (from: number, to?: number): string | undefined => {
+  const failureIn = (most: number, from: number, to?: number): string | undefined => {
     const broken = sum(failed.slice(from, to));
     const ended = broken + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
     // Without an answer nothing was served.
-    if (ended > 0 && broken <= MAX_FAILED_SHARE * ended) return undefined;
+    if (ended > 0 && broken <= most * ended) return undefined;
     return ended === 0
       ? "no request was answered"
       : `${percentOf(broken, ended)} of ${ended} requests failed`;
   };
-  const early = before > 0 ? shareIn(0, before) : undefined;
+  const early = before > 0 ? failureIn(MAX_FAILED_SHARE, 0, before) : undefined;
   if (early) return { outcome: "failed", outcome_text: `${early} before the fault` };
-  const late = shareIn(-RECOVERED_S * SLICES_PER_SECOND);
+  const late = failureIn(MAX_FAILED_SHARE_RECOVERED, -RECOVERED_S * SLICES_PER_SECOND);
   if (late)
     return { outcome: "failed", outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover` };
   return { outcome: "served" };

@@ -62,6 +62,7 @@ class FakePart implements RunningPart {
   async restart(onBegun: () => Promise<void>): Promise<void> {
     this.#runtime.calls.push(`restart ${this.role}`);
     this.isDown = false;
+    this.process = { ...this.process, pid: this.process.pid + 1000 };
     await onBegun();
   }
 
