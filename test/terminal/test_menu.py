@@ -169,6 +169,27 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         assert menu.exit_code() == 130
 
 
+def test_the_promises_of_the_chosen_targets_can_be_checked_instead(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run") as menu:
+        menu.wait_for("Which clients?")
+        # The group whole, then none of it; none goes, too: what is left counts in the process.
+        menu.send(SPACE, SPACE, *[DOWN] * 12, SPACE, ENTER)
+        for question in QUESTIONS[2:]:
+            menu.wait_for(question)
+            menu.send(ENTER)
+        menu.wait_for("Where does it run?")
+        menu.send(UP, ENTER)
+        menu.wait_for("Start it?")
+        menu.send(DOWN, DOWN)
+        menu.wait_for("● Check their promises instead")
+        menu.send(ENTER)
+        menu.wait_for("[1/1] memory")
+        menu.send(CTRL_C)
+        menu.wait_for("interrupted by SIGINT")
+        assert menu.exit_code() == 130
+    assert list((tmp_path / "results" / "audits").iterdir())
+
+
 def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tmp_path: Path) -> None:
     engine = SlowEngine(tmp_path)
     engine.release()
