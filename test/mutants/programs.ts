@@ -150,8 +150,8 @@ export const programs: readonly Mutant[] = [
   {
     what: "runs of the burn-in round count",
     file: "src/orchestrator/campaign/run-loop.ts",
-    find: "if (!isBurnIn(planned)) outcomes.push(measured);",
-    replace: "outcomes.push(measured);",
+    find: "isCounted(planned) || (planned.diagnose",
+    replace: "!planned.diagnose || (planned.diagnose",
     test: "test/unit/orchestrator/campaign/run-loop.test.ts",
   },
   {

@@ -19,7 +19,7 @@ export interface Ranking {
 /** With fewer rounds nothing can be shown, so neither a copy nor a burn-in round would be worth its time (M17, M31). */
 export const MIN_ROUNDS_FOR_A_CLAIM = 5;
 
-/** A control measures the harness: it is never ranked. */
+/** A control measures the harness, and a run with faults what they do: neither is ranked. */
 const isControl = ({ configuration: { target } }: Planned): boolean =>
   clients.some(({ id, control }) => id === target.client && control);
 
@@ -29,7 +29,7 @@ const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.t
 function rankingKey(planned: Planned): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
   const { store, topology, decided_by, limiter, algorithm = limiter, options } = target;
-  if (isControl(planned)) return planned.hash;
+  if (isControl(planned) || planned.configuration.faults) return planned.hash;
   // There the stores themselves are compared.
   if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology });
   const sameScript = options.includes("same-script");
