@@ -163,10 +163,17 @@ export const libraries: readonly Mutant[] = [
     test: "test/unit/judge/verdict.test.ts",
   },
   {
-    what: "requests that wait for ever are no obstacle to a recovery",
-    file: "src/judge/fault-figures.ts",
-    find: "const all = ended(ends) + waiting;",
-    replace: "const all = ended(ends);",
-    test: "test/unit/judge/fault-figures.test.ts",
+    what: "decisions without the store count as missing in it",
+    file: "src/judge/rules/counting.ts",
+    find: ": { least: decided - withoutStore, most };",
+    replace: ": { least: decided, most };",
+    test: "test/unit/judge/rules.test.ts",
+  },
+  {
+    what: "a request that waits for its decision for ever is never admitted by +fail-open",
+    file: "src/targets/fail-open.ts",
+    find: "setTimeout(open, FAIL_OPEN_AFTER_MS)",
+    replace: "setTimeout(open, 100 * FAIL_OPEN_AFTER_MS)",
+    test: "test/unit/targets/fail-open.test.ts",
   },
 ];

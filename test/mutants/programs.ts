@@ -273,4 +273,18 @@ export const programs: readonly Mutant[] = [
     replace: "return EXIT.runsInvalid;",
     test: "test/integration/orchestrator/settings.test.ts",
   },
+  {
+    what: "the rate of a calibration is that of the fastest target",
+    file: "src/orchestrator/campaign/calibration.ts",
+    find: "const slowest = Math.min(",
+    replace: "const slowest = Math.max(",
+    test: "test/unit/orchestrator/campaign/calibration.test.ts",
+  },
+  {
+    what: "the servers go past the relay",
+    file: "src/orchestrator/run/layout.ts",
+    find: "relayIds.length > 0 ? relayIds : storeIds;",
+    replace: "storeIds;",
+    test: "test/unit/orchestrator/run/layout.test.ts",
+  },
 ];

@@ -311,7 +311,7 @@ const method: SettingGroup = {
     {
       key: "fault",
       value: "<list>",
-      help: "open loop: faults in the window, see below; each a configuration of its own, none: without one; / joins those of one run",
+      help: "open loop, by default at a rate found by calibration: faults in the window, see below; each a configuration of its own, none: without one; / joins those of one run",
       repeatable: true,
       choices: () => [
         { value: "none" },
@@ -323,7 +323,7 @@ const method: SettingGroup = {
           .string()
           .max(400)
           .regex(/^[^,\s]*$/, "must be one fault, or several joined by /"),
-        help: "with RATE: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
+        help: "open loop: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
       },
     },
     {
