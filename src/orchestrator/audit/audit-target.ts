@@ -64,15 +64,17 @@ export async function auditTarget(
     }
     try {
       await AuditedSystem.use({ ...settings, limits }, place, async (system) => {
-        for (const check of group) {
+        const make = async (check: Check): Promise<void> => {
           listener.check(check);
           const checkBegan = performance.now();
-          add(check, {
-            ...(await outcomeIn(system, check)),
-            limits,
-            seconds: secondsSince(checkBegan),
-          });
-        }
+          const outcome = await outcomeIn(system, check);
+          add(check, { ...outcome, limits, seconds: secondsSince(checkBegan) });
+        };
+        for (const check of group) if (!check.beside) await make(check);
+        // All end, so that none is left behind when another fails.
+        const side = group.filter(({ beside }) => beside).map(make);
+        await Promise.allSettled(side);
+        await Promise.all(side);
       });
     } catch (error) {
       // A system that does not start, or whose part ended: the checks that it was for cannot be made.

@@ -16,6 +16,8 @@ export interface Check extends AuditCheck {
   limits?: LimitsId;
   /** It may leave a system behind that decides no more, so it gets one of its own. */
   alone?: true;
+  /** It mostly waits, and keys of its own are all it uses: such checks are made side by side. */
+  beside?: true;
   /** @throws NotChecked where something else failed than what it looks at */
   run(system: AuditedSystem): Promise<CheckOutcome>;
 }

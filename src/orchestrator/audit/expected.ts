@@ -58,12 +58,18 @@ export function admittedRanges(algorithm: Algorithm, limits: Limits, bursts: rea
       range.most = Math.max(range.most, admitted + refilled);
     }
   }
-  return ranges;
+  if (!isRefilled(algorithm)) return ranges;
+  // Between the ends of two bursts a point may count for either. On a fresh key the bucket is full.
+  return ranges.map(({ least, most }, index) =>
+    index === 0 ? { least, most } : { least: Math.max(0, least - 1), most: most + 1 },
+  );
 }
+
+const isRefilled = (algorithm: Algorithm): boolean => algorithm === "token bucket" || algorithm === "GCRA";
 
 /** Points that a bucket gets while a burst lasts: one that was full at its begin admits them, too. */
 function refilledIn(algorithm: Algorithm, { points, window_s }: Limits, { from_ms, to_ms }: Burst): number {
-  if (algorithm !== "token bucket" && algorithm !== "GCRA") return 0;
+  if (!isRefilled(algorithm)) return 0;
   return Math.floor(((to_ms - from_ms + 2 * CLOCK_SLACK_MS) * points) / (1000 * window_s));
 }
 
@@ -74,7 +80,7 @@ function refilledIn(algorithm: Algorithm, { points, window_s }: Limits, { from_m
 export function admittedInAll(algorithm: Algorithm, limits: Limits, requests: readonly Burst[]): Range {
   const totals = [false, true].map((late) => sum(admittedAt(algorithm, limits, requests, () => late)));
   // The next point of a bucket may come between the ends of a request.
-  const slack = algorithm === "token bucket" || algorithm === "GCRA" ? 1 : 0;
+  const slack = isRefilled(algorithm) ? 1 : 0;
   return { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
 }
 

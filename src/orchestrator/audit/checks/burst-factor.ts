@@ -33,6 +33,7 @@ function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst
 export const burstFactor: Check = {
   id: "burst-factor",
   title: "Burst factor",
+  beside: true,
   promise: "No span of time gets more than the algorithm admits in it at worst.",
   matters: "What stands behind the limiter must bear its worst burst, not its mean rate.",
   async run(system) {

@@ -125,6 +125,7 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
 export const headers: Check = {
   id: "headers",
   title: "Response headers",
+  beside: true,
   promise: "What a denial's headers say about limit, rest and wait comes true.",
   matters: "Clients obey them: too short a wait makes them hammer, too long a wait takes quota away.",
   async run(system) {

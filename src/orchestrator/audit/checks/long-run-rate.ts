@@ -16,6 +16,7 @@ const SLACK_PER_WINDOW = 1;
 export const longRunRate: Check = {
   id: "long-run-rate",
   title: "Long-run rate",
+  beside: true,
   promise: "A key that always asks for more gets its quota in every window, no more and no less.",
   matters: "It is the rate that a price list names. What is rounded in each window adds up over hours.",
   async run(system) {

@@ -44,6 +44,7 @@ const alignedScript = ({ limits: { points }, window_ms }: AuditedSystem): Script
 export const windowEdge: Check = {
   id: "window-edge",
   title: "Window edge",
+  beside: true,
   promise: "A used-up quota stays used up until its window ends, and comes back then as the algorithm says.",
   matters: "A window that ends early admits more than the quota; one that ends late turns users away.",
   async run(system) {
