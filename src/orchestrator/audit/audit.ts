@@ -200,6 +200,8 @@ class AuditRun {
         {
           check: ({ title }) => eventLog.detail(`  ${title}`),
           finding: (finding) => {
+            // What ended because everything is being stopped is no finding.
+            if (signal.aborted) return;
             stamped(findingText(finding));
             if (finding.status === "broken" || finding.status === "failed")
               eventLog.info(`  ${findingText(finding)}`);

@@ -1,3 +1,4 @@
+import { isCluster } from "../../../targets/topologies.js";
 import type { Answers } from "../answers.js";
 import type { AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf, skipped } from "../check.js";
@@ -38,6 +39,9 @@ export const storeRestart: Check = {
   alone: true,
   async run(system) {
     if (system.store.nodes.length === 0) return skipped("its counters are in the server's process");
+    // Nodes in containers forget each other, and no cluster forms itself.
+    if (isCluster(system.target.topology))
+      return skipped("a cluster never restarts as a whole: the check failover loses one of its nodes");
     (await system.burst(system.freshKey(), 1)).requireDecided();
     const meanwhile = await restart(system);
     const { decides, isExact, text } = await recoveryOf(system, MOST_S, KEYS);
