@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { LONG } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -63,7 +64,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
     expect(result.resources["store-1"]?.cpu_us).toBeGreaterThan(0);
   });
 
-  test("of servers, and of one alone", async () => {
+  test("of servers, and of one alone", LONG, async () => {
     const [all, one] = await Promise.all([
       resultOf(withFaults("iovalkey", 5, "server-restart@1s+0.5s")),
       resultOf(withFaults("iovalkey", 5, "one-of-n-servers@1s+0.5s", "--servers", "2")),
@@ -76,7 +77,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
     expect(uptimes[0]).toBeLessThan(uptimes[1] ?? 0);
   });
 
-  test("of a cluster; a killed primary stays down and is not read", async () => {
+  test("of a cluster; a killed primary stays down and is not read", LONG, async () => {
     const result = await resultOf(
       withFaults("iovalkey:cluster", 6, "primary-pause@1s+0.5s/manual-failover@2s/kill:store-2@3s"),
     );
@@ -92,7 +93,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
   });
 });
 
-test("an end that no fault explains still fails the run", async () => {
+test("an end that no fault explains still fails the run", LONG, async () => {
   const campaign = withFaults("iovalkey", 8, "store-restart@1s+0.5s");
   const server = await campaign.part("server-1");
   await campaign.waitForLog(": undone");
@@ -114,7 +115,7 @@ test.each([
 });
 
 test("what the local runtime cannot do is skipped with the reason, and exits with 2 where nothing is left", async () => {
-  const campaign = withFaults("iovalkey", 6, "partition@1s+1s");
+  const campaign = withFaults("iovalkey:cluster", 6, "partition@1s+1s");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(2);
   expect(stderr).toMatch(/partition@1s\+1s: .*use containers/);
