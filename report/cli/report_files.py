@@ -22,6 +22,8 @@ OPERATIONS_CSV = "store-operations.csv"
 OPERATIONS_JSON = "store-operations.json"
 LOAD_PROGRAMS_CSV = "load-programs.csv"
 MAX_RATE_JSON = "max-rate.json"
+FAULTS_CSV = "faults.csv"
+FAULTS_JSON = "faults.json"
 SERVERS_CSV = "servers.csv"
 
 Make = Callable[[Analysis], str]
@@ -59,10 +61,21 @@ _MAKE: Mapping[str, Make] = {
 #: Only campaigns have them that measured what a key takes.
 _OF_MEMORY = ("memory.csv", "memory.json")
 
+#: The tables as CSV.
+_TABLES = (
+    "summary.csv",
+    "runs.csv",
+    "memory.csv",
+    OPERATIONS_CSV,
+    LOAD_PROGRAMS_CSV,
+    FAULTS_CSV,
+    SERVERS_CSV,
+)
+
 #: Files by format. The page links to the tables, so they come with it.
 FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, "summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, SERVERS_CSV),
-    "csv": ("summary.csv", "runs.csv", "memory.csv", OPERATIONS_CSV, LOAD_PROGRAMS_CSV, SERVERS_CSV),
+    "html": (PAGE, *_TABLES),
+    "csv": _TABLES,
     "md": ("summary.md",),
     "json": (
         "summary.json",
@@ -88,6 +101,7 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
         *(() if analysis.max_rates else (MAX_RATE_JSON,)),
         *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
         *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
+        *(() if analysis.faults else (FAULTS_CSV, FAULTS_JSON)),
         *(() if analysis.server_scalings else (SERVERS_CSV,)),
     )
     return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}

@@ -13,6 +13,7 @@ from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents, best_works
+from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
 from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents

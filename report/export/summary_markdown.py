@@ -12,6 +12,7 @@ from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
+from report.export.faults import fault_blocks
 from report.sections.boundary import promise_rows
 from report.sections.first_screen import (
     FIRST_ROW,

@@ -187,6 +187,9 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
             allowed: after.allowed - before.allowed,
             limited: after.limited - before.limited,
             failed: after.failed - before.failed,
+            ...(after.without_store === undefined
+              ? {}
+              : { without_store: after.without_store - (before.without_store ?? 0) }),
           }
         : undefined;
     return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
@@ -237,6 +240,14 @@ function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart, latency
     }),
     ...(service_time ? { service_time } : {}),
   };
+}
+
+/** The timeline, of a run that has one. */
+function timelineFigures({ answers, measured, opened_at, opens_s, spec }: RunMeasurements) {
+  if (!answers) return {};
+  const workers = measured.map((window, index) => ({ ...window, latencies_us: answers.of(index) }));
+  const openLoop = spec.generator.load.model === "open";
+  return { timeline: timelineOf(workers, { opens_s, opened_at, openLoop }) };
 }
 
 /** What each key was admitted, where the quota binds. */

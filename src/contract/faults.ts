@@ -43,9 +43,14 @@ export const faultActions = {
   failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
   "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { kinds: ["store"], effects: ["forgets"] },
+  /** Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the whole run. */
+  delay: { kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
   "fill-memory": { kinds: ["store"], length_s: 2, effects: [] },
 } as const satisfies Readonly<Record<string, FaultActionFacts>>;
+
+/** How much longer a round trip takes. */
+export const DELAY_MS = 20;
 
 export type FaultAction = keyof typeof faultActions;
 export const faultActionIds = Object.keys(faultActions) as [FaultAction, ...FaultAction[]];
@@ -99,6 +104,13 @@ export const namedFaults: readonly NamedFault[] = [
     id: "partition",
     summary: "the servers are cut from the store for 3 s",
     action: "disconnect",
+    role: "store",
+  },
+  {
+    id: "slow-store",
+    summary:
+      "each round trip to the store takes 20 ms longer for 5 s, by a relay in the path of the whole run",
+    action: "delay",
     role: "store",
   },
   {

@@ -11,6 +11,7 @@ import {
   workloadSchema,
 } from "./configuration.js";
 import { diagnosisSchema } from "./diagnosis.js";
+import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
 import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
@@ -441,6 +442,10 @@ export const measuredResultSchema = z.strictObject({
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place; absent without any. */
   faults: z.array(faultRecordSchema).min(1).optional(),
+  /** What they did to the requests; absent where none was injected. */
+  fault_figures: faultFiguresSchema.optional(),
+  /** Only with traffic `boundary`, on a target with a limiter. */
+  boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),

@@ -56,30 +56,6 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
 }
 
 /**
- * What the target did with the load around a planned fault: requests that fail because of the fault are what is measured. It
- * served the load if it did so before the fault, and again in the last seconds.
- */
-function outcomeWithFaults(evidence: Evidence): TargetOutcome {
-  const { allowed, limited, failed } = evidence.slices;
-  const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
-  const failureIn = (most: number, from: number, to?: number): string | undefined => {
-    const broken = sum(failed.slice(from, to));
-    const ended = broken + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
-    // Without an answer nothing was served.
-    if (ended > 0 && broken <= most * ended) return undefined;
-    return ended === 0
-      ? "no request was answered"
-      : `${percentOf(broken, ended)} of ${ended} requests failed`;
-  };
-  const early = before > 0 ? failureIn(MAX_FAILED_SHARE, 0, before) : undefined;
-  if (early) return { outcome: "failed", outcome_text: `${early} before the fault` };
-  const late = failureIn(MAX_FAILED_SHARE_RECOVERED, -RECOVERED_S * SLICES_PER_SECOND);
-  if (late)
-    return { outcome: "failed", outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover` };
-  return { outcome: "served" };
-}
-
-/**
  * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed: it did not
  * answer, or its limiter did not keep its promise (M27). Nothing is known about it where the measurement is broken.
  */

@@ -93,6 +93,27 @@ export const libraries: readonly Mutant[] = [
   },
   // src/judge
   {
+    what: "a request that is answered after a window counts as admitted in it",
+    file: "src/judge/boundary/key-decisions.ts",
+    find: "while (answered < answered_ms.length && (answered_ms[answered] ?? 0) < ends_ms) answered++;",
+    replace: "while (answered < answered_ms.length && (sent_ms[answered] ?? 0) < ends_ms) answered++;",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
+    what: "a wait is judged although another request of the key was admitted since",
+    file: "src/judge/boundary/retry-after.ts",
+    find: "isDecided && usedUntil_ms < limitedLast &&",
+    replace: "isDecided &&",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
+    what: "any denial by a bucket is justified",
+    file: "src/judge/boundary/algorithms.ts",
+    find: "if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) found++;",
+    replace: "if (refilled(sent - CLOCK_MS) - inBetween > quota.requests) found++;",
+    test: "test/unit/judge/boundary.test.ts",
+  },
+  {
     what: "any planned fault explains a restart of any node",
     file: "src/judge/rules/fresh-state.ts",
     find: "if (wasEnded(evidence, role)) continue;",
@@ -161,6 +182,13 @@ export const libraries: readonly Mutant[] = [
     find: 'reasons.some(({ severity }) => severity === "invalid")',
     replace: 'reasons.every(({ severity }) => severity === "invalid")',
     test: "test/unit/judge/verdict.test.ts",
+  },
+  {
+    what: "requests that wait for ever are no obstacle to a recovery",
+    file: "src/judge/fault-figures.ts",
+    find: "const all = ended(ends) + waiting;",
+    replace: "const all = ended(ends);",
+    test: "test/unit/judge/fault-figures.test.ts",
   },
   {
     what: "decisions without the store count as missing in it",

@@ -137,6 +137,13 @@ export const report: readonly Mutant[] = [
     test: "test/report/html/test_page.py",
   },
   {
+    what: "runs with faults are ranked by their speed",
+    file: "report/results/load.py",
+    find: "runs = [run for run in runs if not run.identity.faults]",
+    replace: "runs = list(runs)",
+    test: "test/report/sections/test_faults.py",
+  },
+  {
     what: "the throughput of several servers is compared with that of one, and not with linear growth",
     file: "report/analysis/several_servers.py",
     find: "new=tuple(value / ours for value in sample.new),",

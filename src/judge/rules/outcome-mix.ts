@@ -5,7 +5,7 @@ import { explained, hasEffect } from "../faults.js";
 /** M10: the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
-  check({ prediction, consumers, counts, faults }) {
+  check({ prediction, consumers, counts, faults, boundary }) {
     if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no limits" };
     // There the limiter's promise is judged key by key, and what it breaks is the target's outcome (M24).
     if (boundary)

@@ -144,7 +144,9 @@ async function measure(
     holdProcess: python.holdProcess,
     onSetupStep: (text) => eventLog.setUp(text),
   });
-  const { runtime, choice } = await open(asked, versions, context);
+  const { runtime, choice } = await openRuntimeFor(asked, versions, context, {
+    keepsAddresses: hasFaults(asked),
+  });
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   try {
@@ -278,6 +280,7 @@ function calibrationAt(
     const listener = {
       phase() {},
       progress() {},
+      fault() {},
       log: (role: string, line: string) => eventLog.programLine(role, line),
     };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));

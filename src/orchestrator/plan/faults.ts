@@ -54,6 +54,8 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   // A node that comes back empty, as another node, is not what anybody runs in production.
   if (action === "restart" && faultKind(fault) === "store" && isCluster(target.topology))
     return "a node of a cluster has lost its place in it when it comes back empty: use primary-kill";
+  if (action === "delay" && primaries + replicas > 1)
+    return "the nodes of a cluster tell clients their own addresses: nothing can stand between";
   return undefined;
 }
 

@@ -295,28 +295,32 @@ function combine(
     for (const { traffic, limits: asked } of mixes) {
       for (const load of loadsOf(request)) {
         for (const target of targets) {
-          const reason =
-            unsupportedLimits(target, limits) ??
-            unequalDenials(target, traffic, limits) ??
-            serviceConflict(request, target) ??
-            loadProgramReason({ ...entry, target, traffic, load }, request) ??
-            separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
-          if (reason) {
-            unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
-            continue;
-          }
-          const started = {
-            ...entry,
-            target,
-            ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
-          };
-          for (const faults of request.faults) {
-            const impossible = unsupportedFaults(faults, started, partFaults);
-            if (impossible) {
-              unsupported.set(`${target.label}: ${impossible}`, { asked: target.label, reason: impossible });
+          for (const extent of extentsOf(request.duration, load.connections, target)) {
+            const limits = boundLimits(request, traffic, asked, load, extent);
+            const reason =
+              unsupportedLimits(target, limits) ??
+              unequalDenials(target, traffic, limits) ??
+              serviceConflict(request, target) ??
+              loadProgramReason({ ...entry, target, traffic, load }, request) ??
+              separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
+            if (reason) {
+              unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
               continue;
             }
-            for (const extent of extentsOf(request.duration, load.connections, target)) {
+            const started = {
+              ...entry,
+              target,
+              ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
+            };
+            for (const faults of request.faults) {
+              const impossible = unsupportedFaults(faults, started, partFaults);
+              if (impossible) {
+                unsupported.set(`${target.label}: ${impossible}`, {
+                  asked: target.label,
+                  reason: impossible,
+                });
+                continue;
+              }
               const configuration: Configuration = {
                 ...started,
                 traffic,

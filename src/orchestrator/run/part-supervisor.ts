@@ -20,8 +20,6 @@ export class PartFailed extends Error {
 /** A role whose part was started. */
 export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
-  /** Seconds from its start until it was ready. */
-  ready_s: number;
 }
 
 /** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
@@ -31,6 +29,7 @@ export class PartSupervisor {
   readonly #places = new Map<string, Node>();
   readonly #watched: RunningRole[] = [];
   readonly #started: RunningRole[] = [];
+  readonly #readyS = new Map<string, number>();
 
   constructor(roles: readonly Role[], startPart: (part: Part) => Promise<RunningPart>) {
     this.#roles = roles;
@@ -59,13 +58,19 @@ export class PartSupervisor {
     return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);
   }
 
+  /** Seconds from its first start until it was ready, of each role of that kind. */
+  readyS(kind: RoleKind): Record<string, number> {
+    return Object.fromEntries(this.roles(kind).map(({ id }) => [id, this.#readyS.get(id) ?? 0]));
+  }
+
   /** Waits for all of the wave, so that none starts unnoticed after another has failed. */
   async #startWave(wave: readonly Role[]): Promise<RunningRole[]> {
     const starting = wave.map(async (role) => {
       const { id, kind } = role;
       const began_ms = performance.now();
       const part = await this.#startPart(role.part(this.#places));
-      return { id, kind, part, ready_s: rounded((performance.now() - began_ms) / 1000, 3) };
+      this.#readyS.set(id, rounded((performance.now() - began_ms) / 1000, 3));
+      return { id, kind, part };
     });
     await Promise.allSettled(starting);
     const started = await Promise.all(starting);

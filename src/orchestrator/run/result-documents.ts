@@ -94,7 +94,19 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 /** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  { result, store, service, admissions, faults, resources, host_load, host_speed, notes, diagnosed }: RawRun,
+  {
+    result,
+    store,
+    service,
+    admissions,
+    faults,
+    resources,
+    servers_ready_s,
+    host_load,
+    host_speed,
+    notes,
+    diagnosed,
+  }: RawRun,
 ): MeasuredResult {
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) {

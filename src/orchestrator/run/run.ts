@@ -150,6 +150,9 @@ class RunExecution {
     await readings.done();
     const faults = await injection.finish();
     const { reconnections, ...behind } = await this.#readAfter(store);
+    if (store.relays.length > 0) this.#notes.push("a relay stood between servers and store in the whole run");
+    const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
+    if (withoutStore > 0) this.#notes.push(`${withoutStore} consumes were decided without the store`);
     const admissions = await this.#readAdmissions(store, request_counts, {
       withoutStore,
       isLate: result.readings?.at_start === "late",
@@ -161,12 +164,11 @@ class RunExecution {
     const loaded_s = loadedS(result);
     const resources = await watch.resources(this.#runtime.counterSource, loaded_s, requests);
     const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(behind.store) : 0);
+    const servers_ready_s = this.#supervisor.readyS("server");
     return {
       result,
       resources,
-      ...(servers.length > 0
-        ? { servers_ready_s: Object.fromEntries(servers.map(({ id, ready_s }) => [id, ready_s])) }
-        : {}),
+      ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
       notes: [...watch.failures, ...this.#notes],
       ...(host_load ? { host_load } : {}),
       admissions,

@@ -73,8 +73,8 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
 def test_format_writes_its_files(build: Build, chosen: str) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
     assert outcome.code == 0
-    # Without what a key takes, a store layer, load programs, a search and several servers.
-    others = ("memory.", "store-", "load-programs", "max-rate.", "servers.")
+    # Without what a key takes, a store layer, load programs, a search, faults and several servers.
+    others = ("memory.", "store-", "load-programs", "max-rate.", "faults.", "servers.")
     expected = {name for name in FORMATS[chosen] if not name.startswith(others)}
     assert written(outcome.folder) == expected
     assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])

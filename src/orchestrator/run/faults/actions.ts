@@ -1,5 +1,6 @@
-import type { Fault, FaultAction } from "../../../contract/faults.js";
+import { DELAY_MS, type Fault, type FaultAction } from "../../../contract/faults.js";
 import type { StoreFaultAction } from "../../../contract/probe-env.js";
+import type { RelayMode } from "../../../contract/relay.js";
 import type { RunningPart } from "../../../runtimes/types.js";
 import type { RunningRole } from "../part-supervisor.js";
 import type { RunStore } from "../store.js";
@@ -43,6 +44,12 @@ async function untilBack(targets: FaultTargets): Promise<void> {
   const [first] = targets.roles;
   if (first?.kind === "store") await targets.store.restarted(idsOf(targets));
   if (first?.kind === "service") await targets.store.untilServiceReady();
+}
+
+/** @throws Error where nothing stands between the servers and the store */
+async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
+  if (relays.length === 0) throw new Error("no relay stands between the servers and the store");
+  await Promise.all(relays.map((relay) => relay.set(mode)));
 }
 
 /** The place of a store node among all of them. */
@@ -92,6 +99,12 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
       }
       await each(targets, "disconnect");
       return () => each(targets, "reconnect");
+    },
+  },
+  delay: {
+    async inject({ store }) {
+      await allRelays(store, { mode: "delay", ms: DELAY_MS });
+      return () => allRelays(store, { mode: "pass" });
     },
   },
   failover: {

@@ -167,12 +167,12 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     reset: (deadlineMs) => reset(nodes, deadlineMs),
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     numbers: (keys) => readNumbers(nodes, keys),
-    storedKeys: () => storedKeys(nodes),
-    persistKeys: () => persistKeys(nodes),
     async inject({ action }) {
       if (action !== "flush-keys") throw usageError(`memcached cannot carry out ${action}`);
       await Promise.all(nodes.map((node) => node.call("flush_all")));
     },
+    storedKeys: () => storedKeys(nodes),
+    persistKeys: () => persistKeys(nodes),
     async settings() {
       const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(

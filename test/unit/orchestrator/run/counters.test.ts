@@ -32,7 +32,7 @@ function role(
       return next && new Map(Object.entries(next));
     },
   } as Partial<RunningPart> as RunningPart;
-  return { id: `${kind}-${number}`, kind, part, ready_s: 0 };
+  return { id: `${kind}-${number}`, kind, part };
 }
 
 /** Two CPUs whose idle time between two readings, 10 s apart, is this. */

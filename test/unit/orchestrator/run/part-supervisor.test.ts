@@ -41,6 +41,10 @@ describe("the parts of a run", () => {
     release();
     expect((await starting).map(({ id }) => id)).toEqual(ROLES.map(({ id }) => id));
     expect(runtime.calls.slice(2)).toEqual(["start server-2", "start server-1", "start generator-1"]);
+    expect(supervisor.readyS("server")).toEqual({
+      "server-1": expect.any(Number),
+      "server-2": expect.any(Number),
+    });
   });
 
   test("start by kind, and get the addresses of those before them", async () => {
