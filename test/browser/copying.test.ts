@@ -99,7 +99,7 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     const copy = button(page, "table1");
     const before = await copy.innerHTML();
     await copy.click();
-    await expect.poll(() => copy.textContent()).toBe("Copied");
+    await expect.poll(() => copy.textContent(), { timeout: 20_000 }).toBe("Copied");
     await copy.click();
     await expect.poll(() => copy.innerHTML(), { timeout: 60_000 }).toBe(before);
     await page.context().close();
