@@ -22,10 +22,16 @@ const NOTHING = {
   event_loop_idle_ms: 0,
 } as const;
 
+/** Whether a counter has fallen. The time alone does not tell: where readings failed, the new process may be older. */
+const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>
+  after.uptime_s < before.uptime_s ||
+  cpuUs(after) < cpuUs(before) ||
+  after.event_loop_active_ms < before.event_loop_active_ms ||
+  after.event_loop_idle_ms < before.event_loop_idle_ms;
+
 /** The difference between two readings of the server's cumulative counters. */
 function difference(earlier: Reading, after: Reading): ServerSample {
-  const hasRestarted = after.usage.uptime_s < earlier.usage.uptime_s;
-  const before = { usage: hasRestarted ? NOTHING : earlier.usage };
+  const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
   // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
   const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;

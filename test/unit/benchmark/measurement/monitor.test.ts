@@ -9,8 +9,8 @@ import { readUsage } from "../../../../src/benchmark/measurement/server-readings
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 
 /** Answers with the counters of a server that is idle until it is told to be busy, and then busy all the time. */
-async function counters(): Promise<{ url: string; beBusy(): void }> {
-  const began_ms = monotonicMs();
+async function counters(): Promise<{ url: string; beBusy(): void; restart(uptime_s: number): void }> {
+  let began_ms = monotonicMs();
   let busy_ms = Number.POSITIVE_INFINITY;
   const server = createServer((_request, response) => {
     const now_ms = monotonicMs();
@@ -35,6 +35,10 @@ async function counters(): Promise<{ url: string; beBusy(): void }> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     beBusy: () => {
       busy_ms = monotonicMs();
+    },
+    restart: (uptime_s) => {
+      began_ms = monotonicMs() - 1000 * uptime_s;
+      busy_ms = Number.POSITIVE_INFINITY;
     },
   };
 }
@@ -67,4 +71,16 @@ test("several servers are summed each second; the event loop is that of the busi
   const { heap_used_bytes } = serverOf(validEvidence()).at_start;
   expect(first?.heap_used_bytes).toBe(2 * heap_used_bytes);
   expect(monitor.samplesByServer.map(([sample]) => Math.round(sample?.cpu_percent ?? -1))).toEqual([0, 120]);
+});
+
+test("a server that was started again has no negative CPU time, also where it is older than at the last reading", async () => {
+  const { url, beBusy, restart } = await counters();
+  beBusy();
+  await delay(50);
+  const monitor = new ServerMonitor([url]);
+  await monitor.start();
+  restart(10);
+  while (monitor.samples.length === 0) await delay(50);
+  await monitor.stop();
+  expect(monitor.samples[0]?.cpu_percent).toBe(0);
 });
