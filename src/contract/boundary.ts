@@ -19,7 +19,6 @@ export const promiseIds = [
   /** Requests that were admitted before the announced wait was over. */
   "retry-after-not-before",
 ] as const;
-export type PromiseId = (typeof promiseIds)[number];
 
 const promiseSchema = z.strictObject({
   id: z.enum(promiseIds),

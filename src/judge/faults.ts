@@ -31,17 +31,6 @@ export const explained = (what: string): Finding => ({
   text: `${what}: a fault was planned`,
 });
 
-/** A finding, unless a planned fault with one of these effects explains it. @param what the rule judges */
-export function unlessExplained(
-  finding: Finding | undefined,
-  evidence: Planned,
-  what: string,
-  effects: readonly FaultEffect[],
-): Finding | undefined {
-  const isFound = finding !== undefined && finding.severity !== "not applicable";
-  return isFound && hasEffect(evidence, effects) ? explained(what) : finding;
-}
-
 /** Seconds from the opening of the window to its first fault; infinite without one. */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(

@@ -1,5 +1,4 @@
 import type { AuditCheck, Finding } from "../../contract/audit.js";
-import type { Limits } from "../../contract/configuration.js";
 import type { AuditedSystem } from "./audited-system.js";
 
 /** What a check showed. */
@@ -36,10 +35,6 @@ export const outcomeOf = (
   seen,
   ...(notes.length > 0 ? { notes: [...notes] } : {}),
 });
-
-/** `20 points in 2 s`, `5 points in 1 s, then a block of 3 s`. */
-export const limitsText = ({ points, window_s, block_s }: Limits): string =>
-  `${points} points in ${window_s} s${block_s > 0 ? `, then a block of ${block_s} s` : ""}`;
 
 /** `20`, `20 to 22`. */
 export const rangeText = ({ least, most }: { least: number; most: number }): string =>

@@ -57,12 +57,16 @@ describe("--fault", () => {
       expect(faultsText(faultsOf("--fault", text)[0] ?? [])).toBe(text);
   });
 
-  test("is the variable FAULT of a single run", () => {
+  test("is the variable FAULT of a single run", async () => {
     const single = parseSingle({ RATE: "100", FAULT: "store-pause@1s+1s", DURATION: "6" });
     expect(single.faults).toEqual([
       [{ name: "store-pause", action: "pause", role: "store", start_s: 1, length_s: 1 }],
     ]);
-    expectFailure(() => parseSingle({ RATE: "100", FAULT: "store-pause,partition" }), EXIT.usage, "FAULT");
+    await expectFailure(
+      () => parseSingle({ RATE: "100", FAULT: "store-pause,partition" }),
+      EXIT.usage,
+      "FAULT",
+    );
   });
 
   test.each<[string[], ...string[]]>([
@@ -82,8 +86,8 @@ describe("--fault", () => {
     // 10 s before, 2 s of pause, 10 s after it.
     [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@1s"],
     [["--fault", "store-pause@1s+2s", "--duration-mode", "custom:5", ...OPEN], "custom:6"],
-  ])("%j is bad usage in one line that names the fix", (flags, ...parts) => {
-    expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
+  ])("%j is bad usage in one line that names the fix", async (flags, ...parts) => {
+    await expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
   });
 
   test("the shortest windows are enough", () => {
