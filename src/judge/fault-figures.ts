@@ -107,6 +107,13 @@ class ObservedService {
     return (this.servedShare(span) ?? 1) < RECOVERED.served_share;
   }
 
+  /** Whether requests fail, which the host alone does not cause. Those that are given up were due long before. */
+  isFailing(span: Span): boolean {
+    const { failed } = this.#timeline;
+    const count = sum(failed.slice(span.from, span.to));
+    return count > (1 - RECOVERED.served_share) * ended(this.ends(span));
+  }
+
   /** Whether the second that begins with a slice is as good as before. */
   #isGoodSecond(from: number, p99_before_us: number): boolean {
     const p99_us = this.#timeline.p99_second_us[from] ?? 0;
@@ -142,11 +149,40 @@ class ObservedService {
   }
 }
 
-/** When the service was back: the search begins with the outage, where one is seen while the fault is in place. */
+/** The outage that a fault causes, as far as it is known without the recovery. */
+interface Outage {
+  /** Its first slice; undefined where none is seen. */
+  begins?: number;
+  /** No recovery comes before this slice. */
+  search_from: number;
+}
+
+/**
+ * Finds the outage among the slices that are disturbed. A fault may take long to show: a cluster first has to notice
+ * that a primary is gone. And a busy host lets requests wait for a moment at any time, but makes none fail. So where
+ * requests fail, the outage is the one in which they do, with the waiting that leads to it.
+ * @param away while the fault is in place
+ */
+function outageOf(service: ObservedService, observed: Span, away: Span): Outage {
+  const isDisturbed = (slice: Span) => service.isDisturbed(slice);
+  const failing = service.where(away, (slice) => service.isFailing(slice));
+  const [first] = failing;
+  if (first === undefined) {
+    const [begins] = service.where(observed, isDisturbed);
+    const [whileAway = observed.from] = service.where(away, isDisturbed);
+    return { ...(begins === undefined ? {} : { begins }), search_from: whileAway };
+  }
+  const before = service.where({ from: observed.from, to: first }, isDisturbed);
+  const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
+  const begins = before.find((slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined);
+  return { begins: begins ?? first, search_from: failing.at(-1) ?? first };
+}
+
+/** When the service was back. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,
-  away: Span,
+  { search_from }: Outage,
 ): Pick<FiguresOfFault, "recovery" | "recovery_text"> & { slice?: number } {
   const { before } = service;
   if (!before) {
@@ -165,8 +201,7 @@ function recoveryOf(
       recovery_text: `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
     };
   }
-  const [outage = observed.from] = service.where(away, (slice) => service.isDisturbed(slice));
-  const slice = service.recovery({ from: outage, to: observed.to }, before.p99_us);
+  const slice = service.recovery({ from: search_from, to: observed.to }, before.p99_us);
   if (slice === undefined) {
     return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };
   }
@@ -241,15 +276,16 @@ function figuresOf(
   const away = { from: away_from, to: Math.max(away_from + 1, nearest(injected.to_s)) };
   const since = (slice: number) => rounded(Math.max(0, slice / perSecond - injected.from_s), 3);
 
-  const { slice: recovered, ...recovery } = recoveryOf(service, observed, away);
-  const disturbed = service.where({ from: observed.from, to: recovered ?? observed.to }, (slice) =>
+  const caused = outageOf(service, observed, away);
+  const { slice: recovered, ...recovery } = recoveryOf(service, observed, caused);
+  const begins = caused.begins ?? observed.to;
+  const disturbed = service.where({ from: begins, to: recovered ?? observed.to }, (slice) =>
     service.isDisturbed(slice),
   );
-  const [first = 0] = disturbed;
-  const outage = { from: first, to: (disturbed.at(-1) ?? first - 1) + 1 };
+  const outage = { from: begins, to: (disturbed.at(-1) ?? begins - 1) + 1 };
   // The requests may have an end of it long before a fault that lasts to the end, and later than one of a moment.
   const differs = away.to >= observed.to || away.to - away.from < LEAST_SLICES;
-  const affected = differs && outage.to > outage.from ? { from: away.from, to: outage.to } : away;
+  const affected = differs && outage.to > outage.from ? outage : away;
   const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
   const ends = service.ends(observed);
   return {

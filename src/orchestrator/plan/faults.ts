@@ -4,6 +4,7 @@ import type { PartFault, PartFaults } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { isCluster } from "../../targets/topologies.js";
+import { findProfile } from "../../traffic/lookup.js";
 import { roleCounts } from "./role-counts.js";
 
 /** What a fault is done to: a configuration without its faults. */
@@ -111,4 +112,22 @@ export function unsupportedFaults(
     if (reason) return `${faultText(fault)}: ${reason}`;
   }
   return undefined;
+}
+
+/** Notes on traffic of one key, which one node of a cluster holds. */
+export function notesOnSingleKeys(
+  configurations: readonly Pick<Configuration, "faults" | "target" | "traffic">[],
+): string[] {
+  const met = configurations.filter(
+    ({ faults = [], target }) =>
+      isCluster(target.topology) &&
+      faults.some((fault) => faultKind(fault) === "store" && numberOf(fault) !== undefined),
+  );
+  const traffics = new Set(met.map(({ traffic }) => traffic));
+  return [...traffics]
+    .filter((traffic) => findProfile(traffic).population().requests.length === 1)
+    .map(
+      (traffic) =>
+        `the traffic ${traffic} has one key: a fault of one node of a cluster meets all requests or none; --traffic realistic has many keys`,
+    );
 }

@@ -42,7 +42,7 @@ import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
-import { unsupportedFaults } from "./faults.js";
+import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
 import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
@@ -405,7 +405,8 @@ export function selectConfigurations(
   }
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
-  return { configurations, skips: allSkips, notes: [...notes, ...ofStores.notes] };
+  const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));
+  return { configurations, skips: allSkips, notes: [...notes, ...ofStores.notes, ...onKeys] };
 }
 
 /**

@@ -48,7 +48,8 @@ function predictedAdmissions(
     return {
       counters_kept: admitted({}),
       ...(factsOfAction(action).effects.includes("forgets")
-        ? { counters_lost: admitted({ lost_s: opens_s + injected.from_s }) }
+        ? // A fault that was injected a hair before its slice takes nothing that the slice does not count.
+          { counters_lost: admitted({ lost_s: Math.max(from_s, opens_s + injected.from_s) }) }
         : {}),
     };
   });

@@ -45,6 +45,8 @@ export interface IoredisLibrary {
 
 /** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
+/** How often a cluster is asked which node has which slots. */
+const SLOTS_REFRESH_MS = 1_000;
 
 const connectionOptions = {
   autoResendUnfulfilledCommands: false,
@@ -86,6 +88,8 @@ const clusterOptions = {
   // A command whose connection closed may already have been counted: it fails instead of running again.
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
+  // Only a retry would ask for the slots anew: iovalkey would connect to a lost primary for ever.
+  slotsRefreshInterval: SLOTS_REFRESH_MS,
 } as const;
 type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
   CommonOptions & { redisOptions: Partial<typeof connectionOptions> & StoreAccess };

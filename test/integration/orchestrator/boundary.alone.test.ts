@@ -9,11 +9,12 @@ import { build } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-const FLAGS = ["--traffic", "boundary", "--rate", "5000", "--window", "1", "--duration-mode", "custom:3"];
+const TRAFFIC = ["--traffic", "boundary", "--concurrency", "100"];
+const SHORT = ["--rate", "5000", "--window", "1", "--duration-mode", "custom:3"];
 
 /** The results of a short campaign. */
 async function results(clients: string, ...flags: readonly string[]): Promise<[Campaign, MeasuredResult[]]> {
-  const campaign = Campaign.run(newFolder(), clients, [...FLAGS, "--concurrency", "100", ...flags]);
+  const campaign = Campaign.run(newFolder(), clients, [...TRAFFIC, ...flags]);
   const { stderr } = await campaign.ended;
   expect(campaign.measured.length, stderr).toBeGreaterThan(0);
   return [campaign, campaign.measured];
@@ -27,6 +28,7 @@ describe("traffic at the boundary, on real limiters", () => {
   test("fixed windows, two servers and two workers; GCRA: promises hold, and bursts are as the algorithm says", async () => {
     const [campaign, found] = await results(
       "iovalkey,ioredis@valkey+redis-gcra",
+      ...SHORT,
       "--servers",
       "2",
       "--workers",
@@ -53,18 +55,17 @@ describe("traffic at the boundary, on real limiters", () => {
   });
 
   test("counters in each of two servers do not hold the quota: the outcome says so, the measurement stands", async () => {
-    const [, [result]] = await results("memory", "--servers", "2");
+    // Half the rate over twice the window: a busy machine keeps it, too.
+    const calm = ["--rate", "2500", "--window", "2", "--duration-mode", "custom:6"];
+    const [, [result]] = await results("memory", "--servers", "2", ...calm);
     expect(result && held(result)).toMatchObject({ burst: false, "over-admission": false });
-    const broken = result?.verdict.reasons.filter(({ severity }) => severity === "invalid") ?? [];
-    // A busy machine may not keep the rate; the limiter is no fault of the measurement.
-    expect(broken.filter(({ rule }) => rule !== "M5")).toEqual([]);
-    if (broken.length > 0) return;
+    expect(result?.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     expect(result?.outcome).toBe("failed");
     expect(result?.outcome_text).toContain("did not keep its promise");
   });
 
   test("the limiter layer knows waits in milliseconds", async () => {
-    const [, [result]] = await results("ioredis@valkey+redis-gcra", "--layer", "limiter");
+    const [, [result]] = await results("ioredis@valkey+redis-gcra", ...SHORT, "--layer", "limiter");
     expect(result && held(result)).toMatchObject({ ...ADMISSION_HOLDS, "retry-after-admits": true });
     expect(result?.boundary?.retry_after?.resolution_ms).toBe(1);
   });

@@ -168,6 +168,30 @@ describe("the figures of a fault", () => {
     expect(figuresOf(slices, fault(10, 16))).toMatchObject({ first_error_s: 4, recovery_s: 6 });
   });
 
+  test("of a primary that stays down: the outage comes when the cluster notices, whatever the host did before", () => {
+    const slices = [
+      ...times(10, SERVED),
+      // The host lets requests wait for a moment.
+      ...times(0.1, HANGS),
+      ...times(0.1, { allowed: 18, limited: 2 }),
+      ...times(5.8, SERVED),
+      ...times(1, FAILS),
+      ...times(13, SERVED),
+    ];
+    expect(figuresOf(slices, fault(10, 30))).toMatchObject({
+      first_error_s: 6,
+      outage_seen_s: 1,
+      error_share: 1,
+      recovery_s: 7,
+      behaviour: "errors",
+    });
+  });
+
+  test("requests that wait before the first of them fails are part of the outage", () => {
+    const slices = [...times(10, SERVED), ...times(2, HANGS), ...times(1, { failed: 30 }), ...times(7, SERVED)];
+    expect(figuresOf(slices, fault(10, 13))).toMatchObject({ outage_seen_s: 3, recovery_s: 3 });
+  });
+
   test("requests that are given up long after the recovery are lost, and no part of the outage", () => {
     const given_up: Slice = { ...SERVED, timed_out: 7 };
     const slices = [...times(10, SERVED), ...times(1, FAILS), ...times(8, SERVED), given_up];

@@ -145,6 +145,17 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
     ]);
   });
 
+  test("a fault of one primary, with traffic of one key: the plan notes that it meets all requests or none", () => {
+    const notesOf = (clients: string, ...flags: string[]) =>
+      makePlan(requestOf(...OPEN, "--clients", clients, ...flags), everything).notes;
+    const kill = ["--fault", "primary-kill"];
+    expect(notesOf("iovalkey:cluster", ...kill, "--traffic", "fixed,realistic")).toEqual([
+      expect.stringContaining("the traffic fixed has one key"),
+    ]);
+    const whole = ["--fault", "store-pause", "--traffic", "fixed"];
+    expect(notesOf("iovalkey:cluster,iovalkey", ...whole)).toEqual([]);
+  });
+
   test("what can be done is planned", () => {
     expect(skipsOf(everything, "memcached", "store-restart", "thundering-herd", "partition")).toEqual([]);
     expect(skipsOf(everything, "iovalkey:cluster", "primary-kill", "manual-failover", "memory-full")).toEqual(

@@ -5,8 +5,13 @@ import type { Timeline } from "../../../../src/contract/timeline.js";
 import { faultFiguresOf } from "../../../../src/orchestrator/run/fault-figures.js";
 import { validEvidence } from "../../../helpers/evidence.js";
 
-/** One key at 100 requests/s: 5 s of warm-up, then a window of 20 s; a fault at 10 s. */
-function overAdmission(limits: Limits, action: FaultRecord["action"], allowed: readonly number[]) {
+/** One key at 100 requests/s: 5 s of warm-up, then a window of 20 s; a fault at 10 s, a hair before its slice. */
+function overAdmission(
+  limits: Limits,
+  action: FaultRecord["action"],
+  allowed: readonly number[],
+  requestsPerSlice = 10,
+) {
   const { configuration, counts, ...evidence } = validEvidence();
   if (!configuration) throw new Error("the evidence has no configuration");
   const slices = Array.from({ length: 200 }, (_, slice) => slice);
@@ -16,7 +21,7 @@ function overAdmission(limits: Limits, action: FaultRecord["action"], allowed: r
     opened_at: "2026-01-01T00:00:05.000Z",
     opens_s: 5,
     allowed: [...allowed],
-    limited: allowed.map((count) => 10 - count),
+    limited: allowed.map((count) => requestsPerSlice - count),
     failed: of(0),
     timed_out: of(0),
     p50_us: of(1000),
@@ -29,7 +34,7 @@ function overAdmission(limits: Limits, action: FaultRecord["action"], allowed: r
     action,
     roles: ["store-1"],
     planned: { start_s: 10, length_s: 0 },
-    injected: { from_s: 9.999, to_s: 10.01 },
+    injected: { from_s: 9.991, to_s: 10.01 },
     undone: true,
   };
   const figures = faultFiguresOf({
@@ -48,11 +53,10 @@ const none = Array.from({ length: 200 }, () => 0);
 
 test("counters that are lost give the quota anew: the model says by how much", () => {
   const anew = none.map((_, slice) => (slice >= 100 && slice < 130 ? 10 : 0));
-  expect(overAdmission(quota, "flush-keys", anew)).toEqual({
-    admitted: 300,
-    counters_kept: 0,
-    counters_lost: 300,
-  });
+  const lost = { admitted: 300, counters_kept: 0, counters_lost: 300 };
+  expect(overAdmission(quota, "flush-keys", anew)).toEqual(lost);
+  // Some requests fall between the fault and its slice.
+  expect(overAdmission(quota, "flush-keys", anew, 100)).toEqual(lost);
 });
 
 test("a fault that takes no counters has one prediction; quotas that cannot be used up have none", () => {
