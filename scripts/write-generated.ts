@@ -61,7 +61,7 @@ const generated: Readonly<Record<string, string>> = {
       .map(({ id, request, consumer }) => ({ layer: id, request, consumer })),
   ),
   "src/contract/generated/dimensions.json": json(
-    dimensions.map(({ key, one, other }) => ({ key, one, other })),
+    dimensions.map(({ key, one, other, layers }) => ({ key, one, other, layers })),
   ),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),

@@ -9,7 +9,7 @@ from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.base.csv_text import csv_text
 from report.campaigns.campaign_record import CampaignRecord, CampaignRow, Facts
-from report.results.model import DIMENSIONS
+from report.export.csv_figures import FIRST_DIMENSIONS, LATER_DIMENSIONS
 from report.statistics.decision import compare_runs
 
 #: What must be equal for two figures to stand side by side.
@@ -21,11 +21,12 @@ HISTORY = ["place", "key"]
 #: Columns that stand at the end: what reads the others by place goes on working.
 _LAST = (
     "layer",
-    *(dimension.key for dimension in DIMENSIONS),
+    *FIRST_DIMENSIONS,
     "calls_per_request",
     "descriptors_per_call",
     "served_runs",
     "spoiled_runs",
+    *LATER_DIMENSIONS,
 )
 
 

@@ -4,12 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from report.base.csv_text import Cell, csv_number
-from report.results.model import MEASURED_KINDS, Boundary, Measured
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Boundary, Measured
 
 #: Kinds of roles in the columns that there were before there were services; those of later kinds stand at
 #: the end, because some readers take columns by their place.
 FIRST_KINDS = tuple(kind for kind in MEASURED_KINDS if kind != "service")
 LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in FIRST_KINDS)
+#: The same of the numbers by which configurations differ.
+FIRST_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key == "servers")
+LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key not in FIRST_DIMENSIONS)
 
 Read = Callable[[Measured], float | None]
 

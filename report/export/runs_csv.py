@@ -7,14 +7,16 @@ from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
     BOUNDARY_FIGURES,
+    FIRST_DIMENSIONS,
     FIRST_KINDS,
+    LATER_DIMENSIONS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
     bound_of,
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import DIMENSIONS, Boundary, HostSpeed, Identity, Measured, Run
+from report.results.model import Boundary, HostSpeed, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -123,7 +125,7 @@ _COLUMNS: tuple[Column, ...] = (
 #: Known of a run that left no file too, but at the end: what reads columns by their place goes on working.
 _LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
     ("layer", lambda identity: identity.layer),
-    *((dimension.key, lambda identity, key=dimension.key: identity.counts[key]) for dimension in DIMENSIONS),
+    *((key, lambda identity, key=key: identity.counts[key]) for key in FIRST_DIMENSIONS),
 )
 _LAST_FIGURES: tuple[Column, ...] = (
     ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
@@ -156,6 +158,10 @@ _LAST_FIGURES: tuple[Column, ...] = (
     ),
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
 )
+#: Like `_LAST_COLUMNS`, and later than the figures.
+_LATER_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = tuple(
+    (key, lambda identity, key=key: identity.counts[key]) for key in LATER_DIMENSIONS
+)
 
 HEADER = (
     "configuration_hash",
@@ -174,6 +180,7 @@ HEADER = (
     *(name for name, _ in _COLUMNS),
     *(name for name, _ in _LAST_COLUMNS),
     *(name for name, _ in _LAST_FIGURES),
+    *(name for name, _ in _LATER_COLUMNS),
 )
 
 
@@ -206,7 +213,8 @@ def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
             middle = [read(run) for _, read in _COLUMNS] if run else ["missing", *absent]
             last = [read(summary.identity) for _, read in _LAST_COLUMNS]
             figures = [read(run) if run else None for _, read in _LAST_FIGURES]
-            yield [*first, *middle, *last, *figures]
+            later = [read(summary.identity) for _, read in _LATER_COLUMNS]
+            yield [*first, *middle, *last, *figures, *later]
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:

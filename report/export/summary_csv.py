@@ -8,14 +8,16 @@ from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
     BOUNDARY_FIGURES,
+    FIRST_DIMENSIONS,
     FIRST_KINDS,
+    LATER_DIMENSIONS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
     bound_of,
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import DIMENSIONS, Boundary, Measured, Role, SendSchedule
+from report.results.model import Boundary, Measured, Role, SendSchedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.sections.boundary import boundaries_of
 from report.statistics.median import MIN_FIGURES, median_interval
@@ -177,6 +179,10 @@ def _reasons(summary: Summary) -> Cell:
     return "; ".join([*failures, *outcomes, *texts]) or None
 
 
+def _counts(key: str) -> Column:
+    return (key, lambda summary: summary.identity.counts[key])
+
+
 #: The columns that existing tooling reads come first, under their old names; the others carry units in
 #: theirs.
 COLUMNS: tuple[Column, ...] = (
@@ -278,10 +284,7 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("untypical", _untypical),
     ("layer", lambda summary: summary.identity.layer),
-    *(
-        (dimension.key, lambda summary, key=dimension.key: summary.identity.counts[key])
-        for dimension in DIMENSIONS
-    ),
+    *(_counts(key) for key in FIRST_DIMENSIONS),
     ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
     ("served_runs", lambda summary: summary.served_runs),
@@ -316,6 +319,7 @@ COLUMNS: tuple[Column, ...] = (
     ("host_speed_min", _host_end(min)),
     ("host_speed_max", _host_end(max)),
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
+    *(_counts(key) for key in LATER_DIMENSIONS),
 )
 
 

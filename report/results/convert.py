@@ -69,7 +69,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration["layer"],
-        counts={dimension.key: configuration[dimension.key] for dimension in DIMENSIONS},
+        counts={dimension.key: dimension.count(configuration) for dimension in DIMENSIONS},
         label=target["label"],
         client=target["client"],
         client_version=target.get("client_version"),

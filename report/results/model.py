@@ -53,11 +53,19 @@ class Dimension:
     one: str
     """What it counts."""
     other: str
+    layers: tuple[str, ...]
+    """That have it."""
+
+    def count(self, configuration: Mapping[str, Any]) -> int:
+        """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer without it."""
+        usual = 1 if configuration["layer"] in self.layers else 0
+        return int(configuration.get(self.key, usual))
 
 
 #: Columns, filters, texts and exports follow this list.
 DIMENSIONS = tuple(
-    Dimension(**entry) for entry in json.loads((CONTRACT_GENERATED / "dimensions.json").read_text("utf-8"))
+    Dimension(**{**entry, "layers": tuple(entry["layers"])})
+    for entry in json.loads((CONTRACT_GENERATED / "dimensions.json").read_text("utf-8"))
 )
 
 
@@ -140,6 +148,11 @@ class Identity:
     """Some decisions reach neither store nor service."""
     program: str | None = field(default=None, compare=False)
     """Id of the load program that makes the calls in the client's place; None for a client."""
+
+    @property
+    def generators(self) -> int:
+        """Of the one load; 0 at the store layer."""
+        return self.counts["generators"]
 
     @property
     def servers(self) -> int:

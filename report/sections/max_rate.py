@@ -157,6 +157,7 @@ def _document(found: MaxRate) -> dict[str, Any]:
         "label": identity.label,
         "layer": identity.layer,
         "servers": identity.servers,
+        "generators": identity.generators,
         "workload": identity.workload,
         "traffic": identity.traffic,
         "connections": identity.connections,

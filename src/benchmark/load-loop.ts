@@ -1,7 +1,7 @@
 import type { Extent } from "../contract/configuration.js";
 import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
+import type { TimelineSlices } from "../judge/merging/slices.js";
 import type { WorkerSample } from "./measurement/recorder.js";
-import type { TimelineSlices } from "./measurement/slices.js";
 import type { WarmupFacts, WarmupSlice } from "./warmup.js";
 
 /** What one worker measured in its window. Times are monotonic milliseconds. */

@@ -1,6 +1,12 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
-import { type Progress, READ_LINE, READING_TIMEOUT_S, type ReadingPhase } from "../contract/progress.js";
+import {
+  ALL_STEADY_LINE,
+  type AnnouncedPhase,
+  type Progress,
+  READ_LINE,
+  READING_TIMEOUT_S,
+} from "../contract/progress.js";
 import type { MeasuredResult } from "../contract/result.js";
 
 export type Reading = NonNullable<MeasuredResult["readings"]>["at_start"];
@@ -17,6 +23,7 @@ export class ReadingWaits {
   #announced = 0;
   #read = 0;
   #hasEnded = false;
+  #areAllSteady = false;
   #check: () => void = () => {};
 
   constructor(report: (progress: Progress) => void, input: Readable, timeoutS = READING_TIMEOUT_S) {
@@ -26,6 +33,7 @@ export class ReadingWaits {
     this.#lines = createInterface({ input });
     this.#lines.on("line", (line) => {
       if (line.trim() === READ_LINE) this.#read++;
+      if (line.trim() === ALL_STEADY_LINE) this.#areAllSteady = true;
       this.#check();
     });
     const end = () => {
@@ -38,7 +46,12 @@ export class ReadingWaits {
     this.#lines.on("close", end);
   }
 
-  async at(phase: ReadingPhase): Promise<Reading> {
+  /** Whether the input said that the warm-up of all generators may end. */
+  get areAllSteady(): boolean {
+    return this.#areAllSteady;
+  }
+
+  async at(phase: AnnouncedPhase): Promise<Reading> {
     const number = ++this.#announced;
     this.#report({ event: "phase", phase });
     await new Promise<void>((resolve) => {

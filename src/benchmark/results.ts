@@ -13,23 +13,20 @@ import {
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
-import { addCounts, answered, ends, failed, hasRestarted, loadedS, served } from "../judge/counts.js";
-import type { Evidence } from "../judge/evidence.js";
+import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
-import { latencyBlock, unsupportedPercentiles } from "../judge/latency.js";
-import { limitOf } from "../judge/limit.js";
-import { outcomeOf } from "../judge/outcome.js";
-import { judge } from "../judge/rules.js";
-import { addSchedules, scheduleOf } from "../judge/schedule-summary.js";
+import { judged } from "../judge/judged.js";
+import { callFigures, runFigures } from "../judge/merging/run-figures.js";
+import { mergeSlices } from "../judge/merging/slices.js";
+import { addSchedules } from "../judge/schedule-summary.js";
 import { findProfile } from "../traffic/lookup.js";
+import { predictionFor } from "../traffic/outcome-mix.js";
 import type { TrafficProfile } from "../traffic/types.js";
 import { boundaryFor } from "./measurement/boundary.js";
 import type { ConsumerReadings } from "./measurement/consumers.js";
-import { GENERATOR } from "./measurement/generator-readings.js";
+import { generatorId } from "./measurement/generator-readings.js";
 import type { ServerSample } from "./measurement/monitor.js";
-import { predictionFor } from "./measurement/prediction.js";
 import { cpuUs } from "./measurement/server-readings.js";
-import { mergeSlices } from "./measurement/slices.js";
 import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
@@ -79,13 +76,13 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   };
 }
 
-function generatorPart({ measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
+function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
   const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
   const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
   return {
-    id: GENERATOR,
+    id: generatorId(spec.generator),
     workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
       connections,
       counts,
@@ -196,19 +193,6 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
   });
 }
 
-/** How the limiter was called in the window, where the consumers count that. */
-function callFigures(evidence: readonly ConsumerEvidence[], load: Pick<MeasuredResult, "counts" | "warmup">) {
-  const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
-  const calls = sum(consumes.map((counted) => counted.calls));
-  const requests = served(evidence, load);
-  const descriptors = sum(consumes.map(({ allowed, limited, failed }) => allowed + limited + failed));
-  if (calls === 0 || requests === 0 || descriptors === 0) return {};
-  return {
-    calls_per_request: rounded(calls / requests, 6),
-    descriptors_per_call: rounded(descriptors / calls, 6),
-  };
-}
-
 function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["request"] {
   const { layer, servers, workload, traffic, load, extent, workers, warmup_s, seed, timeout_s } = generator;
   return {
@@ -223,22 +207,6 @@ function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["req
     warmup_s,
     seed,
     timeout_s,
-  };
-}
-
-/** The members that an open loop adds to the result. */
-function openLoopFigures({ spec }: RunMeasurements, part: GeneratorPart, latency: MeasuredResult["latency"]) {
-  const { schedule, service_histograms, window_s, workers } = part;
-  const { load } = spec.generator;
-  if (load.model !== "open" || !schedule || !service_histograms) return {};
-  const service_time = latencyBlock([service_histograms]);
-  return {
-    schedule: scheduleOf(load, schedule, {
-      window_s,
-      workers: workers.length,
-      ...(latency ? { latency } : {}),
-    }),
-    ...(service_time ? { service_time } : {}),
   };
 }
 
@@ -265,26 +233,27 @@ function boundaryOfRun(
 
 /** The result document of one run, judged by the evidence of the generator alone. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
-  const { spec, consumers, driverVersions } = measurements;
+  const { spec, consumers, driverVersions, warmup } = measurements;
+  const { traffic, load, share } = spec.generator;
   const part = generatorPart(measurements);
-  const { counts, window_s } = part;
-  const answers = answered(counts);
-  const ended = ends(counts);
-  const latency = latencyBlock([part.histograms]);
+  const figures = runFigures([part], load);
+  const { counts, duration } = figures;
   const slices = mergeSlices(measurements.measured.map((worker) => worker.slices));
-  const profile = findProfile(spec.generator.traffic);
+  const profile = findProfile(traffic);
   const boundary = boundaryOfRun(measurements, profile);
+  // What a share of the load should meet follows from the whole.
   const prediction =
     consumers &&
+    !share &&
     !profile.binding &&
-    predictionFor(spec.generator, measurements.warmup, consumers, counts, {
+    predictionFor({ traffic }, warmup, consumers, counts, {
       opened_at: measurements.opened_at,
       opens_s: measurements.opens_s,
       slices,
     });
-  const consumed = consumers ? consumerEvidence(consumers, window_s) : [];
+  const consumed = consumers ? consumerEvidence(consumers, duration) : [];
   const resources = resourcesOf(measurements, part, consumed);
-  const evidence: Evidence = {
+  return judged({
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
     run: 1,
@@ -293,31 +262,19 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     notes: measurements.notes,
     status: "measured",
     request: requestOf(spec),
-    duration: window_s,
-    requests: { average: rounded(answers / window_s, 3), total: answers },
-    warmup: measurements.warmup,
+    ...figures,
+    warmup,
     ...(measurements.readings ? { readings: measurements.readings } : {}),
-    ...(latency ? { latency } : {}),
-    ...openLoopFigures(measurements, part, latency),
-    unsupported: unsupportedPercentiles(answered(ended)),
-    rate_limit_hits: counts.limited,
     ...serverFigures(measurements, resources),
-    errors: ended.connection_errors,
-    timeouts: ended.timed_out,
-    totalErrors: failed(counts),
-    counts,
-    generators: [part],
     samples: measurements.samples,
     slices,
     ...timelineFigures(measurements),
     ...(prediction ? { prediction } : {}),
     ...(boundary ? { boundary } : {}),
     consumers: consumed,
-    ...callFigures(consumed, { counts, warmup: measurements.warmup }),
+    ...callFigures(consumed, { counts, warmup }),
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
     ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
-  };
-  const verdict = judge(evidence);
-  return { ...evidence, limited_by: limitOf(evidence), verdict, ...outcomeOf(evidence, verdict) };
+  });
 }

@@ -2,11 +2,11 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestCounts } from "../contract/admissions.js";
 import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
-import { usageError } from "../contract/errors.js";
+import { BenchError, EXIT, usageError } from "../contract/errors.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import type { Progress, ReadingPhase } from "../contract/progress.js";
+import { OTHERS_TIMEOUT_S, type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
 import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
@@ -23,6 +23,7 @@ import { AnswerLog } from "./measurement/timeline.js";
 import { sharesWakes } from "./open-loop/shared-wakes.js";
 import { type Reading, ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
+import { shareOutput } from "./share-output.js";
 import { type WarmupFacts, WarmupWatch } from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
@@ -40,10 +41,19 @@ type Warmup = MeasuredResult["warmup"];
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
+/** How one of several generators ends its warm-up with the others. */
+interface JointWarmup {
+  /** Called once, when its own may end. */
+  steady(): void;
+  /** Whether that of all may end. */
+  mayEnd(): boolean;
+}
+
 /** Makes the load of the warm-up, without its lead-in. @returns what it was, and whether the window's sends share wakes */
 async function warmUp(
-  { warmup_s, workers, load }: GeneratorRunSpec["generator"],
+  { warmup_s, workers, load, share }: GeneratorRunSpec["generator"],
   pool: WorkerPool,
+  joint: JointWarmup | undefined,
 ): Promise<{ warmup: Omit<Warmup, "lead_in">; began_ms?: number; shared_wakes: boolean }> {
   if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
   const idleBefore = idleCpuMs();
@@ -51,8 +61,11 @@ async function warmUp(
   let took: WarmupFacts;
   let steady: boolean | undefined;
   if (warmup_s === "auto") {
-    const watch = new WarmupWatch(workers, load.model);
-    took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => watch.add(worker, slice));
+    const watch = new WarmupWatch(workers, load.model, share?.of);
+    took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
+      if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
+      return joint ? joint.mayEnd() : watch.isSteady;
+    });
     steady = watch.isSteady;
   } else {
     took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
@@ -68,7 +81,8 @@ async function warmUp(
 
 /**
  * One run of the load generator: connect, warm up, drain, measure, drain. Where the spec says so, it waits at each drained
- * moment until a line of the input says that the counters are read.
+ * moment until a line of the input says that the counters are read. One of several generators also waits for the others
+ * there: what it writes is about its own share. The first one reads the servers for all.
  * @param readingTimeoutS how long it waits for that line
  * @throws BenchError when a server cannot be reached or is not the expected one
  */
@@ -81,13 +95,15 @@ export async function run(
 ): Promise<GeneratorOutput> {
   const started_at = new Date();
   const { generator } = spec;
-  const { layer, servers } = generator;
+  const { layer, servers, share } = generator;
   requireLimits(spec);
   if (servers.length > 0) findWorkload(generator.workload.id);
   const driver = await loadDriver(layer);
-  const ourServers = await identifyServers(servers);
+  const identified = await identifyServers(servers);
+  const readsServers = (share?.index ?? 0) === 0;
+  const ourServers = readsServers ? identified : undefined;
 
-  const merger = new SampleMerger(generator.workers);
+  const merger = new SampleMerger(generator.workers, share !== undefined);
   const answers = generator.timeline && new AnswerLog(generator.workers);
   let opened_ms = 0;
   let monitor: ServerMonitor | undefined;
@@ -96,11 +112,23 @@ export async function run(
     const interval = merger.add(worker, sample, opened_ms);
     if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
   });
-  const waits = generator.waits_for_readings ? new ReadingWaits(report, input, readingTimeoutS) : undefined;
+  const waits = generator.waits_for_readings
+    ? new ReadingWaits(report, input, readingTimeoutS ?? (share && OTHERS_TIMEOUT_S))
+    : undefined;
   const drainedAt = async (phase: ReadingPhase): Promise<Reading | undefined> => {
     if (waits) return waits.at(phase);
     report({ event: "phase", phase });
     return undefined;
+  };
+  /** Waits until all generators have come here, so that the servers are idle, or stay so until they are read. */
+  const whenAllAreHere = async (): Promise<void> => {
+    if (!share || (await waits?.at(WAITING)) === "in time") return;
+    const text = `the other generators were not here within ${OTHERS_TIMEOUT_S} s`;
+    throw new BenchError(text, EXIT.configurationFailed);
+  };
+  const joint = share && {
+    steady: () => report({ event: "phase", phase: STEADY }),
+    mayEnd: () => waits?.areAllSteady ?? false,
   };
   try {
     await pool.connect();
@@ -108,13 +136,15 @@ export async function run(
     const consumers: Consumers | undefined =
       servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
     const at_start = (await consumers?.read()) ?? [];
+    await whenAllAreHere();
     if (generator.warmup_s !== 0) report({ event: "phase", phase: "warmup" });
-    const { warmup, began_ms, shared_wakes } = await warmUp(generator, pool);
+    const { warmup, began_ms, shared_wakes } = await warmUp(generator, pool, joint);
     const drainMs = generator.timeout_s * 1000;
+    await whenAllAreHere();
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
-    const readAtWindowOpen = await drainedAt("drained");
     // What the instruments saw so far is the warm-up's.
-    if (generator.diagnose) await readDiagnoses(servers);
+    if (generator.diagnose && readsServers) await readDiagnoses(servers);
+    const readAtWindowOpen = await drainedAt("drained");
 
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
@@ -135,11 +165,13 @@ export async function run(
         await monitor?.stop();
       },
     );
+    await whenAllAreHere();
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
-    const diagnosed = generator.diagnose && { servers: await readDiagnoses(servers), nodes: [] };
+    const diagnosed =
+      generator.diagnose && readsServers ? { servers: await readDiagnoses(servers), nodes: [] } : undefined;
     const readAtEnd = await drainedAt("finished");
 
-    const result = buildResult({
+    const measurements = {
       spec,
       started_at,
       finished_at: new Date(),
@@ -161,8 +193,12 @@ export async function run(
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
       ...(diagnosed ? { diagnosis: diagnosed } : {}),
       ...(answers ? { answers } : {}),
-    });
-    return waits ? { ...result, request_counts: requestCounts(measured) } : result;
+    };
+    return {
+      ...buildResult(measurements),
+      ...(waits ? { request_counts: requestCounts(measured) } : {}),
+      ...(share ? { share: shareOutput(measurements, merger.latencies()) } : {}),
+    };
   } finally {
     waits?.close();
     await pool.close();

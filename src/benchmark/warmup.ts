@@ -47,11 +47,14 @@ export class WarmupWatch {
   readonly #rates: number[] = [];
   /** Of each of the last slices: mean latency; NaN without answers. */
   readonly #latencies: number[] = [];
+  readonly #fewestRequests: number;
   #requests = 0;
   #isSteady = false;
 
-  constructor(workers: number, model: "closed" | "open") {
+  /** @param generators which make the load together; this is the watch of one of them */
+  constructor(workers: number, model: "closed" | "open", generators = 1) {
     this.#model = model;
+    this.#fewestRequests = AUTO_WARMUP.min_requests / generators;
     this.#pending = Array.from({ length: workers }, () => []);
   }
 
@@ -74,7 +77,7 @@ export class WarmupWatch {
     }
     this.#isSteady =
       Math.min(...all.map(({ ends_ms }) => ends_ms)) >= AUTO_WARMUP.min_s * 1000 &&
-      this.#requests >= AUTO_WARMUP.min_requests &&
+      this.#requests >= this.#fewestRequests &&
       this.#rates.length === AUTO_WARMUP.slices &&
       !this.#mayHaveTrend();
     return this.#isSteady;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { dimensionShape, dimensions, USUAL } from "./dimensions.js";
+import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
 import { measuredKindSchema } from "./role.js";
@@ -194,7 +194,10 @@ export function configurationFileName(
     entryFileName({ layer, workload }),
     loadFileName(load),
     length,
-    ...dimensions.flatMap(({ key }) => (configuration[key] > USUAL ? [`${configuration[key]}${key}`] : [])),
+    ...dimensions.flatMap(({ key }) => {
+      const count = countIn(configuration, key);
+      return count > USUAL ? [`${count}${key}`] : [];
+    }),
     ...LISTED_LIMITS.flatMap(([member, unit]) =>
       listed.includes(member) ? [`${limits[member]}${unit}`] : [],
     ),

@@ -13,8 +13,14 @@ interface Dimension {
   one: string;
   other: string;
   max: number;
-  /** At the other layers it is 0. */
-  layer: Layer;
+  /** At the other layers it is 0, or absent. */
+  layers: readonly Layer[];
+  /** A configuration names it only where it is not the usual number, so that older ones keep their identity. */
+  namedIfUnusual?: true;
+  /** A campaign can find the number before its first run: `auto`. */
+  canBeFound?: true;
+  /** How a text says it after what is sent: `light on 2 servers`. */
+  preposition: string;
   /** One line for `--help`. */
   help: string;
   /** Its question in the menu. */
@@ -30,9 +36,22 @@ export const dimensions = [
     one: "server",
     other: "servers",
     max: 16,
-    layer: "server",
+    layers: ["server"],
+    preposition: "on",
     help: "servers on one store, 1 to 16; connections are spread evenly",
     question: "How many servers on one store",
+  },
+  {
+    key: "generators",
+    one: "generator",
+    other: "generators",
+    max: 32,
+    layers: ["server", "limiter"],
+    namedIfUnusual: true,
+    canBeFound: true,
+    preposition: "by",
+    help: "load generators of one load, 1 to 32; auto: as many as the loads take",
+    question: "How many load generators of one load",
   },
 ] as const satisfies readonly Dimension[];
 
@@ -49,9 +68,40 @@ export const byDimension = <Value>(
     Value
   >;
 
-/** The members of a configuration. */
-export const dimensionShape = byDimension(({ max }) => z.int().min(0).max(max));
+type Entry = (typeof dimensions)[number];
+type CountShape = {
+  [Each in Entry as Each["key"]]: Each extends { namedIfUnusual: true } ? z.ZodOptional<z.ZodInt> : z.ZodInt;
+};
 
-/** `2 servers` for each dimension that is not the usual one. */
-export const unusualCounts = (counts: DimensionCounts): string[] =>
-  dimensions.flatMap(({ key, other }) => (counts[key] > USUAL ? [`${counts[key]} ${other}`] : []));
+/** The members of a configuration. */
+export const dimensionShape = byDimension((dimension) =>
+  "namedIfUnusual" in dimension
+    ? z
+        .int()
+        .min(USUAL + 1)
+        .max(dimension.max)
+        .optional()
+    : z.int().min(0).max(dimension.max),
+) as CountShape;
+
+/** The members of a configuration that hold its numbers. */
+export type NamedCounts = z.infer<z.ZodObject<CountShape>>;
+
+/** The members of a configuration for these numbers. */
+export const namedCounts = (counts: DimensionCounts): NamedCounts =>
+  Object.fromEntries(
+    dimensions.flatMap((dimension) =>
+      "namedIfUnusual" in dimension && counts[dimension.key] <= USUAL
+        ? []
+        : [[dimension.key, counts[dimension.key]]],
+    ),
+  ) as NamedCounts;
+
+/** The number in a configuration; where it is not named, the usual one. */
+export const countIn = (configuration: NamedCounts, key: DimensionKey): number => configuration[key] ?? USUAL;
+
+/** `on 2 servers` for each dimension that is not the usual one. */
+export const unusualCounts = (counts: NamedCounts): string[] =>
+  dimensions.flatMap(({ key, other, preposition }) =>
+    countIn(counts, key) > USUAL ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],
+  );

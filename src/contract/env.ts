@@ -27,6 +27,15 @@ export const decimalOrAuto = (min: number, max: number) =>
       `must be a number from ${min} to ${max}, or auto`,
     );
 
+/** A whole number in a range, from its decimal text, or `auto`. */
+export const wholeOrAuto = (min: number, max: number) =>
+  z
+    .string()
+    .refine(
+      (text) => text === "auto" || wholeNumber(min, max).safeParse(text).success,
+      `must be a whole number from ${min} to ${max}, or auto`,
+    );
+
 export const switchText = z.enum(["true", "false", "1", "0"], "must be true or false");
 
 /** Host names and addresses; no white space, no option-like leading dash. */

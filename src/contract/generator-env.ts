@@ -69,6 +69,15 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");
   if (!isClientLayer(generator.layer) && generator.servers.length === 0)
     throw usageError("RUN_SPEC: generator.servers: empty, although the layer is server");
+  const { share, load, waits_for_readings } = generator;
+  if (share && !waits_for_readings)
+    throw usageError("RUN_SPEC: generator.share: several generators need waits_for_readings");
+  const of = share?.of ?? 1;
+  if ((share?.index ?? 0) >= of) throw usageError("RUN_SPEC: generator.share.index: not below of");
+  if (of * generator.workers > load.connections)
+    throw usageError(
+      `RUN_SPEC: generator.workers: ${of * generator.workers} in all are more than connections`,
+    );
   return { ...spec, generator };
 }
 

@@ -27,16 +27,27 @@ export const progressSecondShape = {
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 
-/** The line on the generator's standard input that lets it go on after a reading phase. */
+/** Of several generators: one has come to a moment at which it waits until all have. Nothing is read. */
+export const WAITING = "waiting";
+/** What a generator announces and then waits for; all generators of a run announce the same, in the same order. */
+export type AnnouncedPhase = ReadingPhase | typeof WAITING;
+/** Of several generators: the warm-up of one may end. It goes on until that of all may. */
+export const STEADY = "steady";
+
+/** The line on a generator's standard input that lets it go on: all have announced the phase, and the counters are read. */
 export const READ_LINE = "read";
 /** How long the generator waits for that line. */
 export const READING_TIMEOUT_S = 15;
+/** Of several generators: how long one waits for the others, which may still start, warm up, or follow their requests. */
+export const OTHERS_TIMEOUT_S = 120;
+/** The line that ends the warm-up of all generators. */
+export const ALL_STEADY_LINE = "steady";
 
 /** A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard error. */
 export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
-    phase: z.enum([...readingPhases, "warmup", "measure"]),
+    phase: z.enum([...readingPhases, WAITING, "warmup", STEADY, "measure"]),
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),

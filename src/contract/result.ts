@@ -6,6 +6,7 @@ import {
   configurationSchema,
   extentSchema,
   kindCapsSchema,
+  limitsSchema,
   loadSchema,
   warmupSchema,
   workloadSchema,
@@ -27,6 +28,7 @@ import {
 } from "./server-api.js";
 import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
+import { algorithms } from "./target.js";
 import { timelineSchema } from "./timeline.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
@@ -129,6 +131,8 @@ const generatorPartSchema = z.strictObject({
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
+  /** Only of several generators: how long after the first window this one opened, by the orchestrator's clock. */
+  opened_after_ms: z.number().min(0).optional(),
   /** CPU time of the whole generator process in lead-in and window. */
   cpu_us: count,
   resident_bytes: count,
@@ -366,6 +370,7 @@ const requestSchema = z.strictObject({
   traffic: z.string(),
   load: loadSchema,
   extent: extentSchema,
+  /** Of each generator. */
   workers: z.int().min(1),
   warmup_s: warmupSchema,
   seed: z.int().min(0),
@@ -464,9 +469,37 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/** What the load generator gives to the orchestrator. */
+/**
+ * What one of several generators adds to its result, so that they can be merged: what percentiles over all of them need,
+ * and what the expected outcomes follow from.
+ */
+const shareOutputSchema = z.strictObject({
+  /** When its window opened. */
+  opened_at: z.iso.datetime(),
+  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  opens_s: z.number().min(0),
+  /** As the servers or the limiter said; absent without a limiter, and where another generator read the servers. */
+  limits: limitsSchema.optional(),
+  algorithm: z.enum(algorithms).optional(),
+  /** Latencies of the answers of each sample. */
+  sample_latencies: z.array(histogramSchema),
+  /** Only of a run with a timeline: the same by slice, and what else the timeline counts. */
+  timeline: z
+    .strictObject({
+      latencies: z.array(histogramSchema),
+      timed_out: z.array(count),
+      dropped: z.array(count),
+      due: z.array(count),
+    })
+    .optional(),
+});
+export type ShareOutput = z.infer<typeof shareOutputSchema>;
+
+/** What a load generator gives to the orchestrator. */
 export const generatorOutputSchema = measuredResultSchema.extend({
   request_counts: requestCountsSchema.optional(),
+  /** Only of one of several generators: all other members are about its share alone. */
+  share: shareOutputSchema.optional(),
 });
 export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
 

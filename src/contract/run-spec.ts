@@ -65,13 +65,20 @@ const addressedServerSchema = z.strictObject({
 });
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
 
+/** The share of one of several generators of one load: number `index`, from 0, of `of`. */
+const generatorShareSchema = z.strictObject({ index: z.int().min(0).max(31), of: z.int().min(2).max(32) });
+export type GeneratorShare = z.infer<typeof generatorShareSchema>;
+
 /** What the load generator does. */
 const generatorSpecSchema = z.strictObject({
   layer: driverLayerSchema,
   workload: workloadSchema,
   traffic: idSchema,
+  /** That of all generators together, like the extent. */
   load: loadSchema,
   extent: extentSchema,
+  /** Absent for the only generator. */
+  share: generatorShareSchema.optional(),
   workers: z.int().min(1).max(64),
   warmup_s: warmupSchema,
   seed: z.int().min(0),

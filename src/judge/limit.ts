@@ -21,18 +21,20 @@ interface Candidate {
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** The load generator; at the limiter layer its workers are the client that is measured. */
+/** The load generators; at the limiter layer their workers are the client that is measured. */
 function generator({ generators, request }: Evidence): Candidate[] {
-  const workers = generators.flatMap((part) => part.workers);
-  const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
-  const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
-  return [
-    { resource, used, text: `the ${resource}'s event loop was ${percent(used)} busy` },
-    ...(waited >= STARVED
-      ? [{ resource, used: 1, text: `the ${resource} waited for a CPU ${percent(waited)}` }]
-      : []),
-  ];
+  return generators.flatMap(({ id, workers }) => {
+    const name = generators.length === 1 ? `the ${resource}` : id;
+    const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
+    const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
+    return [
+      { resource, used, text: `${name}'s event loop was ${percent(used)} busy` },
+      ...(waited >= STARVED
+        ? [{ resource, used: 1, text: `${name} waited for a CPU ${percent(waited)}` }]
+        : []),
+    ];
+  });
 }
 
 /**

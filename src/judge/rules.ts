@@ -4,6 +4,7 @@ import { admissionsConserved } from "./rules/admissions.js";
 import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { generatorFree, littlesLaw } from "./rules/generator.js";
+import { generatorsAlike } from "./rules/generators.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { latencyIsReal } from "./rules/latency.js";
 import { mixAsPredicted } from "./rules/outcome-mix.js";
@@ -19,6 +20,7 @@ export const rules: readonly Rule[] = [
   latencyIsReal,
   scheduleKept,
   generatorFree,
+  generatorsAlike,
   littlesLaw,
   countsReconcile,
   somethingSent,

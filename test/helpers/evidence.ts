@@ -238,6 +238,35 @@ export function generatorOf(run: ValidRun): GeneratorPart {
   return generator;
 }
 
+/** Divides the run's load between its generator and a second one, which is returned. */
+export function addGenerator(run: ValidRun): GeneratorPart {
+  const [first, second] = [generatorOf(run), { ...structuredClone(generatorOf(run)), id: "generator-2" }];
+  for (const part of [first, second]) {
+    const half = (count: number): number => (part === first ? Math.ceil(count / 2) : Math.floor(count / 2));
+    const { by_code, after_window, ...others } = part.counts;
+    const halved = <Each extends Record<string, number>>(each: Each): Each =>
+      Object.fromEntries(Object.entries(each).map(([name, count]) => [name, half(count)])) as Each;
+    part.counts = { ...halved(others), by_code: halved(by_code), after_window: halved(after_window) };
+    // Of each outcome an odd count may be divided differently from the sum.
+    const { counts } = part;
+    counts.followed = counts.after_window.allowed + counts.after_window.limited;
+    counts.sent = counts.allowed + counts.limited + counts.followed;
+    for (const worker of part.workers) {
+      worker.connections = half(worker.connections);
+      worker.counts = structuredClone(counts);
+    }
+    part.histograms = {
+      ...part.histograms,
+      allowed: histogramOf(counts.allowed + counts.after_window.allowed),
+      limited: histogramOf(counts.limited + counts.after_window.limited),
+    };
+  }
+  run.generators.push(second);
+  const generator = run.resources["generator-1"];
+  if (generator) run.resources["generator-2"] = structuredClone(generator);
+  return second;
+}
+
 /** The run's first store node. */
 export function storeOf(run: ValidRun): { at_start: StoreReading; at_end: StoreReading } {
   const [node] = run.store.nodes;

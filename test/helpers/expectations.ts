@@ -24,10 +24,12 @@ function expectAccounted({ counts, schedule, generators, slices }: MeasuredResul
   expect(counts.followed).toBe(answered(after_window) + failed(after_window));
   const end = (name: keyof AfterWindow): number => counts[name] + after_window[name];
   const unanswered = end("connection_errors") + end("timed_out");
-  const [part, ...others] = generators;
-  if (!part || others.length > 0) throw new Error("one generator");
-  const kinds = (histograms: LatencyHistograms | undefined) =>
-    Object.entries(histograms ?? {}).map(([kind, { count }]) => [kind, count]);
+  /** Of all generators together. */
+  const kinds = (histograms: readonly (LatencyHistograms | undefined)[]) =>
+    (["allowed", "limited", "failed", "censored"] as const).map((kind) => [
+      kind,
+      sum(histograms.map((each) => each?.[kind].count ?? Number.NaN)),
+    ]);
   const ends = (censored: number) => [
     ["allowed", end("allowed")],
     ["limited", end("limited")],
@@ -35,9 +37,9 @@ function expectAccounted({ counts, schedule, generators, slices }: MeasuredResul
     ["censored", censored],
   ];
   const neverSent = schedule ? schedule.dropped + schedule.unsent : 0;
-  expect(kinds(part.histograms)).toEqual(ends(unanswered + neverSent));
-  if (schedule) expect(kinds(part.service_histograms)).toEqual(ends(unanswered));
-  for (const worker of part.workers) {
+  expect(kinds(generators.map((part) => part.histograms))).toEqual(ends(unanswered + neverSent));
+  if (schedule) expect(kinds(generators.map((part) => part.service_histograms))).toEqual(ends(unanswered));
+  for (const worker of generators.flatMap((part) => part.workers)) {
     expect(worker.counts.sent).toBe(answered(worker.counts) + failed(worker.counts) + worker.counts.followed);
     expect(worker.counts.followed).toBe(
       answered(worker.counts.after_window) + failed(worker.counts.after_window),
@@ -73,12 +75,13 @@ export function expectScheduleReconciled(result: MeasuredResult): void {
   expectConsistent(result);
   expect(schedule.offered).toBe(schedule.sent + schedule.dropped + schedule.unsent);
   expect(schedule.sent).toBe(counts.sent);
-  const [part] = generators;
   const waited = schedule.blocked - schedule.dropped - schedule.unsent;
-  expect(part?.schedule?.lateness.count).toBe(schedule.sent - waited);
+  const recorded = (name: "lateness" | "gaps") =>
+    sum(generators.map((part) => part.schedule?.[name].count ?? Number.NaN));
+  expect(recorded("lateness")).toBe(schedule.sent - waited);
   // The first send of each worker follows no other.
-  const sending = part?.workers.filter((worker) => worker.counts.sent > 0) ?? [];
-  expect(part?.schedule?.gaps.count).toBe(schedule.sent - sending.length);
+  const sending = generators.flatMap(({ workers }) => workers.filter((worker) => worker.counts.sent > 0));
+  expect(recorded("gaps")).toBe(schedule.sent - sending.length);
 }
 
 /** M8 by the test's own arithmetic: from the generator's counts through all consumers to what the store counted. */
@@ -89,7 +92,7 @@ export function expectReconciled(result: MeasuredResult): void {
   expect(counts.followed).toBe(answered(counts.after_window));
   const total = (pick: (consumer: ConsumerEvidence) => number) => sum(consumers.map(pick));
   expect(consumers.length).toBeGreaterThan(0);
-  if (configuration) expect(consumers).toHaveLength(configuration.servers || 1);
+  if (configuration) expect(consumers).toHaveLength(configuration.servers || (configuration.generators ?? 1));
   expect(total(({ at_end, at_window_open }) => at_end.requests - at_window_open.requests)).toBe(
     counts.sent + warmup.lead_in.requests,
   );

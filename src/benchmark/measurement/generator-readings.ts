@@ -2,13 +2,16 @@ import { getHeapStatistics } from "node:v8";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { mean, sum } from "../../contract/numbers.js";
 import type { PluginFacts } from "../../contract/plugins.js";
+import { roleId } from "../../contract/role.js";
+import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 import { garbageCollectorFor } from "./garbage.js";
 
-/** The role of the load generator. */
-export const GENERATOR = "generator-1";
+/** The role of a generator. */
+export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
+  roleId("generator", (share?.index ?? 0) + 1);
 
 /** The sum over all workers; undefined where one has no such counts. */
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
@@ -61,7 +64,7 @@ export async function generatorAsConsumer(
     kind: "generator",
     facts: [
       {
-        id: GENERATOR,
+        id: generatorId(spec.generator),
         run_nonce: spec.run_nonce,
         target: spec.target.text,
         workloads: [],

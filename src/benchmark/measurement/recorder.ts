@@ -1,8 +1,9 @@
 import { sum } from "../../contract/numbers.js";
 import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
+import type { TimelineSlices } from "../../judge/merging/slices.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
-import { SliceRecorder, type TimelineSlices } from "./slices.js";
+import { SliceRecorder } from "./slices.js";
 
 /** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;

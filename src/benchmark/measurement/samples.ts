@@ -41,12 +41,15 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
 export class SampleMerger {
   /** Samples of incomplete intervals, by worker. */
   readonly #pending: WorkerSample[][];
-  /** The samples of the last row. Those of earlier rows are dropped, because they are large. */
+  /** The samples of the last row. Those of earlier rows are dropped, because they are large, unless all are kept. */
   #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
+  readonly #kept: WorkerSample[][] | undefined;
 
-  constructor(workers: number) {
+  /** @param keepsLatencies so that `latencies` gives them */
+  constructor(workers: number, keepsLatencies = false) {
     this.#pending = Array.from({ length: workers }, () => []);
+    this.#kept = keepsLatencies ? [] : undefined;
   }
 
   /** @returns the interval, if this sample completed it */
@@ -56,7 +59,16 @@ export class SampleMerger {
     this.#last = this.#pending.flatMap((samples) => samples.shift() ?? []);
     const row = mergeInterval(this.#last, opened_ms, this.#rows.at(-1)?.t_s ?? 0);
     this.#rows.push(row);
+    this.#kept?.push(this.#last);
     return row;
+  }
+
+  /** The latencies of each of the `rows`, in parts; empty unless they are kept. */
+  latencies(): Uint32Array[][] {
+    const kept = this.#kept ?? [];
+    const left = this.#pending.flat();
+    const all = left.length > 0 ? [...kept.slice(0, -1), [...(kept.at(-1) ?? []), ...left]] : kept;
+    return all.map((samples) => samples.map(({ latencies_us }) => latencies_us));
   }
 
   /** All intervals. Samples that one worker sent after the others had ended belong to the last interval. */

@@ -1,17 +1,16 @@
 import { sum } from "../../contract/numbers.js";
 import type { Outcome, Slices } from "../../contract/result.js";
+import {
+  countedColumns,
+  SLICE_MS,
+  slicesOf,
+  type TimelineSlices,
+  timelineColumns,
+  timelineSlicesOf,
+} from "../../judge/merging/slices.js";
 
-/** Length of a slice. */
-export const SLICE_MS = 100;
 /** Enough for ten seconds; longer windows grow. */
 const FIRST_SLICES = 100;
-
-const counted = ["allowed", "limited", "failed", "latency_sum_us"] as const;
-/** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */
-const ofTimeline = ["timed_out", "dropped", "due"] as const;
-
-/** What each slice counted for a timeline. `timed_out` is part of `failed`; `due` is of an open loop. */
-export type TimelineSlices = Record<(typeof ofTimeline)[number], number[]>;
 
 /** The slices of one worker's window. Recording costs a division and two additions. */
 export class SliceRecorder {
@@ -76,7 +75,7 @@ export class SliceRecorder {
   }
 }
 
-const columns = [...counted, ...ofTimeline] as const;
+const columns = [...countedColumns, ...timelineColumns] as const;
 type ColumnName = (typeof columns)[number];
 
 /** Sums of latencies exceed 32 bits; whole numbers below 2^53 are exact. */
@@ -88,32 +87,4 @@ const newColumns = (slices: number): Record<ColumnName, Float64Array> => ({
   timed_out: new Float64Array(slices),
   dropped: new Float64Array(slices),
   due: new Float64Array(slices),
-});
-
-/** Adds up the slices of several workers, whose windows opened together. */
-export const mergeSlices = (parts: readonly Slices[]): Slices =>
-  slicesOf((name) => addedUp(parts.map((part) => part[name])));
-
-/** The same of what timelines need. */
-export const mergeTimelineSlices = (parts: readonly TimelineSlices[]): TimelineSlices =>
-  timelineSlicesOf((name) => addedUp(parts.map((part) => part[name])));
-
-/** Adds up columns by index; a shorter one has nothing where it ends. */
-function addedUp(parts: readonly (readonly number[])[]): number[] {
-  const length = Math.max(0, ...parts.map((part) => part.length));
-  return Array.from({ length }, (_, index) => sum(parts.map((part) => part[index] ?? 0)));
-}
-
-const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices => ({
-  timed_out: column("timed_out"),
-  dropped: column("dropped"),
-  due: column("due"),
-});
-
-const slicesOf = (column: (name: (typeof counted)[number]) => number[]): Slices => ({
-  width_ms: SLICE_MS,
-  allowed: column("allowed"),
-  limited: column("limited"),
-  failed: column("failed"),
-  latency_sum_us: column("latency_sum_us"),
 });

@@ -4,14 +4,12 @@ import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type { WorkerPlace } from "./shares.js";
 
 /** The `workerData` of a worker thread. */
-export interface WorkerAssignment {
+export interface WorkerAssignment extends WorkerPlace {
   spec: GeneratorRunSpec;
-  /** This worker's index, from 0, and the number of workers. */
-  index: number;
-  of: number;
-  /** Number of this worker's first connection, counted over all workers. */
+  /** Number of this worker's first connection, counted over all workers of all generators. */
   firstConnection: number;
   connections: number;
 }

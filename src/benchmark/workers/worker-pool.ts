@@ -14,6 +14,7 @@ import type {
   WorkerReading,
   WorkerWindow,
 } from "./protocol.js";
+import { placeOfWorker, shareOf, sharesBefore } from "./shares.js";
 
 /** Time for a worker to close its connections. */
 const CLOSE_MS = 2_000;
@@ -23,13 +24,13 @@ type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed"
 
 /** The main thread's side of one worker thread. */
 class WorkerHandle {
-  readonly connections: number;
+  readonly assignment: WorkerAssignment;
   readonly #worker: Worker;
   #hasEnded = false;
   #pending: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | undefined;
 
   constructor(assignment: WorkerAssignment, onMessage: (message: WorkerMessage) => void) {
-    this.connections = assignment.connections;
+    this.assignment = assignment;
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: assignment });
     this.#worker.on("message", (reply: Reply) => {
       if (reply.reply === "sample" || reply.reply === "warmUpSlice" || reply.reply === "closed")
@@ -69,10 +70,6 @@ class WorkerHandle {
   }
 }
 
-/** An even share of a total: the first shares are larger by one where it is not divisible. */
-const shareOf = (total: number, index: number, of: number): number =>
-  Math.floor(total / of) + (index < total % of ? 1 : 0);
-
 /** All worker threads of one generator; they warm up and measure together. */
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
@@ -80,16 +77,19 @@ export class WorkerPool {
   #onSlice: (worker: number, slice: WarmupSlice) => boolean = () => false;
   #onClosed: () => void = () => {};
 
-  /** Spreads connections evenly over the workers. A connection keeps its number whatever the count of workers. */
+  /** Spreads connections evenly over the workers of all generators. A connection's number is that of the whole load. */
   constructor(spec: GeneratorRunSpec, onSample: (worker: number, sample: WorkerSample) => void) {
     const { workers, load } = spec.generator;
     this.#onSample = onSample;
-    let firstConnection = 0;
-    this.#handles = Array.from({ length: workers }, (_, index) => {
-      const connections = shareOf(load.connections, index, workers);
-      const assignment = { spec, index, of: workers, firstConnection, connections };
-      firstConnection += connections;
-      return new WorkerHandle(assignment, (message) => this.#receive(index, message));
+    this.#handles = Array.from({ length: workers }, (_, worker) => {
+      const place = placeOfWorker(spec.generator, worker);
+      const assignment = {
+        spec,
+        ...place,
+        firstConnection: sharesBefore(load.connections, place),
+        connections: shareOf(load.connections, place),
+      };
+      return new WorkerHandle(assignment, (message) => this.#receive(worker, message));
     });
   }
 
@@ -121,16 +121,15 @@ export class WorkerPool {
     onClosed: () => Promise<void>,
   ): Promise<(Measured & { connections: number })[]> {
     const closed = this.#allClosed().then(onClosed);
-    const measuring = this.#all((_handle, index) => ({
+    const measuring = this.#all(({ assignment }) => ({
       command: "measure",
-      extent:
-        "requests" in extent ? { requests: shareOf(extent.requests, index, this.#handles.length) } : extent,
+      extent: "requests" in extent ? { requests: shareOf(extent.requests, assignment) } : extent,
       ...plan,
     }));
     const [replies] = await Promise.all([measuring, closed]);
     return replies.flatMap((reply, index) =>
       reply.reply === "measure"
-        ? [{ ...reply.measured, connections: this.#handles[index]?.connections ?? 0 }]
+        ? [{ ...reply.measured, connections: this.#handles[index]?.assignment.connections ?? 0 }]
         : [],
     );
   }
@@ -164,7 +163,7 @@ export class WorkerPool {
     });
   }
 
-  #all(command: (handle: WorkerHandle, index: number) => Command): Promise<Reply[]> {
-    return Promise.all(this.#handles.map((handle, index) => handle.send(command(handle, index))));
+  #all(command: (handle: WorkerHandle) => Command): Promise<Reply[]> {
+    return Promise.all(this.#handles.map((handle) => handle.send(command(handle))));
   }
 }

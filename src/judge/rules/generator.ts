@@ -1,6 +1,6 @@
 import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
-import type { MeasuredResult } from "../../contract/result.js";
+import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { answered, ends, failed } from "../counts.js";
 import type { Evidence, Rule } from "../evidence.js";
@@ -14,13 +14,22 @@ const SATURATED = 0.9;
  */
 const STARVED = 0.5;
 
-/** 0 to 1, of the busiest event loop. */
-const busiestLoop = ({ generators }: Pick<Evidence, "generators">): number =>
-  Math.max(...generators.flatMap(({ workers }) => workers.map((worker) => worker.event_loop_utilisation)));
+/** 0 to 1, of its busiest event loop. */
+const busiestLoop = ({ workers }: GeneratorPart): number =>
+  Math.max(...workers.map((worker) => worker.event_loop_utilisation));
+
+/** 0 to 1, of the worker that waited longest for a CPU. */
+const longestWait = ({ workers }: GeneratorPart): number =>
+  Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
+
+/** Those of several by their ids. */
+const named = (all: readonly GeneratorPart[], those: readonly GeneratorPart[]): string =>
+  all.length === 1 ? "generator" : those.map(({ id }) => id).join(", ");
 
 /** Whether the generator may be the bottleneck; at the limiter layer it is the client that is measured. */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
-  !isClientLayer(evidence.request.layer) && busiestLoop(evidence) >= SATURATED;
+  !isClientLayer(evidence.request.layer) &&
+  evidence.generators.some((generator) => busiestLoop(generator) >= SATURATED);
 
 /** M6: the generator was not the bottleneck. */
 export const generatorFree: Rule = {
@@ -30,19 +39,22 @@ export const generatorFree: Rule = {
     // The worker is the client: how busy it is, is a result.
     if (isClientLayer(request.layer))
       return { severity: "not applicable", text: "at the limiter layer the generator is the client" };
-    const waited = Math.max(
-      0,
-      ...generators.flatMap(({ workers }) => workers.map((worker) => worker.cpu_wait_share ?? 0)),
-    );
-    if (waited >= STARVED && !host_load) {
-      const share = (100 * waited).toFixed(0);
-      return { severity: "suspect", text: `generator starved: it waited for a CPU ${share} % of the window` };
+    const starved = generators.filter((generator) => longestWait(generator) >= STARVED);
+    if (starved.length > 0 && !host_load) {
+      const share = (100 * Math.max(...starved.map(longestWait))).toFixed(0);
+      const text = `${named(generators, starved)} starved: it waited for a CPU ${share} % of the window`;
+      return { severity: "suspect", text };
     }
-    if (!isGeneratorSaturated(evidence)) return undefined;
-    const percent = (100 * busiestLoop(evidence)).toFixed(0);
+    const saturated = generators.filter((generator) => busiestLoop(generator) >= SATURATED);
+    if (saturated.length === 0) return undefined;
+    const percent = (100 * Math.max(...saturated.map(busiestLoop))).toFixed(0);
+    const remedies = [
+      `more ${generators.length > 1 ? "--generators or " : ""}WORKERS`,
+      ...(isOpenLoop(request) ? [] : ["fewer CONNECTIONS"]),
+    ];
     return {
       severity: "suspect",
-      text: `generator saturated: its event loop was ${percent} % busy (more WORKERS${isOpenLoop(request) ? "" : " or fewer CONNECTIONS"})`,
+      text: `${named(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
     };
   },
 };

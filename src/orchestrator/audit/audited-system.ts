@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration, KindCaps, Limits } from "../../contract/configuration.js";
-import { byDimension } from "../../contract/dimensions.js";
 import type { FaultAction } from "../../contract/faults.js";
 import { type RequestGroup, type SenderRequest, senderReportSchema } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
@@ -40,7 +39,7 @@ export interface SystemPlace {
 const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): Configuration => ({
   layer: "server",
   target,
-  ...byDimension(() => SERVERS),
+  servers: SERVERS,
   workload: { id: "light" },
   traffic: DEFAULT_TRAFFIC,
   load: { model: "closed", connections: 1 },

@@ -2,6 +2,8 @@ import { basename, join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
+import type { MeasuredResult } from "../../contract/result.js";
+import { isGeneratorSaturated } from "../../judge/rules/generator.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { InstalledVersions, Runtime, RuntimeOptions } from "../../runtimes/types.js";
@@ -58,6 +60,13 @@ import {
   openExistingCampaign,
 } from "./completed-runs.js";
 import { buildFinalReport, reportInterrupted } from "./final-report.js";
+import {
+  type GeneratorTrial,
+  generatorsNeeded,
+  generatorsText,
+  hardestLoads,
+  withGenerators,
+} from "./generators-needed.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { RunLoop } from "./run-loop.js";
 
@@ -163,9 +172,17 @@ async function measure(
       asked.calibrates && !existing
         ? await calibrationAt(asked, planContext, runtime, external, context)
         : undefined;
-    const request = calibration ? atRate(asked, calibration.rate_per_second) : asked;
-    const planned = () =>
-      withPluginNotes(planOf(request, { ...planContext, ...(findings && { findings }) }), context.plugins);
+    const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
+    const generators =
+      asked.findsGenerators && !existing
+        ? await generatorsAt(atItsRate, planContext, runtime, external, context)
+        : undefined;
+    const request = generators === undefined ? atItsRate : withGenerators(atItsRate, generators);
+    const planned = () => {
+      const made = planOf(request, { ...planContext, ...(findings && { findings }) });
+      const notes = [...made.notes, ...(generators === undefined ? [] : [generatorsText(generators)])];
+      return withPluginNotes({ ...made, notes }, context.plugins);
+    };
     const plan =
       existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
     await requireWritable(request.outputFile);
@@ -259,15 +276,14 @@ async function findingsAt(
   );
 }
 
-/** Finds the rate of a campaign that names none. */
-function calibrationAt(
+/** Makes one run of a configuration before the campaign, which is not one of its own. */
+function trialsAt(
   request: Request,
-  planContext: PlanContext,
   runtime: Runtime,
   external: ExternalStore | undefined,
   { eventLog, signal, lease }: MeasureContext,
-): ReturnType<typeof calibrate> {
-  const throughputOf = async (configuration: Configuration): Promise<number> => {
+): (configuration: Configuration) => Promise<MeasuredResult> {
+  return async (configuration) => {
     const settings = {
       configuration,
       seed: request.seed,
@@ -279,15 +295,45 @@ function calibrationAt(
     };
     const listener = {
       phase() {},
-      progress() {},
+      second() {},
       fault() {},
       log: (role: string, line: string) => eventLog.programLine(role, line),
     };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
-    return result.requests.average;
+    return result;
   };
+}
+
+/** Finds the rate of a campaign that names none. */
+function calibrationAt(
+  request: Request,
+  planContext: PlanContext,
+  runtime: Runtime,
+  external: ExternalStore | undefined,
+  context: MeasureContext,
+): ReturnType<typeof calibrate> {
+  const resultOf = trialsAt(request, runtime, external, context);
+  const throughputOf = async (configuration: Configuration): Promise<number> =>
+    (await resultOf(configuration)).requests.average;
   const configurations = calibrated(selectConfigurations(request, planContext));
-  return calibrate(configurations, throughputOf, (text) => eventLog.setUp(text));
+  return calibrate(configurations, throughputOf, (text) => context.eventLog.setUp(text));
+}
+
+/** Finds the number of generators of a campaign that leaves it open. */
+function generatorsAt(
+  request: Request,
+  planContext: PlanContext,
+  runtime: Runtime,
+  external: ExternalStore | undefined,
+  context: MeasureContext,
+): Promise<number> {
+  const resultOf = trialsAt(request, runtime, external, context);
+  const trialOf = async (configuration: Configuration): Promise<GeneratorTrial> => {
+    const result = await resultOf(configuration);
+    return { isSaturated: isGeneratorSaturated(result), requests_per_second: result.requests.average };
+  };
+  const configurations = hardestLoads(selectConfigurations(request, planContext));
+  return generatorsNeeded(configurations, trialOf, (text) => context.eventLog.setUp(text));
 }
 
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */

@@ -24,6 +24,7 @@ import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { pendingGeneratorsText } from "./generators-needed.js";
 
 /** What a campaign would do; nothing is started to find out. */
 export interface Preview {
@@ -55,6 +56,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
   }
+  if (request.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
   const overheads: Overheads = await overheadsOf(description.id);
   const expected = withExpectedTrials(plan, new Map());
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;

@@ -1,4 +1,5 @@
 import { Argument, Option } from "commander";
+import { dimensions } from "../../contract/dimensions.js";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { groups } from "../../targets/groups.js";
 import { runPython } from "../host/python.js";
@@ -18,7 +19,16 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 };
 const TARGET = "iovalkey";
 /** Further settings of a campaign that noise accepts. */
-const OTHER_SETTINGS = ["layer", "servers", "workload", "traffic", "rate", "runtime", "seed", "output"];
+const OTHER_SETTINGS = [
+  "layer",
+  ...dimensions.map(({ key }) => key),
+  "workload",
+  "traffic",
+  "rate",
+  "runtime",
+  "seed",
+  "output",
+];
 /** Two sides of five runs each. */
 const MIN_RUNS = 10;
 /** Of each of several campaigns. */
@@ -146,7 +156,7 @@ function requireOneConfiguration(
     throw usageError(`noise measures one target, not ${clients.join(", ")}`);
   const lists = {
     layer: layers,
-    servers: counts.servers,
+    ...counts,
     workload: workloads,
     traffic,
     concurrency: connections,

@@ -17,15 +17,16 @@ import type { Request } from "../request/request.js";
 /** Calls of a list, which a program sends round and round: enough for every key of a profile to appear by its share. */
 const LISTED_CALLS = 50_000;
 
-type Asked = Pick<Configuration, "layer" | "traffic" | "load"> & { target: Target };
+type Asked = Pick<Configuration, "layer" | "generators" | "traffic" | "load"> & { target: Target };
 
 /** Why the load program of a target cannot make this part of a campaign; undefined where it can, or there is none. */
 export function loadProgramReason(
-  { layer, target: { program: id }, traffic, load }: Asked,
+  { layer, generators = 1, target: { program: id }, traffic, load }: Asked,
   { adaptive, duration }: Pick<Request, "adaptive" | "duration">,
 ): string | undefined {
   if (id === undefined) return undefined;
   if (!isClientLayer(layer)) return `${id} calls what decides itself: measure it with --layer limiter`;
+  if (generators > 1) return `${id} is the only generator of its load: leave --generators out`;
   if (load.model === "open") return `${id} runs closed loops: it has no rate`;
   if (duration.mode === "requests") return `${id} runs for a time: give another --duration-mode`;
   if (adaptive) return `${id} is a control: give the number of runs instead of --runs auto`;

@@ -11,9 +11,12 @@ import {
 } from "../../contract/configuration.js";
 import {
   byDimension,
+  countIn,
   type DimensionCounts,
   type DimensionKey,
   dimensions,
+  namedCounts,
+  USUAL,
 } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { isClientLayer, isProgramLayer, type Layer } from "../../contract/layers.js";
@@ -53,7 +56,7 @@ import {
   referenceChooser,
   withCopies,
 } from "./rankings.js";
-import { capsOfKinds, roleCounts } from "./role-counts.js";
+import { capsOfKinds, roleCounts, workersOf } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 
 /** What a plan depends on besides the request: where it is measured. */
@@ -150,7 +153,11 @@ function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Ent
   const endpoints = ids.map((id) => (findWorkload(id).computes ? { id, complexity } : { id }));
   return layers.flatMap((layer) =>
     (isProgramLayer(layer) ? [] : countsAt(layer, counts)).flatMap((each) =>
-      (isClientLayer(layer) ? [NO_WORKLOAD] : endpoints).map((workload) => ({ layer, ...each, workload })),
+      (isClientLayer(layer) ? [NO_WORKLOAD] : endpoints).map((workload) => ({
+        layer,
+        ...namedCounts(each),
+        workload,
+      })),
     ),
   );
 }
@@ -158,15 +165,15 @@ function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Ent
 /** Each combination of the numbers of all dimensions; a dimension that a layer does not have is 0 there. */
 function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
   return dimensions.reduce<DimensionCounts[]>(
-    (combined, { key, layer: own }) =>
+    (combined, { key, layers }) =>
       combined.flatMap((each) =>
-        (own === layer ? counts[key] : [0]).map((count) => ({ ...each, [key]: count })),
+        (layers.some((own) => own === layer) ? counts[key] : [0]).map((count) => ({ ...each, [key]: count })),
       ),
     [byDimension(() => 0)],
   );
 }
 
-/** @throws usageError naming both numbers when a server would get no connection, or a connection no request */
+/** @throws usageError naming both numbers when a server or generator would get no connection, or a connection no request */
 function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
   const [fewest, widest] = [
     Math.min(...(duration.mode === "requests" ? duration.counts : [Number.POSITIVE_INFINITY])),
@@ -176,11 +183,14 @@ function requireConnections({ layers, counts, connections, duration, rates }: Re
     throw usageError(
       `${fewest} requests are fewer than --concurrency ${widest}: each connection sends at least one`,
     );
-  const [most, least] = [Math.max(...counts.servers), Math.min(...connections)];
-  if (layers.includes("server") && most > least)
-    throw usageError(
-      `--servers ${most} is more than --concurrency ${least}: each server needs a connection of its own`,
-    );
+  const least = Math.min(...connections);
+  for (const { key, one, layers: own } of dimensions) {
+    const most = Math.max(...counts[key]);
+    if (layers.some((layer) => own.some((each) => each === layer)) && most > least)
+      throw usageError(
+        `--${key} ${most} is more than --concurrency ${least}: each ${one} needs a connection of its own`,
+      );
+  }
 }
 
 /**
@@ -192,10 +202,11 @@ function separateCounters(
     target,
     layer,
     servers,
+    generators = 1,
     load,
     traffic,
     limits,
-  }: Pick<Configuration, "target" | "layer" | "servers" | "load" | "traffic" | "limits">,
+  }: Pick<Configuration, "target" | "layer" | DimensionKey | "load" | "traffic" | "limits">,
   workers: number,
 ): string | undefined {
   const profile = findProfile(traffic);
@@ -204,10 +215,17 @@ function separateCounters(
   // What such a limiter admits is what this traffic shows.
   if (profile.binding) return undefined;
   const [processes, kind] = isClientLayer(layer)
-    ? [Math.min(workers, load.connections), "workers"]
+    ? [generators * workersOf({ generators, load }, workers), "workers"]
     : [servers, "servers"];
   if (processes === 1) return undefined;
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
+}
+
+/** Why a load cannot be made by several generators; undefined where it can, or there is one alone. */
+function undividedLoad(entry: Entry, traffic: string): string | undefined {
+  const generators = countIn(entry, "generators");
+  if (generators === USUAL || !findProfile(traffic).binding) return undefined;
+  return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
 /** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
@@ -301,6 +319,7 @@ function combine(
               unsupportedLimits(target, limits) ??
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
+              undividedLoad(entry, traffic) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {
@@ -375,7 +394,7 @@ export type SelectedConfigurations = Pick<Plan, "configurations" | "skips" | "no
 /**
  * What a request selects. Without a context every store counts as available and no caps are applied: this checks a
  * request before anything is started.
- * @throws usageError for what does not exist, for more servers than connections, and when nothing is left to measure
+ * @throws usageError for what does not exist, for more servers or generators than connections, and when nothing is left to measure
  */
 export function selectConfigurations(
   request: Request,

@@ -7,14 +7,15 @@ import type { RoleCounts } from "../host/machine.js";
 export function roleCounts({
   target,
   servers,
+  generators = 1,
   external_store,
-}: Pick<Configuration, "target" | "servers" | "external_store">): RoleCounts {
+}: Pick<Configuration, "target" | "servers" | "generators" | "external_store">): RoleCounts {
   const { primaries, replicas } = findTopology(target.topology);
   return {
     server: servers,
     service: target.service ? 1 : 0,
     store: external_store ? 0 : primaries + replicas,
-    generator: 1,
+    generator: generators,
   };
 }
 
@@ -35,3 +36,9 @@ export function mostRoles(configurations: readonly Configuration[]): RoleCounts 
     generator: most("generator"),
   };
 }
+
+/** Workers of each generator, as asked but no more than it has connections. */
+export const workersOf = (
+  { generators = 1, load }: Pick<Configuration, "generators" | "load">,
+  asked: number,
+): number => Math.min(asked, Math.floor(load.connections / generators));

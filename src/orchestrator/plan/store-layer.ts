@@ -5,7 +5,7 @@ import {
   RANDOM_KEYS,
   type Workload,
 } from "../../contract/configuration.js";
-import { byDimension } from "../../contract/dimensions.js";
+import { byDimension, namedCounts } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
@@ -142,7 +142,7 @@ export function storeLayerConfigurations(
           continue;
         }
         const target = targetOf(program ?? "", id);
-        const counts = byDimension(() => 0);
+        const counts = namedCounts(byDimension(() => 0));
         const configuration: Configuration = {
           layer: "store",
           target,

@@ -2,7 +2,7 @@ import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { messageOf } from "../../contract/errors.js";
 import { driverLayerIds } from "../../contract/layers.js";
 import { runtimes } from "../../runtimes/index.js";
-import { CUSTOM_DURATION, durationMode, listOf, numberIn } from "../request/request.js";
+import { CUSTOM_DURATION, countsIn, durationMode, listOf, numberIn } from "../request/request.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import {
   clientGroups,
@@ -71,16 +71,19 @@ const connectionsProblem = problemFrom((text) =>
 );
 
 /** The page of a dimension, e.g. `Servers`. */
-const dimensionPage = ({ key, layer, question }: (typeof dimensions)[number]): Page => ({
-  title: key.charAt(0).toUpperCase() + key.slice(1),
-  advanced: true,
-  applies: ({ layers }) => layers.includes(layer),
-  async ask(prompter, { counts }) {
-    const problem = problemFrom((text) => listOf(key, text, []).map((each) => numberIn(key, key, each)));
-    const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
-    return answer === BACK ? BACK : { counts: { ...counts, [key]: answer } };
-  },
-});
+const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
+  const { key, layers: own, question } = dimension;
+  return {
+    title: key.charAt(0).toUpperCase() + key.slice(1),
+    advanced: true,
+    applies: ({ layers }) => own.some((layer) => layers.includes(layer)),
+    async ask(prompter, { counts }) {
+      const problem = problemFrom((text) => countsIn(dimension, key, text, []));
+      const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
+      return answer === BACK ? BACK : { counts: { ...counts, [key]: answer } };
+    },
+  };
+};
 
 /** The page of a limit that can have several values. */
 const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
@@ -137,8 +140,8 @@ export const pages: readonly Page[] = [
       );
       if (answer === BACK) return BACK;
       // A layer that is not measured has nothing to count.
-      const counts = byDimension(({ key, layer }) =>
-        answer.includes(layer) ? given[key] : DEFAULT_ANSWERS.counts[key],
+      const counts = byDimension(({ key, layers: own }) =>
+        own.some((layer) => answer.includes(layer)) ? given[key] : DEFAULT_ANSWERS.counts[key],
       );
       return { layers: answer, counts };
     },

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
-import { byDimension, USUAL } from "../../contract/dimensions.js";
+import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
@@ -22,6 +22,7 @@ import { namedPrograms } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import {
   AUTO,
+  countsIn,
   durationMode,
   type LISTED_LIMITS,
   listOf,
@@ -104,20 +105,30 @@ function oneOf<Value extends string>({ source, value }: SettingValue, valid: rea
  * Where the load enters, and the numbers of each dimension.
  * @throws usageError for a dimension that none of the layers has
  */
-function entriesOf(settings: Settings, notices: string[]): Pick<Request, "layers" | "counts"> {
+function entriesOf(
+  settings: Settings,
+  notices: string[],
+): Pick<Request, "layers" | "counts" | "findsGenerators"> {
   const layer = settings.get("layer");
   const layers = listOf(layer.source, layer.value, notices).map((value) =>
     oneOf({ source: layer.source, value }, layerIds),
   );
-  const counts = byDimension(({ key, one, layer: own }) => {
+  const found = new Set<DimensionKey>();
+  const counts = byDimension((dimension) => {
+    const { key, one, layers: own } = dimension;
     const given = settings.find(key);
     if (!given) return [USUAL];
     const { source, value } = given;
-    if (!layers.includes(own))
-      throw usageError(`${source} ${value.slice(0, 60)}: there is no ${one} at the ${layers[0]} layer`);
-    return listOf(source, value, notices).map((text) => numberIn(key, source, text));
+    if (!layers.some((layer) => own.some((each) => each === layer)))
+      throw usageError(
+        `${source} ${value.slice(0, 60)}: there is no ${one} of ours at the ${layers[0]} layer`,
+      );
+    const numbers = countsIn(dimension, source, value, notices);
+    if (numbers !== AUTO) return numbers;
+    found.add(key);
+    return [USUAL];
   });
-  return { layers, counts };
+  return { layers, counts, ...(found.has("generators") ? { findsGenerators: true as const } : {}) };
 }
 
 const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
@@ -268,6 +279,8 @@ export function requestFromLayers(
   const mode = durationMode(duration.value, duration.source);
   if (openLoops.objectives && mode.mode === "requests")
     throw usageError(`${duration.source} ${duration.value}: --find-max-rate measures for a time`);
+  if (openLoops.objectives && entries.findsGenerators)
+    throw usageError(`--generators ${AUTO}: --find-max-rate takes a number, e.g. --generators 2`);
   const diagnose = diagnoseOf(settings, entries);
   const faults = faultsOf(settings, { ...entries, ...openLoops, ...diagnose, mode }, notices);
   const caps = capsFrom(settings);

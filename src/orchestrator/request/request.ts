@@ -1,5 +1,5 @@
 import { type Arrivals, type KindCaps, RATE_RANGE, type Warmup } from "../../contract/configuration.js";
-import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
+import { byDimension, type DimensionKey, type dimensions, USUAL } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
@@ -60,6 +60,8 @@ export interface Request {
   copies: boolean;
   /** The numbers of each dimension, e.g. of servers. */
   counts: Record<DimensionKey, number[]>;
+  /** The number of generators is found before the first run: `counts` only fill its place. */
+  findsGenerators?: true;
   workloads: string[];
   duration: DurationMode;
   /** Connections of a closed loop; the maximum for an open one. */
@@ -173,6 +175,22 @@ export function numberIn(name: NumberName, flag: string, text: string, whole = t
   throw usageError(
     `${flag} ${JSON.stringify(text.slice(0, 60))}: give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`,
   );
+}
+
+/**
+ * The numbers of a dimension that a text lists.
+ * @returns `auto` where the campaign is to find the number
+ * @throws usageError naming the given text and the range
+ */
+export function countsIn(
+  dimension: (typeof dimensions)[number],
+  flag: string,
+  text: string,
+  notices: string[],
+): number[] | typeof AUTO {
+  const orElse = "canBeFound" in dimension ? AUTO : "";
+  if (orElse && text.trim() === AUTO) return AUTO;
+  return listOf(flag, text, notices).map((each) => numberIn(dimension.key, flag, each, true, orElse));
 }
 
 /** Seconds, or `auto`. @throws usageError that mentions both */

@@ -2,7 +2,7 @@ import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
-import { decimalNumber, decimalOrAuto, wholeNumber } from "../../contract/env.js";
+import { decimalNumber, decimalOrAuto, wholeNumber, wholeOrAuto } from "../../contract/env.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
@@ -108,14 +108,23 @@ export const DEFAULT_PAYLOAD_BYTES = 100;
 export const ALONE = "alone";
 
 /** It has no default, so that a campaign at another layer can be resumed and repeated without it. */
-const dimensionSetting = ({ key, help, other }: (typeof dimensions)[number]): Setting => ({
-  key,
-  value: "<list>",
-  help,
-  defaultText: String(USUAL),
-  repeatable: true,
-  singleRun: { name: key.toUpperCase(), schema: wholeText(key), help: `number of ${other}` },
-});
+const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
+  const { key, help, other, max } = dimension;
+  const canBeFound = "canBeFound" in dimension;
+  return {
+    key,
+    value: "<list>",
+    help,
+    defaultText: String(USUAL),
+    repeatable: true,
+    ...(canBeFound ? { choices: () => valuesOnly([AUTO]) } : {}),
+    singleRun: {
+      name: key.toUpperCase(),
+      schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
+      help: `number of ${other}`,
+    },
+  };
+};
 
 const target: SettingGroup = {
   title: "What is measured:",

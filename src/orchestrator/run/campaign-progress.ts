@@ -158,10 +158,7 @@ export class Progress {
         const lasts_s = this.#lastsS(phase, planned);
         this.#eventLog.emit({ event: "phase", number, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
       },
-      progress: (progress) => {
-        if (progress.event === "second")
-          this.#eventLog.emit({ ...progress, number, time_left_s: this.timeLeftS() });
-      },
+      second: (second) => this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
       fault: (line) => {
         log("faults", line);
         this.#eventLog.detail(`  ${line}`);

@@ -1,15 +1,20 @@
-import { READ_LINE, type ReadingPhase } from "../../contract/progress.js";
+import { type AnnouncedPhase, READ_LINE, WAITING } from "../../contract/progress.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import type { CounterWatch } from "./counters.js";
 import type { RunStore } from "./store.js";
 
 /**
- * The readings at the drained moments. The generator waits at each for a line that lets it go on. It does not wait for
- * ever: a reading that takes too long, or fails, cannot stop it.
+ * The readings at the drained moments. Each generator waits at each moment for a line that lets it go on. All get it at
+ * once, when the last of them has come and the counters are read: so it is also what starts several generators together. They
+ * do not wait for ever: a reading that takes too long, or fails, cannot stop them.
  */
 export class DrainedReadings {
-  readonly #generator: Pick<RunningPart, "write">;
-  readonly #readings: Readonly<Record<ReadingPhase, () => Promise<void>>>;
+  readonly #generators: readonly Pick<RunningPart, "write">[];
+  readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
+  /** Number of announcements of each generator. */
+  readonly #announced: number[];
+  /** Number of moments at which all generators have come. */
+  #complete = 0;
   /** Rejects when a reading fails, and never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => {};
@@ -17,16 +22,18 @@ export class DrainedReadings {
   #pending = Promise.resolve();
 
   constructor(
-    generator: Pick<RunningPart, "write">,
+    generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,
     watch: Pick<CounterWatch, "start" | "stop">,
   ) {
-    this.#generator = generator;
+    this.#generators = generators;
+    this.#announced = generators.map(() => 0);
     this.#readings = {
       // At every layer all scripts are loaded and no load was sent: from here on the store counts this run's load alone.
       connected: () => store.readBefore(),
       drained: () => watch.start(),
       finished: () => watch.stop(),
+      [WAITING]: async () => {},
     };
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
@@ -35,11 +42,21 @@ export class DrainedReadings {
     this.failed.catch(() => {});
   }
 
-  take(phase: ReadingPhase): void {
+  /**
+   * @param generator index of the one that has come
+   * @returns whether all have come
+   */
+  take(generator: number, phase: AnnouncedPhase): boolean {
+    this.#announced[generator] = (this.#announced[generator] ?? 0) + 1;
+    if (Math.min(...this.#announced) === this.#complete) return false;
+    this.#complete++;
     this.#pending = this.#pending
       .then(() => this.#readings[phase]())
       .catch((error: unknown) => this.#fail(error))
-      .then(() => this.#generator.write?.(READ_LINE));
+      .then(() => {
+        for (const each of this.#generators) each.write?.(READ_LINE);
+      });
+    return true;
   }
 
   /** Resolves when all readings so far are taken. @throws the failure of one of them */

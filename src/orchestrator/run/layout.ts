@@ -4,7 +4,7 @@ import type { Node } from "../../contract/env.js";
 import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
-import { type RoleKind, roleId } from "../../contract/role.js";
+import { type MeasuredKind, type RoleKind, roleId } from "../../contract/role.js";
 import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
@@ -15,7 +15,7 @@ import { describeClient, findStore, findTopology } from "../../targets/resolve.j
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { needsRelay } from "../plan/faults.js";
-import { roleCounts } from "../plan/role-counts.js";
+import { roleCounts, workersOf } from "../plan/role-counts.js";
 
 /** A store that the user already runs, with the variables that give programs access to it. */
 export interface ExternalStore extends Discovery {
@@ -56,6 +56,7 @@ export interface Role {
 }
 
 export const PROBE = "probe";
+/** The first load generator, or the only one: a foreign program, too. */
 export const GENERATOR = roleId("generator", 1);
 export const SERVICE = roleId("service", 1);
 export const SENDER = "sender";
@@ -80,9 +81,11 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   // A target without a store has no use for the external one, and gets no access to it.
   const settings = { ...others, ...(external && usesStore ? { external } : {}) };
   const counts = roleCounts(configuration);
-  const idsOf = (kind: "store" | "service" | "server") =>
+  const idsOf = (kind: MeasuredKind) =>
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
   const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
+  // The run starts a load program itself.
+  const generatorIds = configuration.target.program === undefined ? idsOf("generator") : [];
   const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
   const specs = new RunSpecs(settings, storeIds, serverIds, relayIds);
   return [
@@ -91,10 +94,11 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
     ...(usesStore ? [probeRole(settings, specs)] : []),
     ...serviceIds.map((id) => serviceRole(id, settings, [...storeIds, ...relayIds], specs)),
     ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...relayIds, ...serviceIds], specs)),
-    // The run starts a load program itself.
-    ...(configuration.target.program === undefined
-      ? [generatorRole(settings, [...storeIds, ...relayIds, ...serviceIds, ...serverIds], specs)]
-      : []),
+    ...generatorIds.map((id, index) =>
+      generatorRole(id, settings, [...storeIds, ...relayIds, ...serviceIds, ...serverIds], (...where) =>
+        specs.forGenerator({ id, index, of: generatorIds.length }, ...where),
+      ),
+    ),
   ];
 }
 
@@ -228,18 +232,23 @@ function serverRole(id: string, settings: RunSettings, dependsOn: readonly strin
   };
 }
 
-/** The load generator. It ends with the run, by itself. */
-const generatorRole = (settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role => ({
-  id: GENERATOR,
+/** A load generator. It ends with the run, by itself. */
+const generatorRole = (
+  id: string,
+  settings: RunSettings,
+  dependsOn: readonly string[],
+  specOf: (places: Places, allocation: PartAllocation) => RunSpec,
+): Role => ({
+  id,
   kind: "generator",
   dependsOn,
   required: false,
   part: (places) => ({
-    role: GENERATOR,
+    role: id,
     ...ownProgram("loadtest", "benchmark"),
     takesInput: true,
     ...capsFor(settings, "generator"),
-    environment: (allocation) => environmentOf(specs.forGenerator(places, allocation), settings),
+    environment: (allocation) => environmentOf(specOf(places, allocation), settings),
   }),
 });
 
@@ -334,25 +343,31 @@ class RunSpecs {
     };
   }
 
-  forGenerator(places: Places, allocation: PartAllocation): RunSpec {
+  /** @param own a generator, its index from 0, and the number of generators */
+  forGenerator(
+    { id, index, of }: { id: string; index: number; of: number },
+    places: Places,
+    allocation: PartAllocation,
+  ): RunSpec {
     const { configuration, seed, warmupS, workers } = this.#settings;
     const { workload, traffic, load, extent } = configuration;
     const layer = driverLayerSchema.parse(configuration.layer);
     return {
-      ...this.#spec(GENERATOR, places, allocation),
+      ...this.#spec(id, places, allocation),
       generator: {
         layer,
         workload,
         traffic,
         load,
         extent,
-        workers: Math.min(workers, load.connections),
+        ...(of > 1 ? { share: { index, of } } : {}),
+        workers: workersOf(configuration, workers),
         warmup_s: warmupS,
         seed,
         timeout_s: REQUEST_TIMEOUT_S,
-        servers: this.#serverIds.map((id) => {
-          const { host, port } = placeOf(id, places);
-          return { id, url: `http://${host}:${port}`, run_nonce: this.nonceOf(id) };
+        servers: this.#serverIds.map((server) => {
+          const { host, port } = placeOf(server, places);
+          return { id: server, url: `http://${host}:${port}`, run_nonce: this.nonceOf(server) };
         }),
         progress: "json",
         waits_for_readings: true,

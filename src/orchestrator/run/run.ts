@@ -1,35 +1,30 @@
 import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
-import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { Phase } from "../../contract/events.js";
 import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import type { RunHostSpeed } from "../../contract/host-speed.js";
 import { sum } from "../../contract/numbers.js";
-import { type Progress, progressSchema } from "../../contract/progress.js";
-import {
-  type GeneratorOutput,
-  generatorOutputSchema,
-  type HostLoad,
-  type MeasuredResult,
-} from "../../contract/result.js";
+import type { HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
-import { parseJson } from "../files/json.js";
 import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { FaultInjection } from "./faults/injection.js";
+import { Generators } from "./generators.js";
 import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import type { Second } from "./merged-seconds.js";
+import { PartFailed, PartSupervisor } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
 export interface RunListener {
   phase(phase: Phase): void;
-  progress(progress: Progress): void;
+  /** Of all generators together. */
+  second(second: Second): void;
   /** A planned fault was done, or undone. */
   fault(line: string): void;
   /** A line for the run's own log. */
@@ -78,7 +73,7 @@ export async function executeRun(
 /** What a run consists of while it is measured. */
 interface Measuring {
   store: RunStore;
-  generator: RunningRole;
+  generators: Generators;
   watch: CounterWatch;
   readings: DrainedReadings;
   injection: FaultInjection;
@@ -127,23 +122,30 @@ class RunExecution {
     const servers = await this.#supervisor.start("server");
     if (servers.length > 0) this.#listener.phase("server ready");
 
-    const [generator] = await this.#supervisor.start("generator");
-    if (!generator) throw new Error("the layout has no load generator");
-    const watch = new CounterWatch([...store.nodes, ...servers, generator]);
-    const readings = new DrainedReadings(generator.part, store, watch);
+    const generators = new Generators(await this.#supervisor.start("generator"));
+    const watch = new CounterWatch([...store.nodes, ...servers, ...generators.roles]);
+    const readings = new DrainedReadings(generators.parts, store, watch);
     const injection = this.#injection(store);
-    this.#follow(generator.part, readings, watch, injection);
+    generators.follow(readings, {
+      phase: (phase, opens_in_ms) => {
+        this.#listener.phase(phase);
+        if (opens_in_ms !== undefined) injection.windowOpensIn(opens_in_ms);
+      },
+      second: (second) => this.#listener.second(second),
+    });
+    // A generator that was killed announces no end.
+    for (const { exited } of generators.parts) exited.then(() => watch.stop());
     try {
-      return await this.#measure({ store, generator, watch, readings, injection });
+      return await this.#measure({ store, generators, watch, readings, injection });
     } finally {
       await injection.undoAll();
     }
   }
 
-  async #measure({ store, generator, watch, readings, injection }: Measuring): Promise<RawRun> {
+  async #measure({ store, generators, watch, readings, injection }: Measuring): Promise<RawRun> {
     const { external } = this.#settings;
     const { request_counts, ...result } = await Promise.race([
-      this.#waitForResult(generator),
+      generators.output(this.#supervisor, (role) => this.#storeDecides && role.kind === "store"),
       readings.failed,
       injection.failed,
     ]);
@@ -228,43 +230,6 @@ class RunExecution {
       readNumbers: (keys) => store.readNumbers(keys),
     });
   }
-
-  /** Reads counters at the drained moments that the generator announces. */
-  #follow(
-    generator: RunningPart,
-    readings: DrainedReadings,
-    watch: CounterWatch,
-    injection: FaultInjection,
-  ): void {
-    generator.onLine((line) => {
-      const progress = parseProgress(line);
-      if (!progress) return;
-      if (progress.event === "phase") {
-        this.#listener.phase(progress.phase);
-        if (progress.opens_in_ms !== undefined) injection.windowOpensIn(progress.opens_in_ms);
-        if (progress.phase !== "warmup" && progress.phase !== "measure") readings.take(progress.phase);
-      }
-      this.#listener.progress(progress);
-    });
-    // A generator that was killed announces no end.
-    generator.exited.then(() => watch.stop());
-  }
-
-  async #waitForResult({ id, part }: RunningRole): Promise<GeneratorOutput> {
-    const exit = await this.#supervisor.waitFor(
-      part.exited,
-      (role) => this.#storeDecides && role.kind === "store",
-    );
-    const last = part.lastLines().findLast((line) => !parseProgress(line));
-    if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
-    if (exit.code !== 0)
-      throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
-    try {
-      return generatorOutputSchema.parse(JSON.parse(await part.output()));
-    } catch (error) {
-      throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
-    }
-  }
 }
 
 /**
@@ -275,6 +240,3 @@ function cpuUsOf(store: StoreEvidence | undefined): number {
   const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number => cpu_user_us + cpu_system_us;
   return sum((store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))));
 }
-
-const parseProgress = (line: string): Progress | undefined =>
-  line.startsWith("{") ? parseJson(line, progressSchema) : undefined;

@@ -30,14 +30,13 @@ export function percentileText(
 }
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
-/** Where the load enters: `light`, `heavy (20)`, `light on 2 servers`, or `limiter layer`. */
+/** Where the load enters: `light`, `heavy (20)`, `light on 2 servers by 4 generators`, or `limiter layer`. */
 export function entryText(configuration: Configuration): string {
   const { layer, workload } = configuration;
-  if (isClientLayer(layer)) return `${layer} layer`;
   if (isProgramLayer(layer)) return operationText(workload);
   const complexity = workload.complexity === undefined ? "" : ` (${workload.complexity})`;
-  const counts = unusualCounts(configuration);
-  return `${workload.id}${complexity}${counts.length > 0 ? ` on ${counts.join(", ")}` : ""}`;
+  const entry = isClientLayer(layer) ? `${layer} layer` : `${workload.id}${complexity}`;
+  return [entry, ...unusualCounts(configuration)].join(" ");
 }
 
 /** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */

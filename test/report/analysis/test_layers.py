@@ -150,6 +150,23 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     assert {row["server_cpu_percent"] for row in rows} == {"80.00"}
 
 
+def test_numbers_of_generators_are_conditions_that_are_never_compared(build: Build) -> None:
+    results = [
+        document
+        for generators in ({}, {"generators": 2})
+        for label, rate in (("iovalkey", 6000), ("ioredis@valkey", 5000))
+        for document in runs_of(label, rate, **generators)
+    ]
+    analysis = analysis_of_results(*results)
+    assert [{row.identity.generators for row in cell.summaries} for cell in analysis.cells] == [{1}, {2}]
+    assert filter_values(analysis.summaries)["generators"] == ["1 generator", "2 generators"]
+    outcome = build(manifest_of(results), results)
+    rows = list(csv.DictReader(io.StringIO(outcome.csv)))
+    assert [row["generators"] for row in rows] == ["1", "1", "2", "2"]
+    # Lines over servers and charts of capacity keep them apart, too.
+    assert "scaling" not in data_of(read(outcome.page))["figures"]
+
+
 def test_failures_of_all_servers_are_added_up() -> None:
     document = result(configuration(servers=2))
     for consumer, failed in zip(document["consumers"], (3, 4), strict=True):

@@ -47,7 +47,7 @@ HEADER = (
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
     "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,burn_in_runs,"
     "host_speed,host_speed_min,host_speed_max,"
-    "burst_quotas,over_admitted,under_admitted,promises_broken\n"
+    "burst_quotas,over_admitted,under_admitted,promises_broken,generators\n"
 )
 
 

@@ -65,3 +65,11 @@ test("lines that came before the end of the input count", async () => {
   await sleep(20);
   expect([await waits.at("connected"), await waits.at("drained")]).toEqual(["in time", "late"]);
 });
+
+test("a line that all generators are steady is no reading", async () => {
+  const { input, waits } = waitsFor(SHORT_S);
+  expect(waits.areAllSteady).toBe(false);
+  input.write("steady\n");
+  expect(await waits.at("waiting")).toBe("late");
+  expect(waits.areAllSteady).toBe(true);
+});

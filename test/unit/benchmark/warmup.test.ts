@@ -7,6 +7,7 @@ const noisy = (index: number): number => 1 + 0.02 * Math.cos(index * 2.4);
 interface Course {
   model?: "closed" | "open";
   workers?: number;
+  generators?: number;
   slices?: number;
   answers?: (index: number) => number;
   latency_us?: (index: number) => number;
@@ -17,12 +18,13 @@ interface Course {
 function endOf({
   model = "closed",
   workers = 1,
+  generators = 1,
   slices = 100,
   answers = (index) => Math.round(1000 * noisy(index)),
   latency_us = () => 500,
   failed = 0,
 }: Course): number | undefined {
-  const watch = new WarmupWatch(workers, model);
+  const watch = new WarmupWatch(workers, model, generators);
   for (let index = 0; index < slices; index++) {
     for (let worker = 0; worker < workers; worker++) {
       const count = answers(index);
@@ -68,6 +70,8 @@ describe("a warm-up of auto [M26]", () => {
     expect(endOf({ answers: () => 20 })).toBe(5);
     expect(endOf({ answers: () => 20, workers: 2 })).toBe(3);
     expect(endOf({ answers: () => 10, failed: 10 })).toBe(5);
+    // One of two generators sends half of them.
+    expect(endOf({ answers: () => 10, generators: 2 })).toBe(5);
   });
 
   test("of an open loop does not end while slices are without an answer", () => {

@@ -58,6 +58,7 @@ describe("the hash of a configuration", () => {
     ["block", { limits: { ...configuration.limits, block_s: 1 } }],
     ["layer", { layer: "limiter" }],
     ["servers", { servers: 2 }],
+    ["generators", { generators: 2 }],
     ["caps", { caps: { server: { cpus: 1 } } }],
   ])("changes with the %s", (_what, change) => {
     expect(configurationHash({ ...configuration, ...change })).not.toBe(configurationHash(configuration));

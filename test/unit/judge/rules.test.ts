@@ -7,6 +7,7 @@ import { outcomeOf } from "../../../src/judge/outcome.js";
 import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
+  addGenerator,
   CONSUMES,
   configuration,
   evalsha,
@@ -88,6 +89,15 @@ const faults: Record<string, Record<string, Spoil>> = {
     "a saturated worker among idle ones": (run) => {
       const { workers } = generatorOf(run);
       workers.push(...workers.map((worker) => ({ ...worker, event_loop_utilisation: 0.93 })));
+    },
+    "one saturated generator of two": (run) => {
+      for (const worker of addGenerator(run).workers) worker.event_loop_utilisation = 0.95;
+    },
+    "one of two generators that answers half as much for each connection": (run) => {
+      for (const worker of addGenerator(run).workers) worker.connections *= 2;
+    },
+    "a window that opened a second after that of the other generator": (run) => {
+      addGenerator(run).opened_after_ms = 1000;
     },
   },
   "M7 suspect": {

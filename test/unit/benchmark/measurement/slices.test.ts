@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { mergeSlices, SliceRecorder } from "../../../../src/benchmark/measurement/slices.js";
+import { SliceRecorder } from "../../../../src/benchmark/measurement/slices.js";
+import { mergeSlices } from "../../../../src/judge/merging/slices.js";
 
 describe("the slices of a window", () => {
   test("begin with the window; the last one also takes what came at the very close", () => {

@@ -32,6 +32,14 @@ describe("traffic whose quota binds", () => {
     await expectFailure(() => limitsOf(...more), EXIT.usage, "--traffic boundary: ", text);
   });
 
+  test("is not sent by several generators: each would know a part of the requests of a key", () => {
+    const plan = makePlan(requestOf(...flags, "--rate", "5000", "--generators", "1,2"), everything);
+    expect(plan.configurations.map(({ configuration }) => configuration.generators)).toEqual([undefined]);
+    expect(plan.skips).toEqual([
+      { asked: "iovalkey", reason: expect.stringMatching(/^--generators 2: .*boundary/) },
+    ]);
+  });
+
   test("shows what counters in each server admit, and does not skip them", () => {
     const plan = makePlan(
       requestOf(...flags, "--clients", "memory", "--rate", "5000", "--servers", "2"),

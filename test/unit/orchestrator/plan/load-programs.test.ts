@@ -32,6 +32,7 @@ test.each([
     "wrk repeats its calls, and the traffic variable has keys that are never seen again",
   ],
   [["--traffic", "mixed2"], "wrk sends one key a call, and the traffic mixed2 has several"],
+  [["--generators", "2"], "wrk is the only generator of its load: leave --generators out"],
   [["--rate", "100"], "wrk runs closed loops: it has no rate"],
   [["--duration-mode", "requests:1000"], "wrk runs for a time: give another --duration-mode"],
   [["--runs", "auto"], "wrk is a control: give the number of runs instead of --runs auto"],

@@ -50,6 +50,8 @@ describe("counters in each process under a quota that requests use up", () => {
     ]);
     // There are no more workers than decisions at a time.
     expect(skips("--layer", "limiter", "--concurrency", "1")).toEqual([]);
+    const several = skips("--layer", "limiter", "--workers", "1", "--generators", "2");
+    expect(several.map(({ reason }) => reason)).toEqual([expect.stringContaining("2 workers")]);
   });
 
   test("the traffic's own quota is never used up", () => {
@@ -438,6 +440,31 @@ describe("layers and servers", () => {
 
   test("one server at the server layer is the default", () => {
     expect(entries(planned())).toEqual([["server", 1, "light"]]);
+  });
+
+  test("generators are a part of a configuration, at every layer of ours; one is never named", () => {
+    const plan = planned("--layer", "server,limiter", "--generators", "1,4");
+    expect(
+      plan.configurations.map(({ configuration: { layer, generators } }) => [layer, generators]),
+    ).toEqual([
+      ["server", undefined],
+      ["server", 4],
+      ["limiter", undefined],
+      ["limiter", 4],
+    ]);
+    expect(plan.runs.map(({ file }) => file).sort()).toEqual([
+      "iovalkey_light_8c_120s_4generators_run1.json",
+      "iovalkey_light_8c_120s_run1.json",
+      "iovalkey_limiter_8c_120s_4generators_run1.json",
+      "iovalkey_limiter_8c_120s_run1.json",
+    ]);
+    const [alone] = planned().configurations;
+    expect(plan.configurations.map(({ hash }) => hash)).toContain(alone?.hash);
+  });
+
+  test("more generators than connections are bad usage that names both [R-generators-1]", async () => {
+    const flags = ["--generators", "2 9", "--concurrency", "8"];
+    await expectFailure(() => planned(...flags), EXIT.usage, "--generators 9", "--concurrency 8");
   });
 
   test("more servers than connections are bad usage that names both [R-servers-2]", async () => {

@@ -55,6 +55,9 @@ test.each<[string[], ...string[]]>([
   [["--cost", "0"], "--cost", '"0"', "from 1 to 1000000 points"],
   [["--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
   [["--servers", "17"], "--servers", "from 1 to 16"],
+  [["--generators", "33"], "--generators", "from 1 to 32"],
+  [["--generators", "0"], '"0"', "from 1 to 32"],
+  [["--layer", "store", "--generators", "2"], "--generators 2", "no generator of ours", "store"],
   [["--servers", "0,2"], '"0"', "from 1 to 16"],
 ])("%j is bad usage [R-servers-1]", async (flags, ...parts) => {
   await expectFailure(() => parse(["--clients", "all", ...flags]), EXIT.usage, ...parts);

@@ -175,6 +175,29 @@ describe("the document of a run", () => {
   });
 });
 
+describe("several generators", () => {
+  const roles = layout(["--generators", "3", "--servers", "2", "--rate", "500"]);
+  const generators = ["generator-1", "generator-2", "generator-3"];
+
+  test("are roles of their own, each after all servers", () => {
+    const own = roles.filter(({ kind }) => kind === "generator");
+    expect(own.map(({ id }) => id)).toEqual(generators);
+    for (const { dependsOn } of own) expect(dependsOn).toEqual(["store-1", "server-1", "server-2"]);
+    expect(own.map(({ part }) => part(placesOf(roles)).role)).toEqual(generators);
+  });
+
+  test("get the whole load and their share of it, and workers for which there are connections", () => {
+    const specs = generators.map((id) => specOf(roles, id).generator);
+    expect(specs.map((spec) => spec?.share)).toEqual([0, 1, 2].map((index) => ({ index, of: 3 })));
+    for (const spec of specs)
+      expect(spec).toMatchObject({ load: { rate_per_second: 500, connections: 8 }, workers: 2 });
+  });
+
+  test("one alone has no share", () => {
+    expect(specOf(layout([]), "generator-1").generator).not.toHaveProperty("share");
+  });
+});
+
 test("a server is ready when it reports its own nonce, not that of another", () => {
   const roles = layout(["--servers", "2"]);
   const [first, second] = ["server-1", "server-2"].map((id) => specOf(roles, id).run_nonce);

@@ -1,10 +1,9 @@
-import { rounded, sum } from "../../contract/numbers.js";
-import type { Counts, MeasuredResult, Slices } from "../../contract/result.js";
-import type { GeneratorSpec } from "../../contract/run-spec.js";
-import { answered } from "../../judge/counts.js";
-import { findProfile } from "../../traffic/lookup.js";
-import { canNotBeUsedUp, type LoadPhase, predictLimitedShare } from "../../traffic/prediction.js";
-import type { ConsumerReadings } from "./consumers.js";
+import type { Limits } from "../contract/configuration.js";
+import { rounded, sum } from "../contract/numbers.js";
+import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
+import type { Algorithm } from "../contract/target.js";
+import { findProfile } from "./lookup.js";
+import { canNotBeUsedUp, type LoadPhase, predictLimitedShare } from "./prediction.js";
 
 type Warmup = Pick<MeasuredResult["warmup"], "took_s" | "requests" | "lead_in">;
 
@@ -13,8 +12,18 @@ const TOLERANCE = 0.01;
 /** Sampling allows this many standard deviations more, where answers are few. */
 const DEVIATIONS = 4;
 
+/** What the consumers say about their limiter, and their counters before any load and after the last answer. */
+export interface PredictedConsumers {
+  /** Absent without a limiter. */
+  limits?: Limits | undefined;
+  /** Of the limiter, where its target declares it. */
+  algorithm?: Algorithm | undefined;
+  at_start: readonly ConsumerEvidence["at_start"][];
+  at_end: readonly ConsumerEvidence["at_end"][];
+}
+
 /** The window that was measured. */
-interface MeasuredWindow {
+export interface MeasuredWindow {
   /** Wall-clock time. */
   opened_at: Date;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
@@ -39,18 +48,13 @@ function loadOf({ took_s, requests, lead_in }: Warmup, { opens_s, slices }: Meas
 
 /** The share of limited answers to expect under the limits; undefined without a limiter. */
 export function predictionFor(
-  { traffic }: Pick<GeneratorSpec, "traffic">,
+  { traffic }: { traffic: string },
   warmup: Warmup,
-  {
-    limits,
-    algorithm,
-    at_start,
-    at_end,
-  }: Pick<ConsumerReadings, "limits" | "algorithm" | "at_start" | "at_end">,
+  { limits, algorithm, at_start, at_end }: PredictedConsumers,
   counts: Counts,
   window: MeasuredWindow,
 ): MeasuredResult["prediction"] {
-  const total = answered(counts);
+  const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
   const seen = {
     opens_s: window.opens_s,

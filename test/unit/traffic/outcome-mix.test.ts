@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { predictionFor } from "../../../../src/benchmark/measurement/prediction.js";
-import type { Limits } from "../../../../src/contract/configuration.js";
-import type { Slices } from "../../../../src/contract/result.js";
-import type { Algorithm } from "../../../../src/contract/target.js";
-import { serverOf, validEvidence } from "../../../helpers/evidence.js";
+import type { Limits } from "../../../src/contract/configuration.js";
+import type { Slices } from "../../../src/contract/result.js";
+import type { Algorithm } from "../../../src/contract/target.js";
+import { predictionFor } from "../../../src/traffic/outcome-mix.js";
+import { serverOf, validEvidence } from "../../helpers/evidence.js";
 
 const work = { traffic: "realistic" };
 const { counts, ...run } = validEvidence();

@@ -1,0 +1,27 @@
+import type { GeneratorSpec } from "../../contract/run-spec.js";
+
+/** The place of one worker among those of all generators: number `index`, from 0, of `of`. */
+export interface WorkerPlace {
+  index: number;
+  of: number;
+}
+
+/**
+ * Numbers the workers across the generators: the first of each, then the second of each. So the larger shares of what is not
+ * divisible fall on as many generators as possible, and an open loop's sends take turns between the generators.
+ * @param worker its index in its generator
+ */
+export function placeOfWorker(
+  { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,
+  worker: number,
+): WorkerPlace {
+  return { index: worker * of + index, of: workers * of };
+}
+
+/** An even share of a total: the first shares are larger by one where it is not divisible. */
+export const shareOf = (total: number, { index, of }: WorkerPlace): number =>
+  Math.floor(total / of) + (index < total % of ? 1 : 0);
+
+/** What all shares before this one add up to. */
+export const sharesBefore = (total: number, { index, of }: WorkerPlace): number =>
+  index * Math.floor(total / of) + Math.min(index, total % of);

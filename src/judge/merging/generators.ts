@@ -1,0 +1,172 @@
+import type { Histogram, JsHistogram } from "hdr-histogram-js";
+import type { RequestCounts } from "../../contract/admissions.js";
+import { rounded, sum } from "../../contract/numbers.js";
+import type { EncodedHistogram, GeneratorOutput, MeasuredResult, Sample } from "../../contract/result.js";
+import { served } from "../counts.js";
+import type { Evidence } from "../evidence.js";
+import { decodeHistogram, mergeHistograms } from "../histogram.js";
+import { callFigures, runFigures } from "./run-figures.js";
+import { addedUp, mergeSlices, mergeTimelineSlices } from "./slices.js";
+import { type CountedValues, timelineFrom } from "./timeline.js";
+
+/** What one of several generators wrote, and when its window opened. */
+export interface GeneratorShare {
+  output: GeneratorOutput;
+  /** How long after the first window, milliseconds. */
+  opened_after_ms: number;
+}
+
+/**
+ * Merges what several generators of one load wrote to the evidence of the run: counts are added up, histograms merged (M18).
+ * What is about the servers comes from the first, which reads them for all.
+ * @param shares of all generators, in their order
+ * @returns everything but the expected outcome mix, which follows from the traffic
+ */
+export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
+  const outputs = shares.map(({ output }) => output);
+  const [first] = outputs;
+  if (!first) throw new Error("there is no generator");
+  // What follows from one share alone.
+  const {
+    verdict: _verdict,
+    limited_by: _limit,
+    outcome: _outcome,
+    outcome_text: _text,
+    request_counts: _counts,
+    share: _share,
+    ...base
+  } = first;
+  const parts = shares.flatMap(({ output, opened_after_ms }) =>
+    output.generators.map((part) => ({ ...part, opened_after_ms: rounded(opened_after_ms, 3) })),
+  );
+  const figures = runFigures(parts, first.request.load);
+  const warmup = mergeWarmups(outputs.map((output) => output.warmup));
+  const consumers = outputs.flatMap((output) => output.consumers);
+  const slices = mergeSlices(outputs.map((output) => output.slices));
+  const timeline = timelineOf(outputs, slices);
+  return {
+    ...base,
+    ...figures,
+    started_at: earliest(outputs.map(({ started_at }) => started_at)),
+    finished_at: latest(outputs.map(({ finished_at }) => finished_at)),
+    notes: [...new Set(outputs.flatMap(({ notes }) => notes))],
+    warmup,
+    ...mergeReadings(outputs),
+    samples: mergeSamples(outputs),
+    slices,
+    ...(timeline ? { timeline } : {}),
+    consumers,
+    ...callFigures(consumers, { counts: figures.counts, warmup }),
+    resources: mergeResources(outputs, served(consumers, { counts: figures.counts, warmup })),
+  };
+}
+
+/** How often the requests of the traffic were sent, by all generators; undefined where one could not count. */
+export function mergeRequestCounts(
+  outputs: readonly Pick<GeneratorOutput, "request_counts">[],
+): RequestCounts | undefined {
+  const counted = outputs.flatMap(({ request_counts }) => request_counts ?? []);
+  if (counted.length < outputs.length) return undefined;
+  return {
+    sent: addedUp(counted.map(({ sent }) => sent)),
+    undecided: addedUp(counted.map(({ undecided }) => undecided)),
+  };
+}
+
+const earliest = (times: readonly string[]): string => times.toSorted()[0] ?? "";
+const latest = (times: readonly string[]): string => times.toSorted().at(-1) ?? "";
+
+function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredResult["warmup"] {
+  const steady = warmups.flatMap((warmup) => warmup.steady ?? []);
+  return {
+    took_s: Math.max(...warmups.map(({ took_s }) => took_s)),
+    requests: sum(warmups.map(({ requests }) => requests)),
+    lead_in: {
+      took_s: Math.max(...warmups.map(({ lead_in }) => lead_in.took_s)),
+      requests: sum(warmups.map(({ lead_in }) => lead_in.requests)),
+    },
+    ...(steady.length > 0 ? { steady: steady.every(Boolean) } : {}),
+  };
+}
+
+function mergeReadings(outputs: readonly GeneratorOutput[]): Pick<MeasuredResult, "readings"> {
+  const all = outputs.flatMap(({ readings }) => readings ?? []);
+  if (all.length === 0) return {};
+  const at = (moment: keyof NonNullable<MeasuredResult["readings"]>) =>
+    all.some((readings) => readings[moment] === "late") ? ("late" as const) : ("in time" as const);
+  return {
+    readings: { at_start: at("at_start"), at_window_open: at("at_window_open"), at_end: at("at_end") },
+  };
+}
+
+/** The samples of all generators by their order; the servers' figures are those that the first one read. */
+function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
+  const count = Math.max(...outputs.map(({ samples }) => samples.length));
+  return Array.from({ length: count }, (_, index) => {
+    const rows = outputs.flatMap(({ samples }) => samples[index] ?? []);
+    const total = (name: "allowed" | "limited" | "failed") => sum(rows.map((row) => row[name]));
+    const latencies = mergeHistograms(outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []));
+    const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
+    const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
+    return {
+      ...seen,
+      t_s: Math.max(...rows.map(({ t_s }) => t_s)),
+      interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
+      allowed: total("allowed"),
+      limited: total("limited"),
+      failed: total("failed"),
+      ...(latencies.totalCount > 0 ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) } : {}),
+      ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
+    };
+  });
+}
+
+const msAt = (latencies: Histogram, percentile: number): number =>
+  Math.round(latencies.getValueAtPercentile(percentile)) / 1000;
+
+/** Of a run that has one. */
+function timelineOf(
+  outputs: readonly GeneratorOutput[],
+  slices: MeasuredResult["slices"],
+): MeasuredResult["timeline"] {
+  const shares = outputs.flatMap(({ share }) => share ?? []);
+  const kept = shares.flatMap(({ timeline }) => timeline ?? []);
+  const [first] = shares;
+  if (!first || kept.length === 0) return undefined;
+  const bySlice = slices.allowed.map((_, index) =>
+    kept.flatMap(({ latencies }) => countedValues(latencies[index])),
+  );
+  return timelineFrom(slices, mergeTimelineSlices(kept), bySlice, {
+    opens_s: first.opens_s,
+    opened_at: new Date(first.opened_at),
+    openLoop: outputs[0]?.request.load.model === "open",
+  });
+}
+
+function countedValues(encoded: EncodedHistogram | undefined): CountedValues[] {
+  if (!encoded || encoded.count === 0) return [];
+  // Without WebAssembly every histogram is one of JavaScript, which alone can be iterated over.
+  const { recordedValuesIterator: iterator } = decodeHistogram(encoded) as JsHistogram;
+  const [values_us, counts]: [number[], number[]] = [[], []];
+  iterator.reset();
+  while (iterator.hasNext()) {
+    const { valueIteratedTo, countAtValueIteratedTo } = iterator.next();
+    values_us.push(valueIteratedTo);
+    counts.push(countAtValueIteratedTo);
+  }
+  return [{ values_us, counts }];
+}
+
+/** @param requests of the whole run, between the drained readings */
+function mergeResources(
+  outputs: readonly Pick<GeneratorOutput, "resources">[],
+  requests: number,
+): MeasuredResult["resources"] {
+  const roles = outputs.flatMap(({ resources }) => Object.entries(resources));
+  return Object.fromEntries(
+    roles.map(([id, { cpu_us_per_request: _ownShare, ...own }]) => [
+      id,
+      { ...own, ...(requests > 0 ? { cpu_us_per_request: rounded(own.cpu_us / requests, 2) } : {}) },
+    ]),
+  );
+}

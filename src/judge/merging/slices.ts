@@ -1,0 +1,41 @@
+import { sum } from "../../contract/numbers.js";
+import type { Slices } from "../../contract/result.js";
+
+/** Length of a slice. */
+export const SLICE_MS = 100;
+
+/** Columns of a result's slices. */
+export const countedColumns = ["allowed", "limited", "failed", "latency_sum_us"] as const;
+/** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */
+export const timelineColumns = ["timed_out", "dropped", "due"] as const;
+
+/** What each slice counted for a timeline. `timed_out` is part of `failed`; `due` is of an open loop. */
+export type TimelineSlices = Record<(typeof timelineColumns)[number], number[]>;
+
+/** Adds up the slices of several workers or generators, whose windows opened together. */
+export const mergeSlices = (parts: readonly Slices[]): Slices =>
+  slicesOf((name) => addedUp(parts.map((part) => part[name])));
+
+/** The same of what timelines need. */
+export const mergeTimelineSlices = (parts: readonly TimelineSlices[]): TimelineSlices =>
+  timelineSlicesOf((name) => addedUp(parts.map((part) => part[name])));
+
+/** Adds up columns by index; a shorter one has nothing where it ends. */
+export function addedUp(parts: readonly (readonly number[])[]): number[] {
+  const length = Math.max(0, ...parts.map((part) => part.length));
+  return Array.from({ length }, (_, index) => sum(parts.map((part) => part[index] ?? 0)));
+}
+
+export const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices => ({
+  timed_out: column("timed_out"),
+  dropped: column("dropped"),
+  due: column("due"),
+});
+
+export const slicesOf = (column: (name: (typeof countedColumns)[number]) => number[]): Slices => ({
+  width_ms: SLICE_MS,
+  allowed: column("allowed"),
+  limited: column("limited"),
+  failed: column("failed"),
+  latency_sum_us: column("latency_sum_us"),
+});

@@ -1,0 +1,121 @@
+import { type Configuration, configurationHash, type Load } from "../../contract/configuration.js";
+import { dimensions } from "../../contract/dimensions.js";
+import { messageOf } from "../../contract/errors.js";
+import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
+import type { Plan } from "../../contract/plan.js";
+import { findProfile } from "../../traffic/lookup.js";
+import type { Request } from "../request/request.js";
+import { PartFailed } from "../run/part-supervisor.js";
+import { configurationText } from "../ui/event-text.js";
+import { counted } from "../ui/text.js";
+
+/** Measured seconds of each trial. */
+const WINDOW_S = 5;
+/** One more generator that brings less than this is of no use: something else is used up, e.g. the machine's CPUs. */
+const LEAST_GAIN = 1.02;
+
+const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
+
+/** What one trial showed. */
+export interface GeneratorTrial {
+  /** By M6. */
+  isSaturated: boolean;
+  requests_per_second: number;
+}
+
+/** How hard a load is for a generator, to be compared within one campaign. */
+const hardness = (load: Load): number => (load.model === "open" ? load.rate_per_second : load.connections);
+
+/**
+ * What is measured to find the number of generators: each target at its hardest load, without faults. Not at the limiter
+ * layer, where the generator is the client, and not where one generator makes the load anyway.
+ */
+export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
+  const hardest = new Map<string, Configuration>();
+  for (const { configuration } of configurations) {
+    const { faults: _, generators: _alone, ...rest } = configuration;
+    const { layer, target, load, traffic } = rest;
+    if (isClientLayer(layer) || isProgramLayer(layer) || target.program !== undefined) continue;
+    if (findProfile(traffic).binding) continue;
+    const trial = { ...rest, extent: { duration_s: WINDOW_S } };
+    // Equal but for the load.
+    const key = configurationHash({ ...trial, load: { model: "closed", connections: 1 } });
+    const found = hardest.get(key);
+    if (!found || hardness(load) > hardness(found.load)) hardest.set(key, trial);
+  }
+  return [...hardest.values()];
+}
+
+/** Says what will be done. */
+export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
+  `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${WINDOW_S} s; --generators N gives one instead`;
+
+/** What was found, for log and readers. */
+export const generatorsText = (generators: number): string =>
+  `${counted(generators, "generator")}, as trials of ${WINDOW_S} s found (M6); --generators ${generators} repeats it`;
+
+/**
+ * Finds the fewest generators that none of the loads saturates, one for all of them, so that they can be compared.
+ * @param trialOf one run of a configuration
+ * @param tell told each result
+ */
+export async function generatorsNeeded(
+  configurations: readonly Configuration[],
+  trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
+  tell: (text: string) => void,
+): Promise<number> {
+  const most = Math.min(MOST, ...configurations.map(({ load }) => load.connections));
+  /** Requests/s of each with one generator less. */
+  let before = new Map<Configuration, number>();
+  let left = configurations;
+  for (let generators = 1; ; generators++) {
+    const saturated = new Map<Configuration, number>();
+    for (const configuration of left) {
+      const asked = generators > 1 ? { ...configuration, generators } : configuration;
+      const trial = await tried(asked, trialOf, tell);
+      if (trial?.isSaturated) saturated.set(configuration, trial.requests_per_second);
+    }
+    if (saturated.size === 0) return generators;
+    const hasHelped = [...saturated].some(
+      ([configuration, rate]) => rate >= LEAST_GAIN * (before.get(configuration) ?? 0),
+    );
+    if (generators > 1 && !hasHelped) {
+      tell(`generators: ${generators} send no more than ${generators - 1}: something else is used up`);
+      return generators - 1;
+    }
+    if (generators === most) return generators;
+    before = saturated;
+    left = [...saturated.keys()];
+  }
+}
+
+/** @returns undefined for a configuration that failed: its runs will fail in the same way, and say so */
+async function tried(
+  configuration: Configuration,
+  trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
+  tell: (text: string) => void,
+): Promise<GeneratorTrial | undefined> {
+  const name = configurationText(configuration);
+  try {
+    const trial = await trialOf(configuration);
+    tell(`generators: ${name}: ${trial.isSaturated ? "saturated" : "enough"}`);
+    return trial;
+  } catch (error) {
+    if (!(error instanceof PartFailed)) throw error;
+    tell(`generators: left out ${name}: ${error.role} ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** The request with the number that was found, which also repeats it. */
+export function withGenerators(request: Request, generators: number): Request {
+  const { command, settings, counts } = request;
+  const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);
+  return {
+    ...request,
+    counts: { ...counts, generators: [generators] },
+    settings: { ...settings, generators: String(generators) },
+    // A campaign file may have asked for it.
+    command: repeated === command ? `${command} --generators ${generators}` : repeated,
+  };
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import type { GeneratorOutput } from "../../../../src/contract/result.js";
+import { addCounts } from "../../../../src/judge/counts.js";
+import { createHistogram, encodeHistogram } from "../../../../src/judge/histogram.js";
+import { judged } from "../../../../src/judge/judged.js";
+import { latencyBlock } from "../../../../src/judge/latency.js";
+import { mergeGenerators, mergeRequestCounts } from "../../../../src/judge/merging/generators.js";
+import { timelineFrom } from "../../../../src/judge/merging/timeline.js";
+import { addGenerator, generatorOf, validEvidence } from "../../../helpers/evidence.js";
+
+const SLICES = 50;
+const opened_at = "2026-01-01T00:00:02.000Z";
+const share = { opened_at, opens_s: 1.5, sample_latencies: [] };
+
+const histogram = (values_us: readonly number[]) => {
+  const all = createHistogram();
+  for (const us of values_us) all.recordValue(us);
+  return encodeHistogram(all);
+};
+
+/** What both generators of a valid run write, of which the first reads the server. */
+function outputs(change: (output: GeneratorOutput, index: number) => void = () => {}): GeneratorOutput[] {
+  const run = validEvidence();
+  addGenerator(run);
+  const { prediction: _prediction, ...rest } = run;
+  return run.generators.map((part, index) => {
+    const { [part.id]: own, "server-1": server } = run.resources;
+    const output: GeneratorOutput = structuredClone({
+      ...judged({ ...rest, generators: [part], counts: part.counts }),
+      consumers: index === 0 ? run.consumers : [],
+      resources: {
+        ...(own ? { [part.id]: { ...own, cpu_us_per_request: 99 } } : {}),
+        ...(index === 0 && server ? { "server-1": server } : {}),
+      },
+      slices: {
+        ...run.slices,
+        allowed: run.slices.allowed.map((count) => count / 2),
+        limited: run.slices.limited.map((count) => count / 2),
+        latency_sum_us: run.slices.latency_sum_us.map((us) => us / 2),
+      },
+      warmup: { ...run.warmup, requests: run.warmup.requests / 2 },
+      share,
+      request_counts: { sent: [1, index], undecided: [0, 1] },
+    });
+    change(output, index);
+    return output;
+  });
+}
+
+const merge = (all: readonly GeneratorOutput[], opened_after_ms = 0) =>
+  mergeGenerators(
+    all.map((output, index) => ({ output, opened_after_ms: index === 0 ? 0 : opened_after_ms })),
+  );
+
+describe("the outputs of several generators", () => {
+  test("have the counts, latencies and verdict of the whole load", () => {
+    const whole = validEvidence();
+    const merged = merge(outputs(), 3.25);
+    const parts = addCounts(merged.generators.map(({ counts }) => counts));
+    expect(merged.counts).toEqual(parts);
+    expect(merged.requests).toEqual(whole.requests);
+    expect(merged.latency).toEqual(latencyBlock([generatorOf(whole).histograms]));
+    expect(merged.warmup).toEqual(whole.warmup);
+    expect(merged.slices).toEqual(whole.slices);
+    expect(merged.generators.map(({ id, opened_after_ms }) => [id, opened_after_ms])).toEqual([
+      ["generator-1", 0],
+      ["generator-2", 3.25],
+    ]);
+    // The orchestrator reads the store.
+    const { "store-1": store } = whole.resources;
+    const resources = { ...merged.resources, ...(store ? { "store-1": store } : {}) };
+    expect(judged({ ...merged, resources }).verdict.reasons).toEqual([]);
+  });
+
+  test("have the CPU of each generator, by the requests of all", () => {
+    const { resources, consumers } = merge(outputs());
+    expect(Object.keys(resources).sort()).toEqual(["generator-1", "generator-2", "server-1"]);
+    const [server] = consumers;
+    const served = (server?.at_end.requests ?? 0) - (server?.at_window_open.requests ?? 0);
+    for (const { cpu_us, cpu_us_per_request } of Object.values(resources))
+      expect(cpu_us_per_request).toBeCloseTo(cpu_us / served, 2);
+  });
+
+  test("have percentiles of each second over the answers of both, never an average of percentiles", () => {
+    const latencies = [
+      [100, 100, 100],
+      [100, 900, 900, 900, 900, 900, 900],
+    ];
+    const { samples } = merge(
+      outputs((output, index) => {
+        const own = latencies[index] ?? [];
+        output.samples = [
+          { t_s: 1 + index / 1000, interval_s: 1, allowed: own.length, limited: 0, failed: 0 },
+        ];
+        output.share = { ...share, sample_latencies: [histogram(own)] };
+      }),
+    );
+    expect(samples).toEqual([
+      { t_s: 1.001, interval_s: 1, allowed: 10, limited: 0, failed: 0, p50_ms: 0.9, p99_ms: 0.9 },
+    ]);
+  });
+
+  test("have the timeline of all answers: dividing them changes nothing", () => {
+    const ofSlice = (slice: number) =>
+      Array.from(
+        { length: 200 },
+        (_, n) => 1 + ((slice * 7919 + n * 104_729) % (n % 9 === 0 ? 90_000 : 1500)),
+      );
+    const slices = Array.from({ length: SLICES }, (_, slice) => ofSlice(slice));
+    const zeros = Array.from({ length: SLICES }, () => 0);
+    const more = { timed_out: zeros, dropped: zeros, due: zeros.map(() => 100) };
+    const merged = merge(
+      outputs((output, index) => {
+        const own = slices.map((all) => all.filter((_, n) => n % 2 === index));
+        output.share = { ...share, timeline: { latencies: own.map(histogram), ...more } };
+      }),
+    );
+    const facts = { opens_s: share.opens_s, opened_at: new Date(opened_at), openLoop: false };
+    const whole = { ...more, due: more.due.map((count) => 2 * count) };
+    expect(merged.timeline).toEqual(
+      timelineFrom(
+        merged.slices,
+        whole,
+        slices.map((values_us) => [{ values_us }]),
+        facts,
+      ),
+    );
+  });
+
+  test("were read late, or were not steady, if one of them was", () => {
+    const { readings, warmup } = merge(
+      outputs((output, index) => {
+        output.warmup.steady = index === 0;
+        if (index === 1 && output.readings) output.readings.at_end = "late";
+      }),
+    );
+    expect(readings).toEqual({ at_start: "in time", at_window_open: "in time", at_end: "late" });
+    expect(warmup.steady).toBe(false);
+  });
+
+  test("have the requests of the traffic added up", () => {
+    expect(mergeRequestCounts(outputs())).toEqual({ sent: [2, 1], undecided: [0, 2] });
+    const [first] = outputs();
+    expect(mergeRequestCounts([first ?? {}, {}])).toBeUndefined();
+  });
+});

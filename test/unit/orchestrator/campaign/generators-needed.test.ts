@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import type { Configuration } from "../../../../src/contract/configuration.js";
+import { EXIT } from "../../../../src/contract/errors.js";
+import {
+  generatorsNeeded,
+  hardestLoads,
+  withGenerators,
+} from "../../../../src/orchestrator/campaign/generators-needed.js";
+import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/plan.js";
+import { PartFailed } from "../../../../src/orchestrator/run/part-supervisor.js";
+import { expectFailure } from "../../../helpers/errors.js";
+import { everything, requestOf } from "../../../helpers/request.js";
+
+const AUTO = ["--generators", "auto"];
+const asked = (...flags: string[]) => requestOf("--clients", "iovalkey,ioredis", ...AUTO, ...flags);
+const hardest = (...flags: string[]) => hardestLoads(selectConfigurations(asked(...flags), everything));
+
+/** Trials of a generator that sends so much at most. @param capacity of everything else */
+function found(configurations: readonly Configuration[], perGenerator: number, capacity: number) {
+  const trials: [string, number][] = [];
+  const number = generatorsNeeded(
+    configurations,
+    async ({ target, generators = 1 }) => {
+      trials.push([target.label, generators]);
+      const sent = generators * perGenerator;
+      return { isSaturated: sent < capacity, requests_per_second: Math.min(sent, capacity) };
+    },
+    () => {},
+  );
+  return number.then((generators) => ({ generators, trials }));
+}
+
+describe("the number of generators, where a campaign is to find it", () => {
+  test("is asked of each target once, at its hardest load; not at the limiter layer", () => {
+    const closed = hardest("--concurrency", "10 100 50", "--layer", "server,limiter");
+    expect(closed.map(({ target, load }) => [target.label, load.connections])).toEqual([
+      ["iovalkey", 100],
+      ["ioredis", 100],
+    ]);
+    const open = hardest("--rate", "500,2000");
+    expect(open.map(({ load }) => load.model === "open" && load.rate_per_second)).toEqual([2000, 2000]);
+    for (const { extent } of [...closed, ...open]) expect(extent).toEqual({ duration_s: 5 });
+  });
+
+  test("is the fewest that no load saturates; a load that is not saturated is not measured again", async () => {
+    const configurations = hardest("--concurrency", "100");
+    expect(await found(configurations, 1000, 2500)).toMatchObject({ generators: 3 });
+    const { generators, trials } = await found(configurations, 1000, 900);
+    expect(generators).toBe(1);
+    expect(trials).toEqual([
+      ["iovalkey", 1],
+      ["ioredis", 1],
+    ]);
+  });
+
+  test("does not grow where one more sends no more, nor beyond the connections", async () => {
+    const [one] = hardest("--concurrency", "3");
+    if (!one) throw new Error("a target");
+    expect(await found([one], 1000, 1_000_000)).toMatchObject({ generators: 3 });
+    const flat = await generatorsNeeded(
+      [one],
+      async () => ({ isSaturated: true, requests_per_second: 1000 }),
+      () => {},
+    );
+    expect(flat).toBe(1);
+  });
+
+  test("does not depend on a target that fails", async () => {
+    const told: string[] = [];
+    const fails = async () => {
+      throw new PartFailed("server-1", "ended with 1");
+    };
+    expect(await generatorsNeeded(hardest(), fails, (text) => told.push(text))).toBe(1);
+    expect(told[0]).toContain("left out iovalkey");
+  });
+
+  test("is one for all configurations, and repeats the campaign", () => {
+    const request = asked("--concurrency", "8");
+    expect(request).toMatchObject({ findsGenerators: true, counts: { generators: [1] } });
+    const at = withGenerators(request, 3);
+    const { configurations } = makePlan(at, everything);
+    expect(configurations.map(({ configuration }) => configuration.generators)).toEqual([3, 3]);
+    expect(at.settings.generators).toBe("3");
+    expect(at.command).toContain("--generators 3");
+    expect(at.command).not.toContain("auto");
+  });
+
+  test("is not found by a search for the highest rate", async () => {
+    const flags = ["--find-max-rate", "--slo", "p99<10ms"];
+    await expectFailure(() => asked(...flags), EXIT.usage, "--generators auto", "takes a number");
+  });
+});
