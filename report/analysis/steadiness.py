@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol
 
 from report.analysis.figures import throughput
 from report.analysis.summary import Summary
 from report.base.format import joined, percent
+from report.results.model import Identity
 from report.statistics.decision import Comparison
 from report.statistics.instability import range_of_five
 
@@ -62,7 +64,17 @@ def unsteady_text(controls: Iterable[UnsteadyControl]) -> str:
     return f"runs of the controls differ by {joined(texts)}" if texts else ""
 
 
-def foreign_text(base: Summary, new: Summary) -> str:
+class ComparedRow(Protocol):
+    """A row of our own load generator or of a foreign program."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def foreign_cpu_percent(self) -> float | None: ...
+
+
+def foreign_text(base: ComparedRow, new: ComparedRow) -> str:
     """Why the CPU that other programs used forbids a comparison; empty where it does not, or is not known."""
     ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
     if ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
@@ -73,7 +85,7 @@ def foreign_text(base: Summary, new: Summary) -> str:
     )
 
 
-def attributable(comparison: Comparison, base: Summary, new: Summary, unsteady: str) -> Comparison:
+def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow, unsteady: str) -> Comparison:
     """The comparison, without a conclusion where the machine may explain the difference.
 
     Args:

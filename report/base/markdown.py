@@ -13,9 +13,9 @@ def code(text: object) -> str:
     return f"`{plain}`" if plain else ""
 
 
-def prose(text: object) -> str:
+def prose(text: object, limit: int = 400) -> str:
     """Foreign text within a sentence, with all that Markdown or HTML would take as a mark made harmless."""
-    plain = one_line(text, 400)
+    plain = one_line(text, limit)
     return "".join(f"&#{ord(mark)};" if mark in "&<>@|`*_[]\\#~!" else mark for mark in plain)
 
 

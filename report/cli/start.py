@@ -15,6 +15,7 @@ COMMANDS = {
     "noise": "report.cli.noise",
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
+    "claims": "report.cli.claims",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",

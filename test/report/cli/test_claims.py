@@ -1,0 +1,251 @@
+"""The page, the Markdown and the verdicts of published claims."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from builder import configuration, hash_of, result
+from campaign_writer import manifest, write_campaign
+from page_reader import read
+from report.base.paths import CONTRACT_SCHEMAS
+from report.cli.claims import main
+
+HOSTILE = "<img src=x onerror=alert(1)>|`*"
+ROUNDS = 10
+STAMP = "20260102_030405"
+
+Document = dict[str, Any]
+
+
+def _wave(level: int, phase: int) -> list[int]:
+    """Requests/s of ten runs, within 1 % of a level."""
+    return [level + round(level * 0.002 * ((3 * run + phase) % 5 - 2)) for run in range(ROUNDS)]
+
+
+def _measure(folder: Path, rates: dict[str, list[int]], campaign: str = "a-and-b") -> dict[str, str]:
+    """A campaign of these targets, whose first one is the reference; the hashes of its rows by label."""
+    configurations = [configuration(label) for label in rates]
+    document = manifest(configurations, ROUNDS)
+    document["plan"]["references"] = [hash_of(configurations[0])]
+    results = [
+        result(configured, run, rate)
+        for configured, values in zip(configurations, rates.values(), strict=True)
+        for run, rate in enumerate(values, start=1)
+    ]
+    write_campaign(folder / campaign / STAMP, document, results)
+    return {each["target"]["label"]: hash_of(each) for each in configurations}
+
+
+def _comparison(id_: str, rows: tuple[str, str] | None, **members: Any) -> Document:
+    found = {
+        "id": id_,
+        "campaign": "a-and-b",
+        "metric": "throughput",
+        "new": {"target": "new"},
+        "base": {"target": "base"},
+        "new_text": "new",
+        "base_text": "base",
+        "conditions": f"conditions of {id_}",
+        "as_published": True,
+        "expected": {"ratio": 1.35, "at_least": 1.2, "at_most": 1.5, "refuted_below": 1.1},
+    }
+    if rows:
+        found["rows"] = {"new": [rows[0]], "base": [rows[1]]}
+    return found | members
+
+
+def _claim(*comparisons: Document, id_: str = "a-beats-b", **members: Any) -> Document:
+    return {
+        "id": id_,
+        "title": "A is 35 % faster than B",
+        "sentence": f"A is 35 % faster {HOSTILE}",
+        "source": {"project": "A", "date": "2025-04", "address": "https://example.com/a"},
+        "measured_there": {"load": "50 connections", "not_said": ["how many runs"]},
+        "refuted_by": "A is less than 10 % faster",
+        "comparisons": list(comparisons),
+        **members,
+    }
+
+
+def _register(folder: Path, *claims: Document, measured: bool = True, differs: tuple[str, ...] = ()) -> None:
+    campaign = {"id": "a-and-b", "differs": list(differs)}
+    if measured:
+        campaign["folder"] = f"a-and-b/{STAMP}"
+    document = {
+        "schema": "ratelimit-bench/claims",
+        "schema_version": 1,
+        "harness": "0.1.0",
+        "claims": list(claims),
+        "campaigns": [campaign],
+    }
+    (folder / "report").mkdir(parents=True, exist_ok=True)
+    (folder / "report" / "register.json").write_text(json.dumps(document), encoding="utf-8")
+
+
+def _verdicts(folder: Path) -> dict[str, Document]:
+    """By claim, checked against the contract."""
+    assert main([str(folder)]) == 0
+    document = json.loads((folder / "report" / "verdicts.json").read_text(encoding="utf-8"))
+    schema = json.loads((CONTRACT_SCHEMAS / "claim-verdicts.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+    return {claim["id"]: claim for claim in document["claims"]}
+
+
+BASE, NEW, COPY = "iovalkey", "ioredis@valkey", "iovalkey+copy"
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict"),
+    [(5400, "holds"), (4000, "does not hold"), (4600, "cannot be told here")],
+)
+def test_a_claim_ends_by_the_ratio_its_interval_and_the_copy(
+    tmp_path: Path, level: int, verdict: str
+) -> None:
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(level, 1), COPY: _wave(4000, 2)})
+    _register(tmp_path, _claim(_comparison("headline", (rows[NEW], rows[BASE]))))
+    found = _verdicts(tmp_path)["a-beats-b"]
+    assert found["verdict"] == verdict
+    (compared,) = found["comparisons"]
+    assert compared["ratio"] == pytest.approx(level / 4000, rel=0.01)
+    assert compared["interval"]["low"] < compared["ratio"] < compared["interval"]["high"]
+    assert compared["copy"]["ratio"] == pytest.approx(1, abs=0.01)
+    assert not compared["copy"]["told_apart"]
+
+
+def test_where_the_copy_is_told_apart_nothing_is_told(tmp_path: Path) -> None:
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(5400, 1), COPY: _wave(4800, 2)})
+    _register(tmp_path, _claim(_comparison("headline", (rows[NEW], rows[BASE]))))
+    found = _verdicts(tmp_path)["a-beats-b"]
+    assert found["verdict"] == "cannot be told here"
+    assert "copy" in found["reason"]
+    assert found["comparisons"][0]["copy"]["told_apart"]
+
+
+def test_too_few_runs_are_said_with_what_it_takes(tmp_path: Path) -> None:
+    few = {label: _wave(level, 0)[:3] for label, level in ((BASE, 4000), (NEW, 5400))}
+    rows = _measure(tmp_path, few)
+    _register(tmp_path, _claim(_comparison("headline", (rows[NEW], rows[BASE]))))
+    found = _verdicts(tmp_path)["a-beats-b"]
+    assert found["verdict"] == "cannot be told here"
+    assert "takes at least 5" in found["reason"]
+
+
+def test_what_holds_under_other_conditions_is_said_with_these(tmp_path: Path) -> None:
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(4000, 1), "valkey-glide": _wave(5400, 3)})
+    _register(
+        tmp_path,
+        _claim(
+            _comparison("headline", (rows[NEW], rows[BASE])),
+            _comparison("now", (rows["valkey-glide"], rows[BASE]), as_published=False),
+        ),
+    )
+    found = _verdicts(tmp_path)["a-beats-b"]
+    assert found["verdict"] == "holds under other conditions"
+    assert found["reason"].startswith("conditions of now; not so as published")
+
+
+def test_what_was_not_measured_is_said_as_such(tmp_path: Path) -> None:
+    _register(
+        tmp_path,
+        _claim(_comparison("headline", None)),
+        _claim(_comparison("headline", None), id_="needs", needs={"program": "rsedis", "from": "its source"}),
+        _claim(id_="never", cannot_be_told={"why": "it is in no version", "takes": "a build"}),
+        measured=False,
+    )
+    found = _verdicts(tmp_path)
+    assert found["a-beats-b"]["verdict"] == "not measured yet"
+    assert found["needs"]["verdict"] == "cannot be told here"
+    assert found["needs"]["comparisons"][0]["takes"] == "--program rsedis=PATH (its source)"
+    assert (found["never"]["verdict"], found["never"]["reason"]) == (
+        "cannot be told here",
+        "it is in no version",
+    )
+    page = read((tmp_path / "report" / "index.html").read_text(encoding="utf-8")).text
+    assert "3 claims: 2 cannot be told here and 1 not measured yet." in page
+    assert "It takes: a build" in page
+
+
+def test_a_row_that_its_campaign_skipped_is_told_with_the_reason(tmp_path: Path) -> None:
+    _measure(tmp_path, {BASE: _wave(4000, 0)})
+    skipped = _comparison("headline", None, missing="ioredis@redis was skipped: no redis-server was found")
+    _register(tmp_path, _claim(skipped))
+    found = _verdicts(tmp_path)["a-beats-b"]
+    assert (found["verdict"], found["reason"]) == ("cannot be told here", skipped["missing"])
+
+
+def test_a_decomposition_names_the_part_of_each_cause_and_whether_they_add_up(tmp_path: Path) -> None:
+    """1.44 = 1.2 × 1.2."""
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(4800, 1), "valkey-glide": _wave(5760, 3)})
+    steps = [
+        _comparison("client", (rows["valkey-glide"], rows[NEW]), as_published=False),
+        _comparison("store", (rows[NEW], rows[BASE]), as_published=False),
+    ]
+    for each in steps:
+        del each["expected"]
+    _register(
+        tmp_path,
+        _claim(
+            _comparison("headline", (rows["valkey-glide"], rows[BASE])),
+            *steps,
+            decomposition={
+                "of": "headline",
+                "steps": [
+                    {"comparison": "client", "cause": "the clients"},
+                    {"comparison": "store", "cause": "the store"},
+                ],
+            },
+        ),
+    )
+    assert main([str(tmp_path)]) == 0
+    text = (tmp_path / "report" / "claims.md").read_text(encoding="utf-8")
+    assert "| the clients | 1.20×" in text
+    assert text.count("| 50 % |") == 2
+    assert "| Product of all | 1.44× |" in text
+    assert "adds up |" in text
+
+
+def test_page_and_markdown_hold_what_a_reader_needs_and_no_foreign_markup(tmp_path: Path) -> None:
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(5400, 1), COPY: _wave(4000, 2)})
+    _register(
+        tmp_path, _claim(_comparison("headline", (rows[NEW], rows[BASE]))), differs=("runs 10 instead of 20",)
+    )
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    assert main([str(tmp_path), "--markdown", str(docs / "claims.md")]) == 0
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    markdown = (docs / "claims.md").read_text(encoding="utf-8")
+    for text in (read(page).text, markdown):
+        for words in (
+            "1.35× (holds: 1.2 to 1.5; refuted below 1.1)",
+            "how many runs",
+            "runs 10 instead of 20",
+        ):
+            assert words in text
+    for text in (page, markdown):
+        assert "<img src=x" not in text
+    assert f'href="../a-and-b/{STAMP}/report/index.html"' in page
+    assert f"(../a-and-b/{STAMP}/report/index.html)" in markdown
+    assert "[claims-register.md](claims-register.md)" in markdown
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"schema_version": 2}, "$.schema_version"), ({"claims": {}}, "$.claims"), ({"speed": 1}, "$.speed")],
+)
+def test_a_register_that_is_none_is_refused_with_its_field(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Document, named: str
+) -> None:
+    _register(tmp_path, _claim(_comparison("headline", None)), measured=False)
+    document = json.loads((tmp_path / "report" / "register.json").read_text(encoding="utf-8")) | change
+    (tmp_path / "report" / "register.json").write_text(json.dumps(document), encoding="utf-8")
+    assert main([str(tmp_path)]) == 2
+    assert named in capsys.readouterr().err
+    assert not (tmp_path / "report" / "index.html").exists()
+
+
+def test_a_folder_without_a_register_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 2
+    assert "register.json cannot be read" in capsys.readouterr().err
