@@ -1,4 +1,5 @@
 import { audit } from "./audit.js";
+import { claims } from "./claims/index.js";
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
@@ -21,6 +22,7 @@ export const commands: readonly CliCommand[] = [
   noise,
   memory,
   audit,
+  claims,
   doctor,
   clean,
   version,

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ClaimVerdicts, claimVerdictsSchema } from "../../../contract/claims.js";
+import { parseJson } from "../../files/json.js";
+import { textTable } from "../../ui/text.js";
+import { reportFolder } from "./measured.js";
+import type { RegisteredClaim } from "./register.js";
+
+const VERDICTS_FILE = "verdicts.json";
+
+/** The verdicts of the last report; empty before the first one. */
+function verdictsOf(folder: string): ClaimVerdicts["claims"] {
+  try {
+    return (
+      parseJson(readFileSync(join(reportFolder(folder), VERDICTS_FILE), "utf8"), claimVerdictsSchema)
+        ?.claims ?? []
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** `ratelimit_bench, 2025-04-16`. */
+const sourceText = ({ source: { project, date } }: RegisteredClaim): string =>
+  [project, date].filter(Boolean).join(", ");
+
+/** What is known without a report: a claim that no campaign measures can never be told. */
+const withoutReport = ({ comparisons = [] }: RegisteredClaim) =>
+  comparisons.length === 0 ? "cannot be told here" : "not measured yet";
+
+/** Claims with their verdicts, one line each, or as JSON. */
+export function claimList(
+  claims: readonly RegisteredClaim[],
+  folder: string,
+  format: "table" | "json",
+): string {
+  const verdicts = verdictsOf(folder);
+  const rows = claims.map((claim) => ({
+    id: claim.id,
+    verdict: verdicts.find(({ id }) => id === claim.id)?.verdict ?? withoutReport(claim),
+    title: claim.title,
+    source: sourceText(claim),
+  }));
+  if (format === "json") return JSON.stringify({ claims: rows }, null, 2);
+  return textTable([
+    ["claim", "verdict", "what is claimed", "source"],
+    ...rows.map(({ id, verdict, title, source }) => [id, verdict, title, source]),
+  ]).join("\n");
+}

@@ -1,0 +1,112 @@
+import { basename } from "node:path";
+import { BenchError, EXIT, type ExitCode, usageError } from "../../../contract/errors.js";
+import { parseCampaign } from "../../request/parse-request.js";
+import { settingOf } from "../../request/settings.js";
+import { counted } from "../../ui/text.js";
+import type { CliContext } from "../types.js";
+import { campaignRoot, campaignsIn, hasSettings, missingRuns } from "./measured.js";
+import { campaignFile, type Register, type RegisteredClaim } from "./register.js";
+
+/** What is measured, and where it goes. */
+interface Measurement {
+  register: Register;
+  chosen: readonly RegisteredClaim[];
+  /** Ids of the campaigns. */
+  campaigns: readonly string[];
+  /** Folder of what was measured for claims. */
+  folder: string;
+  /** Settings that override those of the campaigns' files. */
+  flags: readonly string[];
+  /** Complete campaigns are measured again. */
+  again: boolean;
+}
+
+/** A campaign that has ended so can be reported. */
+const USABLE: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed];
+
+/**
+ * Measures campaigns one after the other. One that cannot be measured here does not keep the others from it.
+ * @returns the worst exit code
+ */
+export async function measureCampaigns(measurement: Measurement, context: CliContext): Promise<ExitCode> {
+  if (context.env.STORE_URL)
+    throw usageError("STORE_URL: claims are measured on stores of their own; unset it to go on");
+  let worst: ExitCode = EXIT.done;
+  for (const [index, campaign] of measurement.campaigns.entries()) {
+    const place = `${campaign} (${index + 1} of ${measurement.campaigns.length})`;
+    const remedy = missingProgram(campaign, measurement);
+    if (remedy !== undefined) {
+      context.print(`${place}: skipped: ${remedy}`);
+      continue;
+    }
+    const code = await measureCampaign(campaign, place, measurement, context);
+    if (!USABLE.includes(code)) return code;
+    if (USABLE.indexOf(code) > USABLE.indexOf(worst)) worst = code;
+  }
+  return worst;
+}
+
+/** What to do about a program that must be named and is not. */
+function missingProgram(campaign: string, { chosen, flags }: Measurement): string | undefined {
+  const needs = chosen.flatMap(({ needs, comparisons = [] }) =>
+    needs && comparisons.some((comparison) => comparison.campaign === campaign) ? [needs] : [],
+  );
+  const named = flags[flags.indexOf("--program") + 1] ?? "";
+  const missing = needs.find(({ program }) => !flags.includes("--program") || !named.includes(`${program}=`));
+  return missing && `name it with --program ${missing.program}=PATH (${missing.from})`;
+}
+
+async function measureCampaign(
+  campaign: string,
+  place: string,
+  { register, folder, flags, again }: Measurement,
+  { campaign: runCampaign, env, print }: CliContext,
+): Promise<ExitCode> {
+  const root = campaignRoot(folder, campaign);
+  const config = ["--config", campaignFile(register, campaign), "--output", root];
+  const request = parseCampaign([...config, ...flags], env);
+  if (!request) throw new Error("the flags of a campaign asked for help");
+  if (request.adaptive) throw usageError("--runs auto: claims need a fixed number of runs");
+  if (request.dryRun || again) {
+    print(`${place}:`);
+    return (await runCampaign(request)).exitCode;
+  }
+  const started = campaignsIn(root).find(({ manifest }) => hasSettings(manifest, request.settings));
+  const missing = started && (await missingRuns(started));
+  if (started && missing === 0) {
+    print(`${place}: measured in ${started.folder}; --again measures it once more`);
+    return EXIT.done;
+  }
+  const resumed = started && parseCampaign([...resumeFlags(started.folder, root), ...resumable(flags)], env);
+  print(`${place}: ${started ? `continued, ${counted(missing ?? 0, "run")} missing` : `into ${root}`}`);
+  try {
+    return (await runCampaign(resumed ?? request)).exitCode;
+  } catch (error) {
+    // E.g. no target is left on this machine: that is so of this campaign alone. A machine that is not fit, or another
+    // campaign that runs, keeps every campaign from starting.
+    if (!(error instanceof BenchError) || error.exitCode !== EXIT.usage) throw error;
+    print(`${place}: not measured: ${error.message}`);
+    return EXIT.configurationFailed;
+  }
+}
+
+const resumeFlags = (folder: string, root: string): string[] => [
+  "--resume",
+  basename(folder),
+  "--output",
+  root,
+];
+
+/** The flags that a campaign still accepts when it is continued. */
+function resumable(flags: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let index = 0; index < flags.length; index++) {
+    const key = (flags[index] ?? "").slice(2);
+    const { value, onResume } = settingOf(key);
+    const words = flags.slice(index, index + (value ? 2 : 1));
+    index += words.length - 1;
+    // The recorded runtime is what `auto` was resolved to.
+    if (onResume || key === "runtime") kept.push(...words);
+  }
+  return kept;
+}

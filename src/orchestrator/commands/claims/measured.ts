@@ -1,0 +1,79 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Manifest } from "../../../contract/manifest.js";
+import { readCompletedRuns } from "../../campaign/completed-runs.js";
+import { Checksums } from "../../files/checksums.js";
+import { requestedRuns } from "../../plan/decision-rounds.js";
+import { type ExistingCampaign, findCampaign } from "../../request/existing-campaign.js";
+
+/** Settings that say where a campaign runs and what came by chance. They do not make it another measurement. */
+const OF_THE_RUN = ["seed"];
+
+const STAMP = /^\d{8}_\d{6}$/;
+
+/** The campaigns in a folder, the newest first. A folder without a readable manifest is none. */
+export function campaignsIn(root: string): ExistingCampaign[] {
+  return stampsIn(root).flatMap((name) => {
+    try {
+      return [findCampaign(root, name)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function stampsIn(root: string): string[] {
+  try {
+    return readdirSync(root)
+      .filter((name) => STAMP.test(name))
+      .sort()
+      .reverse();
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a campaign was measured with these settings. A setting that one of them does not know says nothing. */
+export function hasSettings(
+  { settings: recorded = {} }: Manifest,
+  settings: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(settings).every(
+    ([key, value]) => OF_THE_RUN.includes(key) || recorded[key] === undefined || recorded[key] === value,
+  );
+}
+
+/** How many of the runs that count are missing. */
+export async function missingRuns({ folder, manifest }: ExistingCampaign): Promise<number> {
+  return (await readCompletedRuns(folder, manifest, await Checksums.read(folder))).missing;
+}
+
+/** The campaign that is reported: the newest that is finished, else the newest with a planned run on disk. */
+export function reportedCampaign(root: string): ExistingCampaign | undefined {
+  const campaigns = campaignsIn(root);
+  return (
+    campaigns.find(({ manifest }) => manifest.status === "finished") ??
+    campaigns.find(({ folder, manifest }) => {
+      const files = readdirSync(folder);
+      return requestedRuns(manifest).some(({ file }) => files.includes(file));
+    })
+  );
+}
+
+/** The settings in which a campaign differs from those of its file: `runs 5 instead of 10`. */
+export function differingSettings(
+  { settings: recorded = {} }: Manifest,
+  settings: Readonly<Record<string, string>>,
+): string[] {
+  return Object.entries(settings).flatMap(([key, value]) => {
+    const found = recorded[key];
+    if (OF_THE_RUN.includes(key) || found === undefined || found === value) return [];
+    return [`${key} ${found} instead of ${value}`];
+  });
+}
+
+/** The folder of the page and its files, beside those of the campaigns. */
+export const reportFolder = (claimsFolder: string): string => join(claimsFolder, "report");
+
+/** The folder of a campaign's measurements. */
+export const campaignRoot = (claimsFolder: string, campaign: string): string => join(claimsFolder, campaign);
