@@ -10,6 +10,7 @@ import { execa } from "execa";
  *   apart. Beside that, what the adjustment for the host's speed does to the variance of their ratios.
  * - planted: a target against itself plus some CPU work per request, in windows of several lengths. It has to be found;
  *   after how many rounds, by pairs and without them, is printed.
+ *   Work that is added costs more than its share of the CPU where roles share cores: `--percent 3.7` gave 6 to 7 % there.
  * `npm run bench:differences -- --copies 9 --runs 10 --windows 5,10,15 --planted-runs 14 --percent 5` are the defaults (an
  * hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER` keeps the campaigns.
  */
