@@ -122,10 +122,15 @@ _COLUMNS: tuple[Column, ...] = (
     ("file", lambda run: run.file),
 )
 
+
+def _count(key: str) -> tuple[str, Callable[[Identity], Cell]]:
+    return (key, lambda identity: identity.counts[key])
+
+
 #: Known of a run that left no file too, but at the end: what reads columns by their place goes on working.
 _LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
     ("layer", lambda identity: identity.layer),
-    *((key, lambda identity, key=key: identity.counts[key]) for key in FIRST_DIMENSIONS),
+    *map(_count, FIRST_DIMENSIONS),
 )
 _LAST_FIGURES: tuple[Column, ...] = (
     ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
@@ -159,9 +164,7 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
 )
 #: Like `_LAST_COLUMNS`, and later than the figures.
-_LATER_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = tuple(
-    (key, lambda identity, key=key: identity.counts[key]) for key in LATER_DIMENSIONS
-)
+_LATER_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = tuple(map(_count, LATER_DIMENSIONS))
 
 HEADER = (
     "configuration_hash",
