@@ -158,6 +158,6 @@ def combined(parts: Sequence[Part], cannot_be_told: str = "") -> tuple[Verdict, 
     if refuted:
         whole = len(refuted) == len(published)
         return REFUTED, "" if whole else f"not so: {joined([part.conditions for part in refuted])}"
-    if not cannot_be_told and all(part.verdict == UNMEASURED for part in parts):
+    if all(part.verdict == UNMEASURED for part in parts) and (parts or not cannot_be_told):
         return UNMEASURED, ""
     return UNTOLD, why

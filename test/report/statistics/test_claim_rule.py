@@ -125,3 +125,4 @@ def test_where_the_published_conditions_cannot_be_measured_other_ones_may_still_
     assert reason.startswith("versions of now")
     assert "it is in no version" in reason
     assert combined([part(REFUTED, as_published=False)], "it is in no version")[0] == UNTOLD
+    assert combined([part(UNMEASURED, as_published=False)], "it is in no version")[0] == UNMEASURED

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
+import type { Environment } from "../../../contract/env.js";
 import { BenchError, EXIT, type ExitCode, usageError } from "../../../contract/errors.js";
 import { parseCampaign } from "../../request/parse-request.js";
+import type { Request } from "../../request/request.js";
 import { settingOf } from "../../request/settings.js";
 import { counted } from "../../ui/text.js";
 import type { CliContext } from "../types.js";
@@ -31,6 +33,7 @@ const USABLE: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configura
 export async function measureCampaigns(measurement: Measurement, context: CliContext): Promise<ExitCode> {
   if (context.env.STORE_URL)
     throw usageError("STORE_URL: claims are measured on stores of their own; unset it to go on");
+  for (const campaign of measurement.campaigns) requireFixedRuns(campaign, measurement, context);
   let worst: ExitCode = EXIT.done;
   for (const [index, campaign] of measurement.campaigns.entries()) {
     const place = `${campaign} (${index + 1} of ${measurement.campaigns.length})`;
@@ -39,7 +42,9 @@ export async function measureCampaigns(measurement: Measurement, context: CliCon
       context.print(`${place}: skipped: ${remedy}`);
       continue;
     }
-    const code = await measureCampaign(campaign, place, measurement, context);
+    const code = await measureCampaign(campaign, place, measurement, context).catch((error: unknown) =>
+      reportUnmeasured(error, place, context),
+    );
     if (!USABLE.includes(code)) return code;
     if (USABLE.indexOf(code) > USABLE.indexOf(worst)) worst = code;
   }
@@ -56,6 +61,16 @@ function missingProgram(campaign: string, { chosen, flags }: Measurement): strin
   return missing && `name it with --program ${missing.program}=PATH (${missing.from})`;
 }
 
+/**
+ * Where no target of a campaign is left on this machine, that is so of this campaign alone. A machine that is not fit, or
+ * another campaign that runs, keeps every campaign from starting.
+ */
+function reportUnmeasured(error: unknown, place: string, { print }: CliContext): ExitCode {
+  if (!(error instanceof BenchError) || error.exitCode !== EXIT.usage) throw error;
+  print(`${place}: not measured: ${error.message}`);
+  return EXIT.configurationFailed;
+}
+
 async function measureCampaign(
   campaign: string,
   place: string,
@@ -63,10 +78,7 @@ async function measureCampaign(
   { campaign: runCampaign, env, print }: CliContext,
 ): Promise<ExitCode> {
   const root = campaignRoot(folder, campaign);
-  const config = ["--config", campaignFile(register, campaign), "--output", root];
-  const request = parseCampaign([...config, ...flags], env);
-  if (!request) throw new Error("the flags of a campaign asked for help");
-  if (request.adaptive) throw usageError("--runs auto: claims need a fixed number of runs");
+  const request = requestFor(campaign, { register, folder, flags }, env);
   if (request.dryRun || again) {
     print(`${place}:`);
     return (await runCampaign(request)).exitCode;
@@ -79,16 +91,39 @@ async function measureCampaign(
   }
   const resumed = started && parseCampaign([...resumeFlags(started.folder, root), ...resumable(flags)], env);
   print(`${place}: ${started ? `continued, ${counted(missing ?? 0, "run")} missing` : `into ${root}`}`);
-  try {
-    return (await runCampaign(resumed ?? request)).exitCode;
-  } catch (error) {
-    // E.g. no target is left on this machine: that is so of this campaign alone. A machine that is not fit, or another
-    // campaign that runs, keeps every campaign from starting.
-    if (!(error instanceof BenchError) || error.exitCode !== EXIT.usage) throw error;
-    print(`${place}: not measured: ${error.message}`);
-    return EXIT.configurationFailed;
-  }
+  return (await runCampaign(resumed ?? request)).exitCode;
 }
+
+/** @throws usageError for flags that are wrong of any campaign, before the first one starts */
+function requireFixedRuns(campaign: string, measurement: Measurement, { env }: CliContext): void {
+  if (missingProgram(campaign, measurement) !== undefined) return;
+  if (requestFor(campaign, measurement, env).adaptive)
+    throw usageError("--runs auto: claims need a fixed number of runs");
+}
+
+/** The campaign of its file, with the flags that were given. */
+function requestFor(
+  campaign: string,
+  { register, folder, flags }: Pick<Measurement, "register" | "folder" | "flags">,
+  env: Environment,
+): Request {
+  const config = ["--config", campaignFile(register, campaign), "--output", campaignRoot(folder, campaign)];
+  return requestOf([...config, ...flagsFor(requestOf(config, {}), flags)], env);
+}
+
+function requestOf(argv: readonly string[], env: Environment): Request {
+  const request = parseCampaign(argv, env);
+  if (!request) throw new Error("the flags of a campaign asked for help");
+  return request;
+}
+
+/** A campaign whose runs end after a number of requests measures that number: how long runs take is not its question. */
+const flagsFor = ({ duration }: Request, flags: readonly string[]): readonly string[] =>
+  duration.mode === "requests" ? without(["--duration-mode", "--warmup"], flags) : flags;
+
+/** The words without these flags and their values. */
+const without = (names: readonly string[], flags: readonly string[]): string[] =>
+  flags.filter((word, index) => !names.includes(word) && !names.includes(flags[index - 1] ?? ""));
 
 const resumeFlags = (folder: string, root: string): string[] => [
   "--resume",

@@ -104,6 +104,17 @@ describe("claims run", () => {
     ]);
   });
 
+  test("leaves a campaign that ends after a number of requests as long as it is", async () => {
+    writeFileSync(
+      join(folder, "campaigns", "a-and-b.yaml"),
+      `${FILE}duration-mode: requests:500\nwarmup: 0\n`,
+    );
+    const { requests } = await measure({
+      flags: ["--duration-mode", "custom:3", "--warmup", "2", "--runs", "2"],
+    });
+    expect(requests).toMatchObject([{ duration: { mode: "requests", counts: [500] }, warmupS: 0, runs: 2 }]);
+  });
+
   test("keeps a campaign that is complete, unless --again is given", async () => {
     await existing(2);
     const kept = await measure();
@@ -145,7 +156,8 @@ describe("claims run", () => {
     expect((await measure({ end: EXIT.interrupted })).requests).toHaveLength(1);
   });
 
-  test("refuses --runs auto", async () => {
+  test("refuses --runs auto and a flag with a wrong value before the first campaign", async () => {
+    await expectFailure(() => measure({ flags: ["--runs", "0"] }), EXIT.usage, "--runs");
     await expectFailure(
       () => measure({ flags: ["--runs", "auto"] }),
       EXIT.usage,
