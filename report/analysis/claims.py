@@ -24,6 +24,7 @@ from report.analysis.summary import Summary, sample_between
 from report.results.claims import Claim, ClaimedComparison
 from report.results.model import Measured, Printed
 from report.statistics.claim_rule import (
+    STEADIER,
     UNMEASURED,
     UNTOLD,
     Evidence,
@@ -259,7 +260,7 @@ def _judged(pair: _Pair, found: Comparison, against: Mapping[float, Comparison])
         resolution=resolution.share if resolution else None,
         copy_told_apart=resolution is not None and resolution.told_apart,
         obstacle=obstacle,
-        takes="" if believed.blocked or not undecided else runs_text(_hardest(undecided)),
+        takes=_takes_of(believed, undecided),
     )
     expected = pair.claimed.expected
     return ComparedRows(
@@ -272,6 +273,13 @@ def _judged(pair: _Pair, found: Comparison, against: Mapping[float, Comparison])
         copy=resolution.comparison if resolution else None,
         note="" if expected else evidence.obstacle,
     )
+
+
+def _takes_of(believed: Comparison, undecided: Sequence[Comparison]) -> str:
+    """What would decide a ratio; empty where that is not known, or nothing is open."""
+    if believed.blocked:
+        return STEADIER
+    return runs_text(_hardest(undecided)) if undecided else ""
 
 
 def _not_concluded(pair: _Pair) -> str:

@@ -64,6 +64,7 @@ class Judgement:
 
 TOLD_APART = "the copy of the reference was told apart from its original: what differs here may be the host"
 QUIETER = "a machine on which a copy does not differ from its original"
+STEADIER = "a steady machine without other programs"
 
 
 def judge(expected: Expectation, evidence: Evidence) -> Judgement:
