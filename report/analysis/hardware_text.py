@@ -1,6 +1,6 @@
 """What a manifest says about the hardware of its machine, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from report.base.format import plural
@@ -14,16 +14,20 @@ def _size_text(size: int) -> str:
     return f"{kibibytes:g} KiB" if kibibytes < _KIB else f"{kibibytes / _KIB:g} MiB"
 
 
-def _cpus_in_list(text: str) -> int:
-    """How many CPUs `0-1,3` names."""
-    ranges = [[int(cpu) for cpu in each.split("-")] for each in text.split(",")]
-    return sum(each[-1] - each[0] + 1 for each in ranges)
+def cpus_in_lists(texts: Iterable[str]) -> int:
+    """How many CPUs lists such as `0-1,3` name, each CPU once."""
+    ranges = [[int(cpu) for cpu in each.split("-")] for text in texts for each in text.split(",")]
+    found, end = 0, -1
+    for first, last in sorted((each[0], each[-1]) for each in ranges):
+        found += max(0, last - max(first, end + 1) + 1)
+        end = max(end, last)
+    return found
 
 
 def _cache_text(cache: Mapping[str, Any]) -> str:
     """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
     kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
-    sharing = _cpus_in_list(cache["cpus"])
+    sharing = cpus_in_lists([cache["cpus"]])
     shared = "" if sharing == 1 else f" for {plural(sharing, 'CPU')}"
     return f"L{cache['level']}{kind} {_size_text(cache['size_bytes'])}{shared}"
 

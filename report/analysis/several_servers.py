@@ -104,8 +104,8 @@ class ServerScaling:
         return tuple(step.summary.id for step in self.steps)
 
 
-def _group(summary: Summary) -> tuple[object, ...]:
-    """All but the number of servers."""
+def target_key(summary: Summary) -> tuple[object, ...]:
+    """What tells a target under one load in one runtime apart: all but the number of servers."""
     identity = summary.identity
     own = ("key", "configuration_hash", "counts")
     return (
@@ -182,7 +182,7 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     for summary in summaries:
         identity = summary.identity
         if identity.servers and not identity.open_loop and not identity.copy:
-            groups.setdefault(_group(summary), []).append(summary)
+            groups.setdefault(target_key(summary), []).append(summary)
     targets = [
         sorted(rows, key=lambda row: row.identity.servers) for rows in groups.values() if len(rows) > 1
     ]
@@ -211,15 +211,15 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
             first_second=_first_second(row),
         )
 
-    names = _names([rows[0] for rows in targets], summaries)
+    names = target_names([rows[0] for rows in targets], summaries)
     return tuple(
         ServerScaling(name, rows[0].identity, tuple(map(step, rows)))
         for name, rows in zip(names, targets, strict=True)
     )
 
 
-def _names(firsts: Sequence[Summary], summaries: Iterable[Summary]) -> list[str]:
-    """The label, and what else tells the targets apart."""
+def target_names(firsts: Sequence[Summary], summaries: Iterable[Summary]) -> list[str]:
+    """The label, and what else tells the targets apart, of a row of each."""
     parts = [part for part in varying_fields(list(summaries)) if part.name != "Servers"]
     runtimes = {row.runtime for row in firsts}
     return [
