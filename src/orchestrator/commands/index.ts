@@ -7,6 +7,7 @@ import { doctor } from "./doctor.js";
 import { help } from "./help.js";
 import { memory } from "./memory.js";
 import { noise } from "./noise.js";
+import { planCapacity } from "./plan-capacity.js";
 import { report } from "./report.js";
 import { run } from "./run.js";
 import { single } from "./single.js";
@@ -20,6 +21,7 @@ export const commands: readonly CliCommand[] = [
   report,
   compare,
   noise,
+  planCapacity,
   memory,
   audit,
   claims,
