@@ -188,7 +188,12 @@ describe("the figures of a fault", () => {
   });
 
   test("requests that wait before the first of them fails are part of the outage", () => {
-    const slices = [...times(10, SERVED), ...times(2, HANGS), ...times(1, { failed: 30 }), ...times(7, SERVED)];
+    const slices = [
+      ...times(10, SERVED),
+      ...times(2, HANGS),
+      ...times(1, { failed: 30 }),
+      ...times(7, SERVED),
+    ];
     expect(figuresOf(slices, fault(10, 13))).toMatchObject({ outage_seen_s: 3, recovery_s: 3 });
   });
 
