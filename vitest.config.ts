@@ -2,10 +2,13 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { decodePlugins } from "./src/contract/plugins.js";
 
-/** Unit tests that replace a module or register a plugin: what they do must not reach the others of a shared process. */
+/**
+ * Unit tests that replace a module, register a plugin or name a server of their own: what they do must not reach the others
+ * of a shared process.
+ */
 const ISOLATED = [
   "test/unit/targets/{clients,node-redis,own-settings}.test.ts",
-  "test/unit/{plugins/load,orchestrator/run/plugins}.test.ts",
+  "test/unit/{plugins/load,orchestrator/run/plugins,orchestrator/commands/claims/register}.test.ts",
 ];
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";

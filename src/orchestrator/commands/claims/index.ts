@@ -25,7 +25,6 @@ const SETTINGS = [
   "warmup",
   "cooldown",
   "seed",
-  "plugin",
   "program",
   "image",
   "valkey-server",
