@@ -68,8 +68,8 @@ def test_what_is_beyond_the_peak_or_the_ceiling_is_out_of_reach() -> None:
 
 
 def test_intervals_hold_what_was_planted_under_noise() -> None:
-    """Six runs of each number with a deviation of 2 %: of 40 such campaigns, 95 % of the intervals hold the
-    truth, or 33 of them where chance is against it (binomial, 1 in 500)."""
+    """Six runs of each number with a deviation of 2 %. Of 40 such campaigns 38 should hold the truth; that
+    fewer than 33 do has a chance below 1 in 1000 (binomial)."""
     law, wanted = ScalingLaw(14_000, 0.06, 0.004), 50_000
     rng = np.random.default_rng(20)
     held = {"contention": 0, "throughput of 4": 0, "servers": 0}
