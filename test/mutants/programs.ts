@@ -288,6 +288,27 @@ export const programs: readonly Mutant[] = [
     test: "test/unit/orchestrator/run/layout.test.ts",
   },
   {
+    what: "several generators send the same part of an open loop's schedule",
+    file: "src/benchmark/workers/shares.ts",
+    find: "index: worker * of + index,",
+    replace: "index: worker * of,",
+    test: "test/unit/benchmark/workers/shares.test.ts",
+  },
+  {
+    what: "the first of several generators starts before the others are ready",
+    file: "src/orchestrator/run/drained-readings.ts",
+    find: "Math.min(...this.#announced)",
+    replace: "Math.max(...this.#announced)",
+    test: "test/unit/orchestrator/run/drained-readings.test.ts",
+  },
+  {
+    what: "a slow generator among several is not noticed",
+    file: "src/judge/rules/generators.ts",
+    find: "rate < LEAST_SHARE * others",
+    replace: "rate < LEAST_SHARE * others - rate",
+    test: "test/unit/judge/generators.test.ts",
+  },
+  {
     what: "what was measured with other settings passes for the campaign of a claim",
     file: "src/orchestrator/commands/claims/measured.ts",
     find: "recorded[key] === undefined || recorded[key] === value,",

@@ -151,6 +151,20 @@ export const report: readonly Mutant[] = [
     test: "test/report/sections/test_several_servers.py",
   },
   {
+    what: "a claim holds where it was not refuted",
+    file: "report/statistics/claim_rule.py",
+    find: "    if holding and all(holding.values()):",
+    replace: "    if holding and any(holding.values()):",
+    test: "test/report/statistics/test_claim_rule.py",
+  },
+  {
+    what: "a claim is judged although the copy was told apart from its original",
+    file: "report/analysis/claims.py",
+    find: "copy_told_apart=resolution is not None and resolution.told_apart,",
+    replace: "copy_told_apart=False,",
+    test: "test/report/cli/test_claims.py",
+  },
+  {
     what: "the scalability law is fitted to throughput of roles that shared CPUs",
     file: "report/analysis/server_numbers.py",
     find: "return cpus if cpus is not None and busy > cpus else None",
