@@ -161,7 +161,7 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         menu.wait_for("● Start")
         menu.send(DOWN, ENTER)
         menu.wait_for("Change an answer\n│\n◆  Which one?")
-        menu.send(*[DOWN] * 11, ENTER)
+        menu.send(*[DOWN] * 12, ENTER)
         menu.wait_for("◆  How many runs")
         menu.send("7", ENTER)
         menu.wait_for("7 runs each", "◆  Start it?")
