@@ -71,11 +71,12 @@ def _cell(target: Target, check: Check, number: int) -> Cell:
 
 
 def rows(audit: Audit) -> tuple[Row, ...]:
-    """The table: a row for each target, a cell for each check."""
-    return tuple(
+    """The table: a row for each target, a cell for each check. The most broken promises come first."""
+    found = [
         Row(target, tuple(_cell(target, check, number) for check in audit.checks))
         for number, target in enumerate(audit.targets, 1)
-    )
+    ]
+    return tuple(sorted(found, key=lambda row: -sum(cell.status == BROKEN for cell in row.cells)))
 
 
 def details(audit: Audit, check: Check) -> tuple[Detail, ...]:

@@ -104,6 +104,17 @@ def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -
     assert "<img" not in text
 
 
+def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(
+    folder: Path,
+) -> None:
+    (folder / "audit.json").write_text(json.dumps(_audit(WHOLE, BROKEN)), encoding="utf-8")
+    assert main([str(folder)]) == 0
+    text = (folder / "audit.md").read_text(encoding="utf-8")
+    assert text.index("| `ioredis+non-atomic` | **✗**") < text.index("| `ioredis` | ✓")
+    page = (folder / "index.html").read_text(encoding="utf-8")
+    assert page.index('href="#exact-burst-2"') < page.index('href="#exact-burst-1"')
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
