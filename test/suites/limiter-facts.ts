@@ -42,6 +42,8 @@ const AT_ONCE = 200;
 const DECISIONS = 200;
 const FRESH_KEYS = 5_000;
 const RECOVERY_MS = 10_000;
+/** Redis and Valkey free the buffers of a connection that was idle for two seconds: with ten of them, 30 bytes a key. */
+const BUFFERS_FREED_MS = 3_000;
 /** Commands that our own readings, and clients in the background, send. */
 const NOT_OF_DECISIONS =
   /^(info|config|client|hello|ping|auth|select|command|cluster|readonly|flushall|script|function|replconf|psync)\b/;
@@ -187,6 +189,7 @@ async function commandsPerDecision(
 
 async function bytesPerKey(system: TargetSystem, { consume }: Opened): Promise<number | null> {
   const used = async () => {
+    if (findStore(system.place.store).engine === "resp") await delay(BUFFERS_FREED_MS);
     const readings = await system.session((session) => session.read(findStore(system.place.store)));
     const bytes = readings.flatMap(({ used_memory_bytes }) => used_memory_bytes ?? []);
     return bytes.length === readings.length ? sum(bytes) : null;
