@@ -60,7 +60,7 @@ export default defineConfig({
         "envoy-ratelimit",
       ],
       ...["redis-benchmark", "wrk", "fakeredis"],
-      ...["chromium", "zsh", "actionlint"],
+      ...["chromium", "zsh", "actionlint", "docker-hosts", "kubernetes"],
     ].map((name) => ({ name })),
     projects: [
       unit("unit", { exclude: ISOLATED }, false),
@@ -72,6 +72,7 @@ export default defineConfig({
       project("alone", 300_000, false, { include: [ALONE] }),
       project("browser", 180_000, true),
       project("containers", 300_000, false),
+      project("kubernetes", 300_000, false),
       plugin(),
     ],
   },

@@ -21,8 +21,8 @@ const runs = Math.max(5, numberOf("--runs", 100));
 const windowS = numberOf("--window", 5);
 // Its threads need built files.
 const { HostSpeedProbe } = (await import(
-  new URL("../dist/orchestrator/host/host-speed.js", import.meta.url).href
-)) as typeof import("../src/orchestrator/host/host-speed.js");
+  new URL("../dist/machine/host-speed.js", import.meta.url).href
+)) as typeof import("../src/machine/host-speed.js");
 
 const probe = new HostSpeedProbe();
 const recorded: { before: HostSpeed; after: HostSpeed }[] = [];

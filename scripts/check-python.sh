@@ -25,6 +25,9 @@ case ${1:-} in
   unit) "$tools/pytest" -n auto --dist loadgroup -m 'not long' test/report ;;
   terminal) "$tools/pytest" -n 2 -m 'not long' test/terminal ;;
   long) "$tools/pytest" -n auto --dist loadgroup -m long ;;
-  '') lint && "$tools/pytest" -n auto --dist loadgroup ;;
+  '')
+    lint
+    "$tools/pytest" -n auto --dist loadgroup
+    ;;
   *) echo "check-python: unknown part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
 esac

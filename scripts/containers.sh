@@ -5,12 +5,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 usage() {
   cat <<'TEXT'
-usage: scripts/containers.sh [--dry-run] up STORES | server CLIENT | down [STORES] | build
+usage: scripts/containers.sh [--dry-run] up STORES | server CLIENT | down [STORES] | build [PREFIX]
 
   up STORES      starts these stores and waits until they are ready
   server CLIENT  starts the server under test with this client and standalone stores, and prints its address
   down [STORES]  removes these stores with server, network and volumes; without STORES, everything
-  build          builds the images of the server and the load generator
+  build [PREFIX] builds the images of the server and the load generator, and names them as Kubernetes campaigns do;
+                 with a registry's PREFIX, e.g. registry.example.org/bench, also for that, and prints how to push them
 
 STORES is valkey, redis, memcached, valkey-cluster or redis-cluster.
 CLIENT is a target: valkey-glide, iovalkey, ioredis@valkey, memcached, ...
@@ -56,6 +57,27 @@ up() {
   docker compose "$@" >&2 || gave_up
 }
 
+# Names the images by the hash of their sources, as campaigns in Kubernetes ask for them. @ PREFIX
+name_images() {
+  local prefix=${1:+$1/} program tagged
+  if [[ ! $dry_run && ! -d dist && ! $prefix ]]; then
+    printf 'not named for Kubernetes: npm run build, then again\n' >&2
+    return
+  fi
+  for program in server loadtest; do
+    if [[ $dry_run ]]; then tagged=ratelimit-bench-$program:HASH; else
+      tagged=$(node --input-type=module --eval '
+        const { ownName } = await import(process.argv[1]);
+        console.log(await ownName(process.argv[2], process.argv[3]));
+      ' "$PWD/dist/runtimes/containers/images.js" "$program" "$PWD/") ||
+        fail 3 'the images have no names of their own yet: npm run build, then again'
+    fi
+    run docker tag "ratelimit-bench-$program" "$tagged"
+    [[ -z $prefix ]] || run docker tag "ratelimit-bench-$program" "$prefix$tagged"
+    if [[ $prefix ]]; then printf 'docker push %s\n' "$prefix$tagged"; else printf '%s\n' "$tagged"; fi
+  done
+}
+
 words=()
 for word in "$@"; do
   case $word in
@@ -70,7 +92,7 @@ action=${words[0]:-} name=${words[1]:-}
 
 case $action in
   up | server) [[ $name ]] || bad "$action needs a name" ;;
-  build) [[ -z $name ]] || bad 'build takes no name' ;;
+  build) [[ -z $name || $name =~ ^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)*$ ]] || bad "PREFIX ${name@Q} is no registry" ;;
   down) ;;
   '') usage >&2; exit 2 ;;
   *) bad "unknown action ${action@Q}" ;;
@@ -100,5 +122,8 @@ case $action in
     run docker compose port server 3001
     ;;
   down) for file in "${files[@]}"; do run docker compose -f "$file" --profile bench --profile memcached down --volumes; done ;;
-  build) run docker compose --profile bench build ;;
+  build)
+    run docker compose --profile bench build
+    name_images "$name"
+    ;;
 esac

@@ -37,9 +37,12 @@ if [[ -f $path ]]; then
   printf '{"type":"module"}' >"$copy/package.json"
   cp "$path" "$copy"
 fi
-# Stack traces must name the user's file, not the copy.
+# Stack traces must name the user's file, not the copy, which they name from here or from the root.
 own_path() {
-  if [[ $copy ]]; then sed "s|\(file:\)\{0,1\}[./]*$copy|$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')|g"
-  else cat; fi
+  [[ $copy ]] || { cat; return; }
+  local from_here own
+  from_here=$(node -p 'path.relative(".", process.argv[1])' "$copy")
+  own=$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')
+  sed -e "s|${from_here//./\\.}|$own|g" -e "s|\(file://\)\{0,1\}$copy|$own|g"
 }
 PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin 2>&1 | own_path

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
  * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
  *   test.ts fast   types, lint, schemas, unit tests of both languages
  *   test.ts        the same, and the integration and browser tests that do not take long
- *   test.ts all    what `test.ts` leaves out, and tests of what a machine need not have
+ *   test.ts all    what `test.ts` leaves out, and tests of what a machine need not have, but for `test:kubernetes`
  */
 interface Step {
   name: string;

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Adds a campaign's report to the branch that keeps all reports, and checks that branch out into a folder:
+# Adds a campaign to the branch that keeps the campaigns of the workflow, and checks that branch out into a folder:
 # publish-history.sh CAMPAIGN_FOLDER FOLDER. With "" as campaign the branch is only checked out.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
-campaign=$1 folder=${2:?the folder for all reports}
+campaign=$1 folder=${2:?the folder for all campaigns}
 branch=${HISTORY_BRANCH:-benchmark-history}
 
 if git ls-remote --exit-code --heads origin "$branch" >/dev/null; then
@@ -18,5 +18,5 @@ fi
 "$here/add-to-history.sh" "$campaign" "$folder/history"
 git -C "$folder" add --all history
 git -C "$folder" -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
-  commit --quiet --message "Report of campaign $(basename "$campaign")"
+  commit --quiet --message "Campaign $(basename "$campaign")"
 git -C "$folder" push --quiet origin "HEAD:refs/heads/$branch"

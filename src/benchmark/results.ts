@@ -38,6 +38,8 @@ export interface RunMeasurements {
   finished_at: Date;
   /** When the window was opened. */
   opened_at: Date;
+  /** When it was to open, by the monotonic clock. */
+  opens_ms: number;
   /** Milliseconds to add to the monotonic clock to get the wall clock's. */
   wall_offset_ms: number;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */

@@ -176,6 +176,7 @@ export async function run(
       started_at,
       finished_at: new Date(),
       opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
+      opens_ms: opened_ms,
       wall_offset_ms: Date.now() - monotonicMs(),
       opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
       measured,

@@ -1,3 +1,4 @@
+import { rounded } from "../contract/numbers.js";
 import type { EncodedHistogram, ShareOutput } from "../contract/result.js";
 import { createHistogram, encodeHistogram } from "../judge/histogram.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
@@ -12,10 +13,11 @@ export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
 ): ShareOutput {
-  const { opened_at, opens_s, consumers } = measurements;
+  const { opened_at, opens_ms, opens_s, consumers, measured } = measurements;
   const timeline = timelineShare(measurements);
   return {
     opened_at: opened_at.toISOString(),
+    opened_late_ms: rounded(Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)), 3),
     opens_s,
     ...(consumers?.limits ? { limits: consumers.limits } : {}),
     ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),

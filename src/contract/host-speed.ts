@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** History: 1 — the work of src/orchestrator/host/host-speed-work.ts as it is. Times of two versions are not compared. */
+/** History: 1 — the work of src/machine/host-speed-work.ts as it is. Times of two versions are not compared. */
 export const HOST_SPEED_PROBE_VERSION = 1;
 
 const us = z.number().positive();

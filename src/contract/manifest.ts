@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { hostSpeedProbeSchema } from "./host-speed.js";
 import { versionFactsSchema } from "./library-versions.js";
+import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
@@ -16,7 +17,7 @@ export const otherVersionReason = (version: unknown): string | undefined =>
     : `schema_version is ${version}; this version reads ${MANIFEST_SCHEMA_VERSION}: measure again, with the command in its README.md`;
 
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
-const machineSchema = z.strictObject({
+export const machineSchema = z.strictObject({
   platform: z.string(),
   kernel: z.string(),
   cpu_model: z.string(),
@@ -98,11 +99,23 @@ const harnessSchema = z.strictObject({
   node: z.string(),
 });
 
+/** One of the machines of a campaign that runs on several. */
+const campaignMachineSchema = runtimeMachineSchema.extend({
+  /** As a program on it finds them; absent where that failed. */
+  facts: machineSchema.optional(),
+  host_speed: hostSpeedProbeSchema.optional(),
+  /** Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a computer of its own. */
+  shares_kernel_with: z.array(z.string()).min(1).optional(),
+});
+export type CampaignMachine = z.infer<typeof campaignMachineSchema>;
+
 /** A session in which a campaign was run. A killed session has no end. */
 const sessionSchema = z.strictObject({
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
   harness: harnessSchema,
+  /** Only of campaigns on several machines: what lies between them. */
+  links: z.array(machineLinkSchema).optional(),
 });
 
 /** The progress of an adaptive campaign. */
@@ -163,7 +176,10 @@ export const manifestSchema = z.strictObject({
   harness: harnessSchema,
   /** Versions of the clients' and limiters' packages, by name; in containers they are part of the images. */
   libraries: z.record(z.string(), z.string()).optional(),
+  /** The machine of the command; without `machines` that of the runs, too. */
   machine: machineSchema,
+  /** Those that runs may take place on; absent where they take place on one alone. */
+  machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
   /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),

@@ -56,6 +56,25 @@ export const planSchema = z.strictObject({
       measured: z.array(z.strictObject({ name: z.string(), requests_per_second: z.number().positive() })),
     })
     .optional(),
+  /** How the number of generators was found; absent where it was given. */
+  generator_trials: z
+    .strictObject({
+      /** What was found: all configurations have as many. */
+      generators: z.int().min(1),
+      /** Measured seconds of each trial. */
+      window_s: z.number().positive(),
+      /** In their order. A load that did not saturate its generators was not measured with more of them. */
+      measured: z.array(
+        z.strictObject({
+          name: z.string(),
+          generators: z.int().min(1),
+          requests_per_second: z.number().min(0),
+          /** By M6. */
+          is_saturated: z.boolean(),
+        }),
+      ),
+    })
+    .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
   /** Between clients; only with consecutive order. */

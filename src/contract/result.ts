@@ -16,6 +16,7 @@ import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
 import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
+import { runLinkSchema } from "./machines.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { measuredKindSchema } from "./role.js";
 import { scheduleCountsSchema, scheduleSchema } from "./schedule.js";
@@ -360,6 +361,26 @@ const identity = {
   diagnosis: diagnosisSchema.optional(),
 };
 
+/** How busy one of several machines was in lead-in and window. */
+const machineLoadSchema = z.strictObject({
+  ...hostLoadSchema.shape,
+  /** On all links that a program there sees, without loopback; absent where that is not counted. */
+  network: z.strictObject({ received_bytes: count, sent_bytes: count }).optional(),
+});
+export type MachineLoad = z.infer<typeof machineLoadSchema>;
+
+/** Only of runs on several machines. */
+const machinesOfRun = {
+  /** The machine of each role, by its name in the manifest. */
+  placement: z.record(z.string(), z.string()).optional(),
+  /** Those between its machines that could be measured, as they were just before the campaign. */
+  links: z.array(runLinkSchema).optional(),
+  /** By machine, of those whose speed is known; it takes the place of `host_speed`. */
+  machine_speed: z.record(z.string(), runHostSpeedSchema).optional(),
+  /** By machine, of those that count it; it takes the place of `host_load`. */
+  machine_load: z.record(z.string(), machineLoadSchema).optional(),
+};
+
 /** The generator's settings, in every measured result, also for a foreign URL. */
 const requestSchema = z.strictObject({
   layer: driverLayerSchema,
@@ -458,6 +479,7 @@ export const measuredResultSchema = z.strictObject({
   host_load: hostLoadSchema.optional(),
   /** Absent where the parts run on another machine, and for a generator that was started by hand. */
   host_speed: runHostSpeedSchema.optional(),
+  ...machinesOfRun,
   versions: versionsSchema,
   /** By the available evidence: a generator that was started by hand has none of the store. */
   limited_by: limitedBySchema.optional(),
@@ -476,6 +498,8 @@ export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 const shareOutputSchema = z.strictObject({
   /** When its window opened. */
   opened_at: z.iso.datetime(),
+  /** How long after the announced moment it opened, of the last worker: a process may stand still in between. */
+  opened_late_ms: z.number().min(0),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),
   /** As the servers or the limiter said; absent without a limiter, and where another generator read the servers. */
@@ -561,6 +585,7 @@ export const printedResultSchema = z.strictObject({
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
   host_speed: runHostSpeedSchema.optional(),
+  ...machinesOfRun,
   versions: z.strictObject({
     store: z.string().optional(),
     /** Of the service. */

@@ -2,6 +2,7 @@ import { isClientLayer } from "../contract/layers.js";
 import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "../contract/result.js";
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
+import { carriedByMachines, carriedLinks } from "./network.js";
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 
@@ -9,6 +10,8 @@ export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 const USED_UP = 0.9;
 /** With a smaller share of admitted requests the run measures rejections. */
 const ADMITTED_AT_LEAST = 0.01;
+/** From this share of its measured rate on, a link between machines is the limit. */
+const FULL = 0.8;
 /** A generator that waited for a CPU for this share of the window was starved. */
 const STARVED = 0.5;
 
@@ -50,6 +53,15 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
   const text = `this machine's ${cpus} CPUs were ${percent(share)} busy${others}`;
   return [{ resource: "host CPU", used: share >= USED_UP ? 1 : share, text }];
 }
+
+/** The CPUs of each of several machines; those that are one computer show the same. */
+export const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
+  Object.entries(machine_load).flatMap(([name, load]) =>
+    hostCpu({ host_load: load }).map((found) => ({
+      ...found,
+      text: found.text.replace("this machine's", `${name}'s`),
+    })),
+  );
 
 /** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
 function serverLoops(evidence: Evidence): Candidate[] {
@@ -117,6 +129,32 @@ function network(evidence: Evidence): Candidate[] {
   );
 }
 
+/**
+ * The links between the machines of a run, by the rate that one program reached on them. From `FULL` on a link counts as
+ * used up: many small packets carry less than a few large ones.
+ */
+export function machineLinks(
+  evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
+  loaded_s: number,
+): Candidate[] {
+  const candidate = (name: string, share: number, bits_per_second: number): Candidate => ({
+    resource: "network",
+    used: share >= FULL ? Math.max(USED_UP, share) : share,
+    text: `${name} carried ${percent(share)} of the ${rateText(bits_per_second)} measured before the campaign`,
+  });
+  return [
+    ...carriedLinks(evidence, loaded_s).map(({ between, share, bits_per_second }) =>
+      candidate(`the link ${between.join(" ⇄ ")}`, share, bits_per_second),
+    ),
+    ...carriedByMachines(evidence, loaded_s).map(({ name, share, bits_per_second }) =>
+      candidate(`${name}'s network`, share, bits_per_second),
+    ),
+  ];
+}
+
+const rateText = (bits: number): string =>
+  bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
+
 function quota({ counts, prediction }: Evidence): Candidate[] {
   const all = answered(counts);
   if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST) return [];
@@ -126,8 +164,9 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 
 /**
  * The resource that limited the run: the one that was used up, or the most used one if there are several. `none` for an
- * open loop below capacity, too few connections, or components that wait for each other. The network only counts if the
- * links of the generator's machine state their rate: loopback and bridges do not.
+ * open loop below capacity, too few connections, or components that wait for each other. The network only counts
+ * if the links of the generator's machine state their rate, which loopback and bridges do not, or if those between several
+ * machines were measured.
  */
 export function limitOf(evidence: Evidence): Limit {
   const roles = Object.entries(evidence.resources);
@@ -136,8 +175,10 @@ export function limitOf(evidence: Evidence): Limit {
     [
       ...quota(evidence),
       ...hostCpu(evidence),
+      ...machineCpus(evidence),
       ...generator(evidence),
       ...network(evidence),
+      ...machineLinks(evidence, loadedS(evidence)),
       ...serverLoops(evidence),
       ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
       ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),

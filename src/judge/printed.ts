@@ -1,6 +1,6 @@
 import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
 import type { Finding } from "./evidence.js";
-import { hostCpu, type Limit, limitFrom, serviceCpu, storeNode } from "./limit.js";
+import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
@@ -120,6 +120,7 @@ export function limitOfPrinted(evidence: PrintedEvidence): Limit {
       used: own.cpu_percent / 100,
       text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
     })),
+    ...machineLinks(evidence, evidence.program_s),
     ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
     ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
   ]);

@@ -1,12 +1,6 @@
 import { realpathSync } from "node:fs";
-import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
-
-/** The path relative to the working folder, if it lies in it. */
-export function displayPath(path: string): string {
-  const below = relative(process.cwd(), path);
-  return below === "" || below.startsWith("..") ? path : below;
-}
+import { displayPath } from "../contract/display-path.js";
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { displayPath } from "../contract/display-path.js";
 import { messageOf, usageError } from "../contract/errors.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import { displayPath } from "./error-location.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginSource {

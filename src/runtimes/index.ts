@@ -1,7 +1,20 @@
-import { docker } from "./containers/docker.js";
+import type { RuntimeAccess } from "../contract/machines.js";
+import { docker, dockerOn } from "./containers/docker.js";
 import { podman } from "./containers/podman.js";
+import { kubernetesRuntime } from "./kubernetes/description.js";
 import { local } from "./local/runtime.js";
 import type { RuntimeDescription } from "./types.js";
 
-/** In the order in which `auto` tries them. */
-export const runtimes: readonly RuntimeDescription[] = [docker, podman, local];
+/** What `auto` tries, in this order: those that need no machine but this one. */
+export const autoRuntimeIds: readonly string[] = [docker, podman, local].map(({ id }) => id);
+
+/** What a user can choose besides `auto`. */
+export const runtimeIds: readonly string[] = [...autoRuntimeIds, kubernetesRuntime().id];
+
+/** All of them, on the machines that a campaign names. */
+export const runtimesFor = (access: RuntimeAccess): readonly RuntimeDescription[] => [
+  access.docker ? dockerOn(access.docker) : docker,
+  podman,
+  local,
+  kubernetesRuntime(access.kubernetes),
+];

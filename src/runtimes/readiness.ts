@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../contract/errors.js";
-import type { Exit, RunningPart } from "./types.js";
+import { parsedJson } from "./json.js";
+import type { Exit, Part, RunningPart } from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
 const RETRY_AFTER_MS = 25;
+/** Interval of the checks while a part prints nothing, where a check starts a process beside it. */
+const CHECK_EVERY_MS = 500;
+/** Prints the body of an answer. It runs beside the part: its network may not be reached from here. */
+const GET =
+  "fetch(process.argv[1]).then((answer) => answer.text()).then((body) => process.stdout.write(body))";
 
 /**
  * Waits until a part is ready.
@@ -34,4 +40,30 @@ export async function waitUntilReady(
     if (Date.now() > deadline) throw environmentError(`${running.role} did not become ready: ${lastLine()}`);
     await sleep(RETRY_AFTER_MS);
   }
+}
+
+/**
+ * Waits until a part in a container or pod answers as expected.
+ * @param place where it listens, as seen from inside
+ * @param firstOutput resolves when it prints something: then it is asked at once
+ * @param exec starts a process beside it
+ * @throws environmentError as `waitUntilReady`
+ */
+export async function waitForAnswer(
+  { ready }: Part,
+  running: RunningPart,
+  { host, port }: { host: string; port: number },
+  firstOutput: () => Promise<unknown> | undefined,
+  exec: (command: readonly string[]) => Promise<Pick<RunningPart, "output">>,
+): Promise<void> {
+  if (!ready) return;
+  const command = ["node", "-e", GET, `http://${host}:${port}${ready.path}`];
+  const isReady = async (): Promise<boolean> => {
+    const get = await exec(command).catch(() => undefined);
+    const body = await get?.output();
+    return Boolean(body && ready.accepts(parsedJson(body)));
+  };
+  await waitUntilReady(running, isReady, () =>
+    Promise.race([firstOutput(), running.exited, sleep(CHECK_EVERY_MS)]),
+  );
 }

@@ -1,7 +1,9 @@
 import type { Caps } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { VersionFacts } from "../contract/library-versions.js";
+import type { PlacedKind, RuntimeAccess, RuntimeMachine } from "../contract/machines.js";
 import type { PluginFacts } from "../contract/plugins.js";
+import type { RoleKind } from "../contract/role.js";
 import type { RunDelays } from "./run-delay.js";
 
 export type { Caps } from "../contract/configuration.js";
@@ -30,6 +32,8 @@ export type PartFile = { path: string } | { text: string };
 export interface ProgramSource {
   /** By which parts name it, e.g. `valkey`. */
   id: string;
+  /** What its roles are for; absent: a store. */
+  kind?: RoleKind;
   /** It may have no `--version`: its version then is not known. */
   mayHideVersion?: true;
   /** Name of the executable, e.g. `valkey-server`. */
@@ -49,10 +53,19 @@ export type OwnProgram = "server" | "loadtest";
 export interface Part {
   /** Unique within a run, e.g. `server-1`, `store-1`. */
   role: string;
+  /** What its role is for: a runtime of several machines places it by this. */
+  kind?: RoleKind;
+  /** The machine that it must run on, by its name in `Runtime.machines`; absent: any. */
+  machine?: string;
   /** Id of a `ProgramSource`, or of a program of this project. */
   program: string;
   /** Applied where the runtime can. */
   caps?: Caps;
+  /**
+   * It idles but for moments in which it must have the CPUs of its machine: no cap may hold it back, and it must not take
+   * a place from the others.
+   */
+  isUncapped?: true;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
   /** It ends by itself, perhaps at once: that is no failed start. */
@@ -103,6 +116,8 @@ export interface RunningPart {
   role: string;
   /** As the other parts of the same run reach it. */
   address: Node;
+  /** By its name in `Runtime.machines`; absent where all parts run on one. */
+  machine?: string;
   /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
   process?: ProcessIdentity;
   /** Resolves when it ends, but for an end by `kill`, which is meant. */
@@ -121,6 +136,8 @@ export interface RunningPart {
   write?(line: string): void;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
+  /** Why its machine does not answer any more; undefined where it does. Absent where that cannot be told. */
+  trouble?(): Promise<string | undefined>;
   /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;
@@ -188,6 +205,10 @@ export interface Runtime {
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;
   images?: Readonly<Record<string, ImageFacts>>;
+  /** Those that parts can run on; absent where there is one. */
+  machines?: readonly RuntimeMachine[];
+  /** The names of those on which roles of a kind may run; absent, or empty: all of them. */
+  machinesFor?(kind: PlacedKind): readonly string[];
   /** Conditions that affect every run and that only the runtime knows. */
   conditions?: readonly string[];
   /** Facts about the program of that id, or the reason why this runtime does not have it. */
@@ -242,6 +263,8 @@ export interface Leftover {
 
 export interface RuntimeDescription {
   id: string;
+  /** The member of a campaign's access that names its machines; absent where it runs on this one alone. */
+  reaches?: keyof RuntimeAccess;
   /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
   /** Where its parts run; undefined where the engine does not answer. */

@@ -73,23 +73,6 @@ async function expectSettings(own: Project, service: string, store: string): Pro
   expect(seen).toEqual(new Map([...settings].map(([name, value]) => [name, asPrinted(value)])));
 }
 
-async function expectNothingLeft(own: Project): Promise<void> {
-  expect(
-    (
-      await own.compose(
-        "--profile",
-        "bench",
-        "--profile",
-        "memcached",
-        "down",
-        "--volumes",
-        "--remove-orphans",
-      )
-    ).code,
-  ).toBe(0);
-  expect(await own.leftovers()).toEqual([]);
-}
-
 /** Takes a port of this host, or finds it taken already: both will do. */
 async function taken(port: number): Promise<void> {
   const listener = createServer();
@@ -106,9 +89,7 @@ describe("the standalone stores", () => {
     own = project("docker-compose.yml");
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() =>
-    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
-  );
+  afterAll(() => own.down());
 
   test("are two containers, capped, confined, and reachable from their network alone", async () => {
     const parts = await own.inspect();
@@ -137,7 +118,7 @@ describe("the standalone stores", () => {
   });
 
   test("go without a trace", async () => {
-    await expectNothingLeft(own);
+    expect(await own.down()).toEqual([]);
   });
 });
 
@@ -147,9 +128,7 @@ describe("memcached", () => {
     own = new Project("docker-compose.yml", { MODE: "memcached" });
     await own.tell("--profile", "memcached", "up", "--detach", "--wait", "memcached");
   });
-  afterAll(() =>
-    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
-  );
+  afterAll(() => own.down());
 
   test("is one container by its profile, capped, confined, with the settings of campaigns", async () => {
     const parts = await own.inspect();
@@ -172,7 +151,7 @@ describe("memcached", () => {
   });
 
   test("goes without a trace", async () => {
-    await expectNothingLeft(own);
+    expect(await own.down()).toEqual([]);
   });
 });
 
@@ -202,9 +181,7 @@ describe.each(STORES)("the %s cluster", (store) => {
     own = project(`docker-compose-${store}-cluster.yml`);
     await own.tell("up", "--detach", "--wait");
   });
-  afterAll(() =>
-    own.compose("--profile", "bench", "--profile", "memcached", "down", "--volumes", "--remove-orphans"),
-  );
+  afterAll(() => own.down());
 
   test("is formed once it is up, of six capped and confined nodes with the settings of the file", async () => {
     await expectFormed();
@@ -233,7 +210,7 @@ describe.each(STORES)("the %s cluster", (store) => {
   });
 
   test("goes without a trace", async () => {
-    await expectNothingLeft(own);
+    expect(await own.down()).toEqual([]);
   });
 });
 

@@ -95,8 +95,27 @@ export class Project {
     return new Map(all.map((each) => [each.Config.Labels["com.docker.compose.service"] ?? "", each]));
   }
 
+  /**
+   * Takes everything down, and says what is left. Docker can count an endpoint that is gone, until it is started anew
+   * (moby/moby#42119): it refuses to remove such a network, though no container is in it. That one is not listed.
+   */
+  async down(): Promise<string[]> {
+    const profiles = ["--profile", "bench", "--profile", "memcached"];
+    const { code, stderr } = await this.compose(...profiles, "down", "--volumes", "--remove-orphans");
+    if (code === 0) return this.#leftovers();
+    if (!stderr.includes("has active endpoints"))
+      throw new Error(`compose down ended with ${code}: ${stderr}`);
+    const inside = "{{if eq (len .Containers) 0}}none{{end}}";
+    const left = await this.#leftovers();
+    const checked = left.map(async (id) => {
+      const { stdout } = await docker(["network", "inspect", "--format", inside, id]);
+      return stdout === "none" ? [] : [id];
+    });
+    return (await Promise.all(checked)).flat();
+  }
+
   /** Containers, networks and named volumes that bear the project's name. */
-  async leftovers(): Promise<string[]> {
+  async #leftovers(): Promise<string[]> {
     const label = `label=com.docker.compose.project=${this.name}`;
     const kinds = [
       ["ps", "-a"],

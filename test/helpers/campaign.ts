@@ -193,7 +193,7 @@ export class Campaign {
   /** The process of the part with this role, once there is one. */
   async part(role: string): Promise<number> {
     for (;;) {
-      const found = [...this.#processes.values()].find((held) => held.role === role);
+      const found = [...this.#processes.values()].findLast((held) => held.role === role);
       if (found) return found.pid;
       if (this.#over) throw new Error(`ended without a ${role}: ${JSON.stringify(this.#output)}`);
       await delay(20);

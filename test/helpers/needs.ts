@@ -35,15 +35,35 @@ const things = {
   fakeredis: { find: fakeredisPython, fix: "run scripts/setup.sh --dev, or set FAKEREDIS_PYTHON" },
   chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
   zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
+  kubernetes: { find: kubernetesServer, fix: "set KUBECONFIG to that of a cluster for tests" },
+  "docker-hosts": {
+    find: dockerHosts,
+    fix: "be root, with dockerd and ip (see test/helpers/docker-hosts.sh)",
+  },
   actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },
 } satisfies Record<string, Thing>;
 export type Need = keyof typeof things;
+
+/** Whether this machine can start engines in namespaces of their own. */
+function dockerHosts(): string | undefined {
+  const programs = ["dockerd", "ip", "nsenter", "unshare", "openssl"].map(programOnPath);
+  return process.getuid?.() === 0 && !programs.includes(undefined) ? programs[0] : undefined;
+}
 
 function actionlint(): string | undefined {
   const { status, stdout } = spawnSync(join(ROOT, "scripts/ci/actionlint.sh"), ["--find"], {
     encoding: "utf8",
   });
   return status === 0 ? stdout.trim() : undefined;
+}
+
+/** Only a cluster that is given for tests: that of a developer's own kubeconfig is not for them. */
+function kubernetesServer(): string | undefined {
+  if (!process.env.KUBECONFIG) return undefined;
+  const { status, stdout } = spawnSync("kubectl", ["version", "--request-timeout=5s", "--output=json"], {
+    encoding: "utf8",
+  });
+  return status === 0 ? stdout : undefined;
 }
 
 /**

@@ -6,9 +6,11 @@ import { type Health, healthSchema, type Usage, usageSchema } from "../../contra
 import type { Consumers } from "./consumers.js";
 
 const TIMEOUT_MS = 5_000;
+/** Many generators that start at once leave the server little CPU time. */
+const FIRST_TIMEOUT_MS = 30_000;
 
-async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(timeout_ms) });
   return response.ok ? response.json() : undefined;
 }
 
@@ -26,7 +28,7 @@ function reasonOf(error: unknown): string {
 async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;
   try {
-    body = await getJson(`${url}/healthz`);
+    body = await getJson(`${url}/healthz`, FIRST_TIMEOUT_MS);
   } catch (error) {
     // A foreign server may answer with something other than JSON.
     if (!(error instanceof SyntaxError)) {

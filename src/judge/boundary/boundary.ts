@@ -82,7 +82,8 @@ function windowsOf(
   let undecided = 0;
   for (const { isAbove, sent_ms, outcome } of keys) {
     for (const [index, sent] of sent_ms.entries()) {
-      if (sent < opened_ms || sent >= closed_ms) continue;
+      // One that was due in time may be sent just after the end. It counts among those sent, and here.
+      if (sent < opened_ms) continue;
       const place = Math.min(windows.length - 1, Math.floor((sent - opened_ms) / window_ms));
       const answers = windows[place]?.[isAbove ? "above" : "below"];
       if (!answers || outcome[index] === UNDECIDED) undecided++;

@@ -4,7 +4,7 @@ import { rounded, sum } from "../../contract/numbers.js";
 import type { EncodedHistogram, GeneratorOutput, MeasuredResult, Sample } from "../../contract/result.js";
 import { served } from "../counts.js";
 import type { Evidence } from "../evidence.js";
-import { decodeHistogram, mergeHistograms } from "../histogram.js";
+import { mergeHistograms } from "../histogram.js";
 import { callFigures, runFigures } from "./run-figures.js";
 import { addedUp, mergeSlices, mergeTimelineSlices } from "./slices.js";
 import { type CountedValues, timelineFrom } from "./timeline.js";
@@ -134,7 +134,7 @@ function timelineOf(
   const [first] = shares;
   if (!first || kept.length === 0) return undefined;
   const bySlice = slices.allowed.map((_, index) =>
-    kept.flatMap(({ latencies }) => countedValues(latencies[index])),
+    countedValues(kept.flatMap(({ latencies }) => latencies[index] ?? [])),
   );
   return timelineFrom(slices, mergeTimelineSlices(kept), bySlice, {
     opens_s: first.opens_s,
@@ -143,10 +143,12 @@ function timelineOf(
   });
 }
 
-function countedValues(encoded: EncodedHistogram | undefined): CountedValues[] {
-  if (!encoded || encoded.count === 0) return [];
+/** Of all together: to add a histogram takes a fraction of the time that it takes to go through its values. */
+function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
+  const merged = mergeHistograms(encoded);
+  if (merged.totalCount === 0) return [];
   // Without WebAssembly every histogram is one of JavaScript, which alone can be iterated over.
-  const { recordedValuesIterator: iterator } = decodeHistogram(encoded) as JsHistogram;
+  const { recordedValuesIterator: iterator } = merged as JsHistogram;
   const [values_us, counts]: [number[], number[]] = [[], []];
   iterator.reset();
   while (iterator.hasNext()) {

@@ -8,13 +8,22 @@ import { explained, hasEffect } from "../faults.js";
  */
 export const hostUndisturbed = {
   id: "M25",
-  check({ host_load, faults }: Pick<Evidence, "host_load" | "faults">): Finding | undefined {
-    if (!host_load) return { severity: "not applicable", text: "foreign CPU is not known" };
-    const { cpus, foreign_cpu_percent: foreign } = host_load;
+  check({
+    host_load,
+    machine_load = {},
+    faults,
+  }: Pick<Evidence, "host_load" | "machine_load" | "faults">): Finding | undefined {
+    const [busiest] = Object.entries(machine_load).toSorted(
+      ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
+    );
+    const load = host_load ?? busiest?.[1];
+    if (!load) return { severity: "not applicable", text: "foreign CPU is not known" };
+    const { cpus, foreign_cpu_percent: foreign } = load;
     if (foreign < FOREIGN_CPU_PERCENT) return undefined;
     // Programs that start, and the engine that starts and freezes them, are counted with the others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
-    const machine = cpus === 1 ? "this machine has one" : `this machine has ${cpus}`;
+    const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;
+    const machine = `${name} has ${cpus === 1 ? "one" : cpus}`;
     return {
       severity: "suspect",
       text: `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,

@@ -1,9 +1,10 @@
 import { basename, join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import { type ExitCode, messageOf } from "../../contract/errors.js";
+import { EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
+import { HostSpeedProbe } from "../../machine/host-speed.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { InstalledVersions, Runtime, RuntimeOptions } from "../../runtimes/types.js";
@@ -18,7 +19,6 @@ import {
 } from "../files/results-folder.js";
 import { requireFitMachine } from "../host/doctor.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
-import { HostSpeedProbe } from "../host/host-speed.js";
 import { removeLeftovers } from "../host/leftovers.js";
 import { isOnThisMachine } from "../host/machine.js";
 import type { PythonContext } from "../host/python.js";
@@ -67,6 +67,7 @@ import {
   hardestLoads,
   withGenerators,
 } from "./generators-needed.js";
+import { CampaignMachines } from "./machines.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { RunLoop } from "./run-loop.js";
 
@@ -109,7 +110,8 @@ export async function runCampaign(request: Request, context: CampaignContext): P
       const completedRuns = existing
         ? await openExistingCampaign(existing, lease, eventLog)
         : NO_COMPLETED_RUNS;
-      const measureContext = { ...context, plugins, lease, python };
+      const left: string[] = [];
+      const measureContext = { ...context, plugins, lease, python, left };
       const outcome =
         existing && isComplete(existing, completedRuns)
           ? await finishCompleteCampaign(existing, completedRuns, eventLog)
@@ -119,7 +121,8 @@ export async function runCampaign(request: Request, context: CampaignContext): P
                 throw error;
               },
             );
-      return await buildFinalReport(outcome, python, eventLog);
+      const code = await buildFinalReport(outcome, python, eventLog);
+      return code === EXIT.done && left.length > 0 ? EXIT.environment : code;
     } finally {
       await lease.close();
     }
@@ -135,6 +138,8 @@ interface MeasureContext extends CampaignContext {
   plugins: readonly LoadedPlugin[];
   lease: Lease;
   python: PythonContext;
+  /** Gets a line for what the runtime could not remove. */
+  left?: string[];
 }
 
 /** Opens the runtime, measures the runs of the plan that are missing, and stops everything that was started. */
@@ -173,15 +178,16 @@ async function measure(
         ? await calibrationAt(asked, planContext, runtime, external, context)
         : undefined;
     const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
-    const generators =
+    const generator_trials =
       asked.findsGenerators && !existing
         ? await generatorsAt(atItsRate, planContext, runtime, external, context)
         : undefined;
-    const request = generators === undefined ? atItsRate : withGenerators(atItsRate, generators);
+    const request = generator_trials ? withGenerators(atItsRate, generator_trials.generators) : atItsRate;
     const planned = () => {
       const made = planOf(request, { ...planContext, ...(findings && { findings }) });
-      const notes = [...made.notes, ...(generators === undefined ? [] : [generatorsText(generators)])];
-      return withPluginNotes({ ...made, notes }, context.plugins);
+      const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
+      const found = generator_trials ? { generator_trials } : {};
+      return withPluginNotes({ ...made, ...found, notes }, context.plugins);
     };
     const plan =
       existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
@@ -191,7 +197,16 @@ async function measure(
     eventLog.writeTo(join(folder, "benchmark.log"));
     const campaign = existing?.manifest.campaign ?? basename(folder);
     const overheads = await overheadsOf(runtime.id);
-    const fresh = await startManifest(campaign, request, plan, runtime, external, packageFolder);
+    const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
+    const fresh = await startManifest(
+      campaign,
+      request,
+      plan,
+      runtime,
+      external,
+      packageFolder,
+      machines?.described,
+    );
     if (plugins.length > 0) fresh.plugins = plugins;
     if (versions) fresh.versions = [...versions.facts];
     const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
@@ -207,6 +222,11 @@ async function measure(
     try {
       const warning = await foreignLoad.warning(runtime, signal);
       if (warning) eventLog.warn(warning);
+      const session = manifest.sessions?.at(-1);
+      if (machines && session) {
+        session.links = await abortable(signal, machines.measureLinks());
+        await save();
+      }
       const checksums = await Checksums.read(folder);
       const progress = new Progress(eventLog, plan, overheads);
       const decideRound = roundDecider(python, folder);
@@ -231,7 +251,9 @@ async function measure(
         ...(partFaults && { partFaults }),
         ...(selection && { selection }),
         ...(hostSpeed && { hostSpeed }),
+        ...(machines && { machines }),
       }).runAll();
+      if (machines && session) session.links = await abortable(signal, machines.measureClocks());
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
       await learnOverheads(runtime.id, plan.warmup_s, measured);
@@ -247,7 +269,11 @@ async function measure(
       }
     }
   } finally {
-    await runtime.close();
+    // The report is built although something is left, e.g. on a machine that is gone.
+    await runtime.close().catch((error) => {
+      context.left?.push(messageOf(error));
+      eventLog.warn(messageOf(error));
+    });
   }
 }
 
@@ -326,7 +352,7 @@ function generatorsAt(
   runtime: Runtime,
   external: ExternalStore | undefined,
   context: MeasureContext,
-): Promise<number> {
+): ReturnType<typeof generatorsNeeded> {
   const resultOf = trialsAt(request, runtime, external, context);
   const trialOf = async (configuration: Configuration): Promise<GeneratorTrial> => {
     const result = await resultOf(configuration);
@@ -401,6 +427,8 @@ export async function openRuntimeFor(
   { packageFolder, eventLog, signal, plugins, lease, python }: Omit<MeasureContext, "foreignLoad">,
   { keepsAddresses }: Required<Pick<RuntimeOptions, "keepsAddresses">>,
 ): Promise<OpenedRuntime> {
+  // It may die while it opens.
+  if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
   const opening = openRuntime(request, {
     packageFolder,
     workFolder: lease.workFolder,

@@ -6,6 +6,7 @@ const MUST_MATCH = [
   "harness",
   "libraries",
   "machine",
+  "machines",
   "runtime",
   "engine",
   "images",
@@ -19,7 +20,11 @@ const MUST_MATCH = [
 
 /** One line for each difference between two manifests. */
 export function differences(before: Manifest, now: Manifest): string[] {
-  return MUST_MATCH.flatMap((member) => compared(member, before[member], now[member]));
+  const [was, is] = [before, now].map(({ machines = [], ...others }) => ({
+    ...others,
+    machines: Object.fromEntries(machines.map((machine) => [machine.name, machine])),
+  }));
+  return MUST_MATCH.flatMap((member) => compared(member, was?.[member], is?.[member]));
 }
 
 function compared(path: string, before: unknown, now: unknown): string[] {

@@ -16,6 +16,8 @@ const LEAST_GAIN = 1.02;
 
 const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
 
+type GeneratorTrials = NonNullable<Plan["generator_trials"]>;
+
 /** What one trial showed. */
 export interface GeneratorTrial {
   /** By M6. */
@@ -50,9 +52,21 @@ export function hardestLoads({ configurations }: Pick<Plan, "configurations">): 
 export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
   `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${WINDOW_S} s; --generators N gives one instead`;
 
-/** What was found, for log and readers. */
-export const generatorsText = (generators: number): string =>
-  `${counted(generators, "generator")}, as trials of ${WINDOW_S} s found (M6); --generators ${generators} repeats it`;
+/** What was found and why, for log and readers. */
+export function generatorsText({ generators, window_s, measured }: GeneratorTrials): string {
+  const found = `${counted(generators, "generator")}, as trials of ${window_s} s found (M6)`;
+  const saturatedWith = (number: number) =>
+    measured.find((trial) => trial.generators === number && trial.is_saturated)?.name;
+  const [still, before] = [saturatedWith(generators), saturatedWith(generators - 1)];
+  const hasMore = measured.some((trial) => trial.generators > generators);
+  const why =
+    still !== undefined
+      ? `: ${still} saturated ${generators === 1 ? "it" : "them"}, and ${hasMore ? "one more sent no more" : "its connections allow no more"}`
+      : before === undefined
+        ? ""
+        : `: ${before} saturated ${generators - 1}`;
+  return `${found}${why}; --generators ${generators} repeats it`;
+}
 
 /**
  * Finds the fewest generators that none of the loads saturates, one for all of them, so that they can be compared.
@@ -63,7 +77,9 @@ export async function generatorsNeeded(
   configurations: readonly Configuration[],
   trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
   tell: (text: string) => void,
-): Promise<number> {
+): Promise<GeneratorTrials> {
+  const measured: GeneratorTrials["measured"] = [];
+  const found = (generators: number): GeneratorTrials => ({ generators, window_s: WINDOW_S, measured });
   const most = Math.min(MOST, ...configurations.map(({ load }) => load.connections));
   /** Requests/s of each with one generator less. */
   let before = new Map<Configuration, number>();
@@ -73,17 +89,24 @@ export async function generatorsNeeded(
     for (const configuration of left) {
       const asked = generators > 1 ? { ...configuration, generators } : configuration;
       const trial = await tried(asked, trialOf, tell);
-      if (trial?.isSaturated) saturated.set(configuration, trial.requests_per_second);
+      if (!trial) continue;
+      measured.push({
+        name: configurationText(configuration),
+        generators,
+        requests_per_second: trial.requests_per_second,
+        is_saturated: trial.isSaturated,
+      });
+      if (trial.isSaturated) saturated.set(configuration, trial.requests_per_second);
     }
-    if (saturated.size === 0) return generators;
+    if (saturated.size === 0) return found(generators);
     const hasHelped = [...saturated].some(
       ([configuration, rate]) => rate >= LEAST_GAIN * (before.get(configuration) ?? 0),
     );
     if (generators > 1 && !hasHelped) {
       tell(`generators: ${generators} send no more than ${generators - 1}: something else is used up`);
-      return generators - 1;
+      return found(generators - 1);
     }
-    if (generators === most) return generators;
+    if (generators === most) return found(generators);
     before = saturated;
     left = [...saturated.keys()];
   }

@@ -4,6 +4,8 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
+import { describeMachine } from "../../machine/facts.js";
+import { hostSpeedProbeFacts } from "../../machine/host-speed.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
@@ -12,13 +14,13 @@ import { packageVersion } from "../../targets/package-version.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { hostSpeedProbeFacts } from "../host/host-speed.js";
-import { conditionsOf, describeMachine, gitRevision, isOnThisMachine } from "../host/machine.js";
+import { conditionsOf, gitRevision, isOnThisMachine } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { moduleHashes } from "../run/module-files.js";
 import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
+import { cpusOf, machineConditions } from "./machines.js";
 import { campaignReadme } from "./readme.js";
 
 const HOST_SPEED_UNKNOWN =
@@ -32,6 +34,7 @@ export async function startManifest(
   runtime: Runtime,
   external: Discovery | undefined,
   packageFolder: string,
+  machines?: Manifest["machines"],
 ): Promise<Manifest> {
   const machine = await describeMachine();
   const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
@@ -68,6 +71,7 @@ export async function startManifest(
     harness,
     ...(runtime.images ? {} : { libraries: libraryVersions(plan) }),
     machine,
+    ...(machines ? { machines } : {}),
     runtime: runtimeFacts(
       runtime,
       request.caps,
@@ -80,8 +84,15 @@ export async function startManifest(
     generator: { workers: request.workers },
     ...(isOnThisMachine(runtime) ? { host_speed: hostSpeedProbeFacts() } : {}),
     conditions: [
-      ...conditionsOf(machine, runtime, request.caps, mostRoles(configurations)),
-      ...(isOnThisMachine(runtime) ? [] : [HOST_SPEED_UNKNOWN]),
+      ...conditionsOf(
+        machine,
+        runtime,
+        request.caps,
+        mostRoles(configurations),
+        machines && cpusOf(machines),
+      ),
+      ...(machines ? machineConditions(machines) : []),
+      ...(isOnThisMachine(runtime) || machines ? [] : [HOST_SPEED_UNKNOWN]),
     ],
     plan,
   };

@@ -27,8 +27,9 @@ import {
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
-import { executeRun, type RunListener } from "../run/run.js";
+import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
+import { type CampaignMachines, speedsOf } from "./machines.js";
 
 type PlannedRun = Plan["runs"][number];
 
@@ -51,6 +52,8 @@ interface RunLoopOptions {
   checksums: Checksums;
   /** Measures the speed of this machine; absent where the runs take place on another one. */
   hostSpeed?: { measure(): Promise<HostSpeed> };
+  /** Absent where the runs take place on one machine. */
+  machines?: CampaignMachines;
   /** What the runtime can do to its parts; absent where no run has a fault. */
   partFaults?: PartFaults;
   /** Which runs of the plan are needed; by default all. */
@@ -147,17 +150,38 @@ export class RunLoop {
     };
     const listener = this.#listener(planned);
     const before = await this.#hostSpeed();
+    const machines = await this.#machinesBefore();
     if (isProgramLayer(settings.configuration.layer)) {
       const printed = await abortable(signal, executeProgramRun(settings, runtime, lease, listener));
-      return printedDocument(identity, { ...printed, ...(await this.#since(before, printed)) });
+      const found = { ...(await this.#since(before, printed)), ...(await machines(printed)) };
+      return printedDocument(identity, { ...printed, ...found });
     }
     if (settings.configuration.target.program !== undefined) {
-      const printed = executeLoadProgramRun(settings, runtime, lease, listener);
-      return printedDocument(identity, await abortable(signal, printed));
+      const printed = await abortable(signal, executeLoadProgramRun(settings, runtime, lease, listener));
+      return printedDocument(identity, { ...printed, ...(await machines(printed)) });
     }
-    const raw = await abortable(signal, executeRun(settings, runtime, lease, listener));
+    const raw = await abortable(
+      signal,
+      executeRun(settings, runtime, lease, listener, this.#options.machines),
+    );
     checkPlugins(identity.plugins ?? [], raw.result);
-    return measuredDocument(identity, { ...raw, ...(await this.#since(before, raw)) });
+    const found = { ...(await this.#since(before, raw)), ...(await machines(raw)) };
+    return measuredDocument(identity, { ...raw, ...found });
+  }
+
+  /**
+   * What several machines add to a run that begins now.
+   * @returns gives it, once the run's parts have ended
+   */
+  async #machinesBefore(): Promise<(run: MachinesOfRun) => Promise<MachinesOfRun>> {
+    const { machines, signal } = this.#options;
+    if (!machines) return async () => ({});
+    const before = await abortable(signal, machines.speed());
+    return async ({ placement = {} }) => {
+      const links = machines.linksOf(placement);
+      const machine_speed = speedsOf(before, await abortable(signal, machines.speed()), placement);
+      return { links, ...(Object.keys(machine_speed).length > 0 ? { machine_speed } : {}) };
+    };
   }
 
   /** The speed of the host around a run whose parts have ended; empty where it is not known. */

@@ -12,6 +12,7 @@ import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, type Request } from "../request/request.js";
 import { settingOf } from "../request/settings.js";
+import { quoted } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 /** Settings of a campaign that an audit accepts. */
@@ -117,7 +118,7 @@ export const audit: CliCommand = {
     });
     const request = parseCampaign(flags, env);
     if (!request) return EXIT.done;
-    const words = ["ratelimit-bench audit", ...argv].join(" ");
+    const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");
     return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
   },
 };

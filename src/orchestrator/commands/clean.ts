@@ -1,8 +1,11 @@
 import { createInterface } from "node:readline/promises";
-import { EXIT, usageError } from "../../contract/errors.js";
-import { runtimes } from "../../runtimes/index.js";
+import { EXIT, environmentError, usageError } from "../../contract/errors.js";
+import type { RuntimeAccess } from "../../contract/machines.js";
+import { runtimesFor } from "../../runtimes/index.js";
 import { findLeftovers, removeEach } from "../host/leftovers.js";
+import { isAlive } from "../ownership/state-folder.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { readHostsFile } from "../request/hosts-file.js";
 import { isInteractive } from "../ui/tty.js";
 import type { CliCommand } from "./types.js";
 
@@ -15,7 +18,8 @@ const definition = () =>
 Leftovers are processes, containers, networks, folders and sockets of campaigns whose process died, and images of
 earlier versions of this project. They are listed, and removed after you confirm. Running campaigns are not touched.`,
     )
-    .option("--yes", "remove without asking");
+    .option("--yes", "remove without asking")
+    .option("--hosts <file>", "also on the Docker engines that this file names");
 
 export const clean: CliCommand = {
   name: "clean",
@@ -23,14 +27,21 @@ export const clean: CliCommand = {
   async run(argv, { packageFolder, print }) {
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
+    const { yes, hosts } = command.opts<{ yes?: boolean; hosts?: string }>();
+    const access: RuntimeAccess = hosts === undefined ? {} : { docker: readHostsFile(hosts, "--hosts") };
     const leftovers = await findLeftovers(true);
-    for (const runtime of runtimes) leftovers.push(...(await runtime.outdated(packageFolder)));
+    for (const runtime of runtimesFor({})) leftovers.push(...(await runtime.outdated(packageFolder)));
+    for (const runtime of runtimesFor(access).filter(({ reaches }) => reaches && access[reaches])) {
+      const answer = await runtime.available();
+      if ("unavailableReason" in answer) throw environmentError(answer.unavailableReason);
+      leftovers.push(...(await runtime.leftovers(isAlive)), ...(await runtime.outdated(packageFolder)));
+    }
     if (leftovers.length === 0) {
       print("nothing was left behind");
       return EXIT.done;
     }
     print(["left behind:", ...leftovers.map(({ what }) => `  ${what}`)].join("\n"));
-    if (!command.opts().yes && !(await isConfirmed())) {
+    if (!yes && !(await isConfirmed())) {
       print("nothing was removed");
       return EXIT.done;
     }

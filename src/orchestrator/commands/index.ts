@@ -5,6 +5,7 @@ import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
 import { doctor } from "./doctor.js";
 import { help } from "./help.js";
+import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
 import { noise } from "./noise.js";
 import { planCapacity } from "./plan-capacity.js";
@@ -27,6 +28,7 @@ export const commands: readonly CliCommand[] = [
   claims,
   doctor,
   clean,
+  kubernetes,
   version,
   completion,
   help,

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "../../machine/cpu-time.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { pause } from "../ownership/abort.js";
-import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "./cpu-time.js";
 import { isOnThisMachine } from "./machine.js";
 
 /** The counters are too coarse for shorter intervals. */

@@ -1,6 +1,6 @@
 import type { HostSpeed } from "../../contract/host-speed.js";
 import { median } from "../../contract/numbers.js";
-import type { HostSpeedProbe } from "./host-speed.js";
+import type { HostSpeedProbe } from "../../machine/host-speed.js";
 
 /** One piece of work over several measurements, in microseconds. */
 export interface Spread {

@@ -1,9 +1,10 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { runtimes } from "../../runtimes/index.js";
+import type { RuntimeAccess } from "../../contract/machines.js";
+import { runtimesFor } from "../../runtimes/index.js";
 import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
-import type { Leftover } from "../../runtimes/types.js";
+import type { Leftover, RuntimeDescription } from "../../runtimes/types.js";
 import { writerPid } from "../files/results-folder.js";
 import {
   isAlive,
@@ -27,14 +28,26 @@ export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
   const leases: Awaited<ReturnType<typeof readLeases>> = [];
   for (const each of await readLeases()) if (!(await isAlive(each.lease.owner))) leases.push(each);
   const found = await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)));
-  // A campaign without a runtime in its lease may have died while it opened one.
-  const all = everywhere || leases.some(({ lease }) => lease.runtime === undefined);
-  const used = runtimes.filter(({ id }) => all || leases.some(({ lease }) => lease.runtime === id));
-  for (const runtime of used) found.push(await runtime.leftovers(isAlive));
+  // A campaign without a runtime in its lease may have died while it opened one. Other machines are only asked where a
+  // lease names them: they may be of no concern to this campaign, and slow to answer.
+  const isUsed = ({ id, reaches }: RuntimeDescription) =>
+    everywhere ||
+    (!reaches && leases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
+  for (const runtime of runtimesFor({}).filter(isUsed)) found.push(await runtime.leftovers(isAlive));
+  for (const { lease } of leases) if (lease.access) found.push(await leftoversThere(lease.access));
   const lock = await staleLock();
   if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
   found.push(await unfinishedFiles(), await unfinishedInstallations());
-  return found.flat();
+  // A cluster may be both the current one and that of a lease.
+  return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
+}
+
+/** On the machines of a dead campaign. */
+async function leftoversThere(access: RuntimeAccess): Promise<Leftover[]> {
+  const found: Leftover[] = [];
+  for (const { reaches, leftovers } of runtimesFor(access))
+    if (reaches && access[reaches]) found.push(...(await leftovers(isAlive)));
+  return found;
 }
 
 async function leftoversOf(path: string, { owner, processes, workFolder }: LeaseFile): Promise<Leftover[]> {

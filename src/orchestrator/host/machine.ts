@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { cpus, release, totalmem, type } from "node:os";
+import { release } from "node:os";
 import { execa } from "execa";
 import type { KindCaps } from "../../contract/configuration.js";
 import { cpusInList } from "../../contract/cpu-list.js";
@@ -7,7 +7,6 @@ import type { Machine } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { Runtime } from "../../runtimes/types.js";
-import { readHardware } from "./hardware.js";
 
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
@@ -20,58 +19,26 @@ const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   generator: "load generator",
 };
 
-/** Kernel settings that can limit a load test on one host. */
-const SYSCTL = [
-  "net/core/somaxconn",
-  "net/ipv4/tcp_max_syn_backlog",
-  "net/ipv4/ip_local_port_range",
-  "net/ipv4/tcp_tw_reuse",
-  "vm/overcommit_memory",
-  "kernel/randomize_va_space",
-];
-
 const textOf = (path: string): Promise<string | undefined> =>
   readFile(path, "utf8").then(
     (text) => text.trim().replaceAll("\t", " "),
     () => undefined,
   );
 
-/** The host as it is now, without what the system does not report. */
-export async function describeMachine(): Promise<Machine> {
-  const sysctl: [string, string][] = [];
-  for (const name of SYSCTL) {
-    const value = await textOf(`/proc/sys/${name}`);
-    if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
-  }
-  const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-  const limits = await textOf("/proc/self/limits");
-  const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
-  return {
-    platform: `${process.platform} ${process.arch}`,
-    kernel: `${type()} ${release()}`,
-    cpu_model: cpus()[0]?.model ?? "unknown",
-    cpus: cpus().length,
-    memory_bytes: totalmem(),
-    ...(governor ? { governor } : {}),
-    ...readHardware(),
-    sysctl: Object.fromEntries(sysctl),
-    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
-  };
-}
-
 /**
  * Conditions of the host that affect every row.
  * @param caps as requested
  * @param most roles of the run that starts the most
+ * @param cpus of all machines on which roles run
  */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
   caps: KindCaps,
   most: RoleCounts,
+  cpus = engine?.cpus ?? machine.cpus,
 ): string[] {
   const conditions: string[] = [...seen];
-  const cpus = engine?.cpus ?? machine.cpus;
   const kinds = measuredKinds.filter((kind) => most[kind] > 0);
   const roles = sum(kinds.map((kind) => most[kind]));
   // Roles of one kind share its CPU set.
@@ -97,8 +64,8 @@ export function conditionsOf(
 }
 
 /** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
-export const isOnThisMachine = ({ engine }: Pick<Runtime, "engine">): boolean =>
-  !engine || engine.kernel === release();
+export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
+  !machines && (!engine || engine.kernel === release());
 
 /** `a`, `a and b`, `a, b and c`. */
 const listText = (words: readonly string[]): string =>

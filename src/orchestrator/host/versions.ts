@@ -79,7 +79,7 @@ export async function ensureVersions(
   for (const version of requested) {
     let installed = await readInstalled(version, cache);
     if (!installed) {
-      options.onSetupStep(`installing ${version.name} ${version.version} into ${cache}: once`);
+      options.onSetupStep(`installing ${version.name} ${version.version}: once, it is kept`);
       await install(version, cache, options);
       installed = await readInstalled(version, cache);
     }

@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import type { RuntimeAccess } from "../../contract/machines.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -57,8 +58,8 @@ export class Lease {
     return this.#file.workFolder;
   }
 
-  /** Records the runtime, whose labels find its containers, or the campaign's folder. */
-  async update(change: { runtime?: string; folder?: string }): Promise<void> {
+  /** Records the runtime, whose labels find its containers, how its machines are reached, or the campaign's folder. */
+  async update(change: { runtime?: string; access?: RuntimeAccess; folder?: string }): Promise<void> {
     this.#file = { ...this.#file, ...change };
     await this.#write();
   }

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
+import { runtimeAccessSchema } from "../../contract/machines.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
@@ -19,6 +20,8 @@ export const leaseSchema = z.strictObject({
   owner: ownerSchema,
   /** Absent until it is open. */
   runtime: z.string().optional(),
+  /** How its machines are reached; absent where there is one. */
+  access: runtimeAccessSchema.optional(),
   /** The campaign's folder; absent until it exists. */
   folder: z.string().optional(),
   workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER_PREFIX)),

@@ -1,7 +1,7 @@
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { messageOf } from "../../contract/errors.js";
 import { driverLayerIds } from "../../contract/layers.js";
-import { runtimes } from "../../runtimes/index.js";
+import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION, countsIn, durationMode, listOf, numberIn } from "../request/request.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import {
@@ -219,7 +219,9 @@ export const pages: readonly Page[] = [
     title: "Runtime",
     async ask(prompter, { runtime }) {
       const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
-        const availability = await runtimes.find(({ id }) => id === choice.value)?.available();
+        const availability = await runtimesFor({})
+          .find(({ id }) => id === choice.value)
+          ?.available();
         if (!availability) return choice;
         if ("what" in availability) return { ...choice, hint: availability.what };
         return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };

@@ -3,7 +3,7 @@ import type { Caps, KindCaps } from "../../contract/configuration.js";
 import { cpusInList } from "../../contract/cpu-list.js";
 import { environmentError, usageError } from "../../contract/errors.js";
 import type { MeasuredKind } from "../../contract/role.js";
-import { type CpuTopology, cpuList, readCpuTopology } from "../host/hardware.js";
+import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardware.js";
 import { counted } from "../ui/text.js";
 import type { Settings } from "./setting-layers.js";
 

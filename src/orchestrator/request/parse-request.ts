@@ -11,6 +11,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
+import { placesOf } from "./access.js";
 import { runsOf } from "./adaptive-runs.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
@@ -260,6 +261,7 @@ export function requestFromLayers(
   const clients = clientsOf(settings, entries.layers);
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
+  const places = placesOf(settings);
   const warmup = settings.get("warmup");
   const cooldown = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
@@ -308,7 +310,8 @@ export function requestFromLayers(
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
     traffic: list("traffic"),
-    runtime: settings.get("runtime").value,
+    runtime: places.runtime,
+    access: places.access,
     caps: strict ? pinnedToOwnCores(caps, notices) : caps,
     order: oneOf(settings.get("order"), ["interleaved", "consecutive"]),
     seed: seedNumber,
@@ -328,6 +331,7 @@ export function requestFromLayers(
       seed: String(seedNumber),
       // Absolute, so that the campaign can be repeated from any folder.
       ...(plugins.length > 0 ? { plugin: JSON.stringify(plugins) } : {}),
+      ...(places.hostsFile ? { hosts: places.hostsFile } : {}),
     },
     command: [...(access.STORE_URL ? ["STORE_URL=…"] : []), command(seedNumber)].join(" "),
     notices,

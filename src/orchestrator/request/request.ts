@@ -3,6 +3,7 @@ import { byDimension, type DimensionKey, type dimensions, USUAL } from "../../co
 import { usageError } from "../../contract/errors.js";
 import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
+import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
@@ -93,6 +94,8 @@ export interface Request {
   clientCooldownS: number;
   traffic: string[];
   runtime: string;
+  /** How its machines are reached, where there are several. */
+  access: RuntimeAccess;
   /** Caps of each role by its kind, if the runtime can apply them. */
   caps: KindCaps;
   order: "interleaved" | "consecutive";

@@ -7,7 +7,7 @@ import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
-import { runtimes } from "../../runtimes/index.js";
+import { runtimeIds } from "../../runtimes/index.js";
 import { operations } from "../../targets/benchmarks/operations.js";
 import { clients } from "../../targets/clients/index.js";
 import { groups } from "../../targets/groups.js";
@@ -438,15 +438,51 @@ const placement: SettingGroup = {
     {
       key: "runtime",
       value: "<runtime>",
-      help: `auto|${ids(runtimes).join("|")}`,
+      help: `auto|${runtimeIds.join("|")}`,
       defaultValue: "auto",
-      choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(ids(runtimes))],
+      choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(runtimeIds)],
       singleRun: {
         name: "RUNTIME",
         schema: z.string().max(40),
-        help: ["auto", ...ids(runtimes)].join(", "),
+        help: ["auto", ...runtimeIds].join(", "),
       },
       onResume: "flag",
+    },
+    {
+      key: "hosts",
+      value: "<file>",
+      help: "YAML file that names Docker engines of several machines, by role: see docs/hosts.md",
+    },
+    {
+      key: "kube-context",
+      value: "<name>",
+      help: "context of the kubeconfig, for --runtime kubernetes",
+      defaultText: "the current one",
+      onResume: "flag",
+    },
+    {
+      key: "namespace",
+      value: "<name>",
+      help: "namespace of the cluster in which pods run",
+      defaultText: "the context's",
+      onResume: "flag",
+    },
+    {
+      key: "node-store",
+      value: "<labels>",
+      help: "labels of the cluster's nodes for stores and services, e.g. disk=ssd; roles are spread without",
+    },
+    { key: "node-server", value: "<labels>", help: "labels of the nodes for servers" },
+    { key: "node-generator", value: "<labels>", help: "labels of the nodes for load generators" },
+    {
+      key: "host-network",
+      help: "pods share the network of their nodes: faster, and not like most clusters; every result says so",
+    },
+    {
+      key: "registry",
+      value: "<prefix>",
+      help: "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
+      defaultText: "they are on the nodes",
     },
     {
       key: "plugin",

@@ -1,9 +1,10 @@
+import type { MachineCounters } from "../../contract/machine-probe.js";
 import { rounded } from "../../contract/numbers.js";
-import type { HostLoad, RoleResources } from "../../contract/result.js";
+import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
 import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
 import type { PartCounters } from "../../runtimes/types.js";
-import { type HostCpu, hostLoadOf, readHostCpu } from "../host/cpu-time.js";
 import type { RunningRole } from "./part-supervisor.js";
 
 const PERIOD_MS = 1000;
@@ -22,6 +23,17 @@ interface EndReading {
   /** By role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
+  /** By machine; empty where there is one. */
+  machines: Readonly<Record<string, MachineCounters>>;
+}
+
+/** The counters of several machines. */
+export interface SeveralMachines {
+  counters(): Promise<Record<string, MachineCounters>>;
+  /** The machines that are the same computer, this one among them. */
+  computerOf(name: string): readonly string[];
+  /** Whether this process runs on that computer. */
+  isHere(name: string): boolean;
 }
 
 function harnessCpuUs(): number {
@@ -37,6 +49,15 @@ function inTime<Value>(reading: Promise<Value>): Promise<Value> {
     reading.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+/** A counter that began anew shows less than before. */
+const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number }>(
+  from: Bytes,
+  to: Bytes,
+) => ({
+  received_bytes: Math.max(0, to.received_bytes - from.received_bytes),
+  sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
+});
 
 /** Throttling and network traffic between two readings, where the runtime counts them. */
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
@@ -93,14 +114,16 @@ export class CounterWatch {
   readonly #ends: EndReading[] = [];
   readonly #failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
+  readonly #machines: SeveralMachines | undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
   #isReadingBetween = false;
   /** Readings take place one after the other. */
   #pending = Promise.resolve();
 
-  constructor(roles: readonly RunningRole[], readHost = readHostCpu) {
+  constructor(roles: readonly RunningRole[], readHost = readHostCpu, machines?: SeveralMachines) {
     this.#roles = roles;
+    this.#machines = machines;
     this.#readHost = readHost;
   }
 
@@ -194,6 +217,50 @@ export class CounterWatch {
     return hostLoadOf(from.host, to.host, ours_us, loaded_s);
   }
 
+  /**
+   * How busy each of several machines was, from its own readings.
+   * @param reported as for `hostLoad`
+   * @returns by machine; without those whose counters, or whose roles' CPU time, are not known
+   */
+  async machineLoads(
+    loaded_s: number,
+    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
+  ): Promise<Record<string, MachineLoad>> {
+    await this.#pending;
+    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    const machines = this.#machines;
+    if (!from || !to || !machines) return {};
+    const loads = Object.entries(to.machines).flatMap(([name, after]) => {
+      const before = from.machines[name];
+      const ours_us = this.#usedOn(machines.computerOf(name), from, to, reported);
+      if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
+      const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
+      const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
+      const network = before.network && after.network && trafficSince(before.network, after.network);
+      return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
+    });
+    return Object.fromEntries(loads);
+  }
+
+  /** CPU time of the roles on some machines; undefined where that of one is not known. */
+  #usedOn(
+    names: readonly string[],
+    from: EndReading,
+    to: EndReading,
+    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
+  ): number | undefined {
+    let used_us = 0;
+    for (const { id, part } of this.#roles) {
+      if (part.machine === undefined || !names.includes(part.machine)) continue;
+      const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
+      const own_us =
+        before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
+      if (own_us === undefined) return undefined;
+      used_us += Math.max(0, own_us);
+    }
+    return used_us;
+  }
+
   #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {
     const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(id));
     return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
@@ -217,8 +284,10 @@ export class CounterWatch {
     this.#enqueue(async () => {
       const host = this.#readHost();
       const harness_us = harnessCpuUs();
-      const [cpu_us, delays] = await Promise.all([
+      const [cpu_us, machines, delays] = await Promise.all([
         this.#readParts(),
+        // One that does not answer is told by its own means.
+        inTime(this.#machines?.counters() ?? Promise.resolve({})).catch(() => ({})),
         Promise.all(
           this.#roles.map(
             async ({ id, part }) => [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
@@ -226,7 +295,7 @@ export class CounterWatch {
         ),
       ]);
       const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
-      this.#ends.push({ host, harness_us, cpu_us, run_delays });
+      this.#ends.push({ host, harness_us, cpu_us, run_delays, machines });
     });
   }
 

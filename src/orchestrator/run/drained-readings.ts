@@ -18,15 +18,19 @@ export class DrainedReadings {
   /** Rejects when a reading fails, and never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => {};
+  readonly #onGoOn: () => void;
   /** Readings take place one after the other, so that each line belongs to its moment. */
   #pending = Promise.resolve();
 
+  /** @param onGoOn called when all are told to go on */
   constructor(
     generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,
     watch: Pick<CounterWatch, "start" | "stop">,
+    onGoOn: () => void = () => {},
   ) {
     this.#generators = generators;
+    this.#onGoOn = onGoOn;
     this.#announced = generators.map(() => 0);
     this.#readings = {
       // At every layer all scripts are loaded and no load was sent: from here on the store counts this run's load alone.
@@ -55,6 +59,7 @@ export class DrainedReadings {
       .catch((error: unknown) => this.#fail(error))
       .then(() => {
         for (const each of this.#generators) each.write?.(READ_LINE);
+        this.#onGoOn();
       });
     return true;
   }

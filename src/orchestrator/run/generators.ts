@@ -8,6 +8,7 @@ import { parseJson } from "../files/json.js";
 import type { DrainedReadings } from "./drained-readings.js";
 import { MergedSeconds, type Second } from "./merged-seconds.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import { SilenceWatch } from "./silence.js";
 
 type Announcement = Extract<Progress, { event: "phase" }>;
 /** A phase of the run; the others concern the generators alone. */
@@ -27,10 +28,31 @@ export class Generators {
   readonly #opens_ms: (number | undefined)[] = [];
   readonly #steady = new Set<number>();
   readonly #begun = new Set<RunPhase>();
+  readonly #silence: SilenceWatch;
 
-  constructor(roles: readonly RunningRole[]) {
+  /** @param warmup_s the longest that their warm-up may take */
+  constructor(roles: readonly RunningRole[], warmup_s: number) {
     if (roles.length === 0) throw new Error("the layout has no load generator");
     this.roles = roles;
+    this.#silence = new SilenceWatch(roles, warmup_s);
+    this.parts.forEach(({ exited }, index) => {
+      exited.then(() => this.#silence.expectNothing(index));
+    });
+  }
+
+  /** Rejects when one of them hangs, and never resolves. */
+  get failed(): Promise<never> {
+    return this.#silence.failed;
+  }
+
+  /** All have been told to go on. */
+  goOn(): void {
+    this.#silence.expectAll();
+  }
+
+  /** Their output is not waited for any more. */
+  leave(): void {
+    this.#silence.stop();
   }
 
   get parts() {
@@ -42,6 +64,7 @@ export class Generators {
     const seconds = new MergedSeconds(this.roles.length);
     this.parts.forEach((part, index) => {
       part.onLine((line) => {
+        this.#silence.heard(index);
         const progress = parseProgress(line);
         if (progress?.event === "phase") this.#announced(index, progress, readings, listener);
         else if (progress) {
@@ -60,6 +83,7 @@ export class Generators {
   ): void {
     switch (phase) {
       case WAITING:
+        this.#silence.expectNothing(index);
         readings.take(index, phase);
         return;
       case STEADY:
@@ -75,6 +99,7 @@ export class Generators {
         return;
       }
       default:
+        this.#silence.expectNothing(index);
         if (readings.take(index, phase)) listener.phase(phase, undefined);
     }
   }
@@ -99,16 +124,20 @@ export class Generators {
   }
 }
 
-/** @param opens_ms when each window opened, by one clock */
+/** @param opens_ms when each window was to open, by one clock */
 function mergedOutput(
   outputs: readonly GeneratorOutput[],
   opens_ms: readonly (number | undefined)[],
 ): GeneratorOutput {
-  const firstOpens_ms = Math.min(...opens_ms.map((ms) => ms ?? Number.POSITIVE_INFINITY));
+  const opened = outputs.map(({ share }, index) => {
+    const ms = opens_ms[index];
+    return ms === undefined ? undefined : ms + (share?.opened_late_ms ?? 0);
+  });
+  const first_ms = Math.min(...opened.map((ms) => ms ?? Number.POSITIVE_INFINITY));
   const evidence = mergeGenerators(
     outputs.map((output, index) => ({
       output,
-      opened_after_ms: Math.max(0, (opens_ms[index] ?? firstOpens_ms) - firstOpens_ms),
+      opened_after_ms: Math.max(0, (opened[index] ?? first_ms) - first_ms),
     })),
   );
   const { share } = outputs[0] ?? {};

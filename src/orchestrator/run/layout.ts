@@ -272,6 +272,18 @@ const environmentOf = (spec: RunSpec, { external }: RunSettings) => ({
   ...external?.access,
 });
 
+/** The probe of a machine. It measures the links to the others, which reach it at its address. */
+export const machineProbePart = (role: string, machine: string): Part => ({
+  role,
+  kind: "helper",
+  machine,
+  ...ownProgram("server", "machine-probe"),
+  isUncapped: true,
+  takesInput: true,
+  arguments: (own) => ["dist/machine-probe/index.js", own.bind, String(own.port)],
+  environment: () => ({}),
+});
+
 /**
  * The probe that detects the type of the store that the user already runs. It has no run spec: nothing is known yet.
  * @param access the variables that give access to the store

@@ -118,6 +118,7 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
       more_at_most: program.opensWith + (program.runsFor === "time" ? load.connections : 0),
     },
     latency: figures.latency,
+    ...parts.placement,
     program: programFacts(program.id, ended),
     ...(calls ? { calls } : {}),
     store: after.store,

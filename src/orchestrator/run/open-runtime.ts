@@ -1,7 +1,7 @@
 import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Discovery } from "../../contract/store.js";
-import { runtimes } from "../../runtimes/index.js";
+import { autoRuntimeIds, runtimeIds, runtimesFor } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
@@ -60,6 +60,7 @@ export function programSources(request: Request): ProgramSource[] {
         ...(image ? { image } : {}),
         ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
         ...(hidesVersion ? { mayHideVersion: true as const } : {}),
+        ...(services.some((service) => service.id === id) ? { kind: "service" as const } : {}),
       },
     ];
   });
@@ -69,7 +70,8 @@ export function programSources(request: Request): ProgramSource[] {
     ...benchmarks.map(({ id, program: command, imageOf: store }) => {
       const path = programs.paths[id];
       const image = programs.images[id] || imageOf(findStore(store));
-      return { id, command, ...(path ? { path } : {}), ...(image ? { image } : {}) };
+      const kind = "generator" as const;
+      return { id, command, kind, ...(path ? { path } : {}), ...(image ? { image } : {}) };
     }),
   ];
 }
@@ -139,9 +141,9 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
 }
 
 function runtimeOf(request: Request): RuntimeDescription {
-  const description = runtimes.find(({ id }) => id === request.runtime);
+  const description = runtimesFor(request.access).find(({ id }) => id === request.runtime);
   if (description) return description;
-  const near = didYouMean(request.runtime, ["auto", ...runtimes.map(({ id }) => id)]);
+  const near = didYouMean(request.runtime, ["auto", ...runtimeIds]);
   throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
 }
 
@@ -157,6 +159,7 @@ function localOnlyReason(request: Request): string | undefined {
  * @throws usageError where no runtime has all that the user names
  */
 function autoCandidates(request: Request): { candidates: readonly RuntimeDescription[]; reason?: string } {
+  const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(request);
   const imageNamed = Object.keys(request.programs.images).length > 0;
   if (localOnly && imageNamed)

@@ -1,6 +1,7 @@
 import type { Node } from "../../contract/env.js";
+import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
-import type { RoleKind } from "../../contract/role.js";
+import { measuredKinds, type RoleKind } from "../../contract/role.js";
 import { endMessage } from "../../runtimes/part-output.js";
 import type { Part, RunningPart } from "../../runtimes/types.js";
 import type { Role } from "./layout.js";
@@ -20,6 +21,34 @@ export class PartFailed extends Error {
 /** A role whose part was started. */
 export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
+}
+
+/** The machine of each role; empty where they all run on one. */
+export function placementOf(parts: readonly RunningPart[]): { placement?: Record<string, string> } {
+  const found = parts.flatMap(({ role, machine }) =>
+    machine !== undefined && measuredKinds.some((kind) => role.startsWith(`${kind}-`))
+      ? [[role, machine] as const]
+      : [],
+  );
+  return found.length > 0 ? { placement: Object.fromEntries(found) } : {};
+}
+
+/**
+ * A failure with what is wrong with the machines of the run: often a part fails because another is not there any more.
+ * @returns the error itself where all machines answer
+ */
+export async function withTroubles(error: unknown, parts: readonly RunningPart[]): Promise<unknown> {
+  const ofPart = error instanceof PartFailed;
+  if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment)) return error;
+  const found = new Map<string, string>();
+  const ask = async (part: RunningPart): Promise<void> => {
+    const trouble = await part.trouble?.();
+    if (trouble !== undefined) found.set(part.machine ?? part.role, `${part.role}: ${trouble}`);
+  };
+  await Promise.all(parts.map(ask));
+  if (found.size === 0) return error;
+  const text = [error.message, ...found.values()].join("; ");
+  return ofPart ? new PartFailed(error.role, text) : environmentError(text, { cause: error });
 }
 
 /** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
@@ -68,7 +97,7 @@ export class PartSupervisor {
     const starting = wave.map(async (role) => {
       const { id, kind } = role;
       const began_ms = performance.now();
-      const part = await this.#startPart(role.part(this.#places));
+      const part = await this.#startPart({ ...role.part(this.#places), kind });
       this.#readyS.set(id, rounded((performance.now() - began_ms) / 1000, 3));
       return { id, kind, part };
     });

@@ -5,7 +5,7 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed, PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import { PartFailed, PartSupervisor, placementOf, type RunningRole } from "./part-supervisor.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
@@ -45,11 +45,23 @@ export class ProgramParts {
   readonly settings: RunSettings;
   readonly supervisor: PartSupervisor;
   readonly #start: (part: Part) => Promise<RunningPart>;
+  readonly #started: readonly RunningPart[];
 
-  constructor(settings: RunSettings, start: (part: Part) => Promise<RunningPart>) {
+  /** @param started those that `start` has started so far */
+  constructor(
+    settings: RunSettings,
+    start: (part: Part) => Promise<RunningPart>,
+    started: readonly RunningPart[],
+  ) {
     this.settings = settings;
     this.supervisor = new PartSupervisor(layoutOf(settings), start);
     this.#start = start;
+    this.#started = started;
+  }
+
+  /** The machine of each role so far; empty where they all run on one. */
+  get placement(): ReturnType<typeof placementOf> {
+    return placementOf(this.#started);
   }
 
   /** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
@@ -62,6 +74,7 @@ export class ProgramParts {
     let words: readonly string[] = [];
     const part = await this.#start({
       role: GENERATOR,
+      kind: "generator",
       program,
       ...(caps ? { caps } : {}),
       workingFolder: "own",
@@ -103,7 +116,7 @@ export async function withParts<Value>(
     return running;
   };
   try {
-    return await use(new ProgramParts(settings, start));
+    return await use(new ProgramParts(settings, start, started));
   } finally {
     await lease.release(started);
   }

@@ -44,6 +44,9 @@ export type RawPrintedRun = Pick<
   | "resources"
   | "host_load"
   | "host_speed"
+  | "placement"
+  | "links"
+  | "machine_speed"
   | "notes"
   | "started_at"
   | "finished_at"
@@ -213,6 +216,7 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
     program_s: rounded(ended.program_s, 6),
     operations: { total: requests, per_second: figures.per_second },
     latency: figures.latency,
+    ...parts.placement,
     program: programFacts(target.client, ended),
     ...(at_start.decisions !== undefined && at_end.decisions !== undefined
       ? { calls: { before: at_start.decisions, after: at_end.decisions } }

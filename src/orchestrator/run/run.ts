@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Admissions, RequestCounts } from "../../contract/admissions.js";
+import { AUTO_WARMUP } from "../../contract/configuration.js";
 import type { Phase } from "../../contract/events.js";
 import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import type { RunHostSpeed } from "../../contract/host-speed.js";
@@ -11,13 +12,13 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
-import { CounterWatch } from "./counters.js";
+import { CounterWatch, type SeveralMachines } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { FaultInjection } from "./faults/injection.js";
 import { Generators } from "./generators.js";
 import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
 import type { Second } from "./merged-seconds.js";
-import { PartFailed, PartSupervisor } from "./part-supervisor.js";
+import { PartFailed, PartSupervisor, placementOf, withTroubles } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
@@ -31,7 +32,10 @@ export interface RunListener {
   log(role: string, line: string): void;
 }
 
-export interface RawRun extends StoreSide {
+/** Of a run on several machines. */
+export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_speed" | "machine_load">;
+
+export interface RawRun extends StoreSide, MachinesOfRun {
   result: MeasuredResult;
   admissions?: Admissions;
   /** Absent without planned faults. */
@@ -51,6 +55,7 @@ export async function executeRun(
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
+  machines?: SeveralMachines,
 ): Promise<RawRun> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
   const started: RunningPart[] = [];
@@ -63,7 +68,10 @@ export async function executeRun(
   try {
     const supervisor = new PartSupervisor(layoutOf(settings), start);
     const restart = (part: RunningPart) => lease.restart(part);
-    return await new RunExecution(settings, runtime, supervisor, listener, restart).run();
+    const raw = await new RunExecution(settings, runtime, supervisor, listener, restart, machines).run();
+    return { ...raw, ...placementOf(started) };
+  } catch (error) {
+    throw await withTroubles(error, started);
   } finally {
     await lease.release(started);
     listener.phase("stopped");
@@ -96,6 +104,7 @@ class RunExecution {
   readonly #runtime: Runtime;
   readonly #listener: RunListener;
   readonly #supervisor: PartSupervisor;
+  readonly #machines: SeveralMachines | undefined;
   readonly #restart: (part: RunningPart) => Promise<void>;
   readonly #notes: string[] = [];
 
@@ -105,7 +114,9 @@ class RunExecution {
     supervisor: PartSupervisor,
     listener: RunListener,
     restart: (part: RunningPart) => Promise<void>,
+    machines: SeveralMachines | undefined,
   ) {
+    this.#machines = machines;
     this.#settings = settings;
     this.#runtime = runtime;
     this.#supervisor = supervisor;
@@ -122,9 +133,12 @@ class RunExecution {
     const servers = await this.#supervisor.start("server");
     if (servers.length > 0) this.#listener.phase("server ready");
 
-    const generators = new Generators(await this.#supervisor.start("generator"));
-    const watch = new CounterWatch([...store.nodes, ...servers, ...generators.roles]);
-    const readings = new DrainedReadings(generators.parts, store, watch);
+    const { warmupS } = this.#settings;
+    const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
+    const generators = new Generators(await this.#supervisor.start("generator"), warmup_s);
+    const roles = [...store.nodes, ...servers, ...generators.roles];
+    const watch = new CounterWatch(roles, undefined, this.#machines);
+    const readings = new DrainedReadings(generators.parts, store, watch, () => generators.goOn());
     const injection = this.#injection(store);
     generators.follow(readings, {
       phase: (phase, opens_in_ms) => {
@@ -138,6 +152,7 @@ class RunExecution {
     try {
       return await this.#measure({ store, generators, watch, readings, injection });
     } finally {
+      generators.leave();
       await injection.undoAll();
     }
   }
@@ -146,6 +161,7 @@ class RunExecution {
     const { external } = this.#settings;
     const { request_counts, ...result } = await Promise.race([
       generators.output(this.#supervisor, (role) => this.#storeDecides && role.kind === "store"),
+      generators.failed,
       readings.failed,
       injection.failed,
     ]);
@@ -166,13 +182,15 @@ class RunExecution {
     const loaded_s = loadedS(result);
     const resources = await watch.resources(this.#runtime.counterSource, loaded_s, requests);
     const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(behind.store) : 0);
+    const machine_load = await watch.machineLoads(loaded_s, result.resources);
     const servers_ready_s = this.#supervisor.readyS("server");
     return {
       result,
       resources,
       ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
       notes: [...watch.failures, ...this.#notes],
-      ...(host_load ? { host_load } : {}),
+      ...(host_load && !this.#machines ? { host_load } : {}),
+      ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
       admissions,
       ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
       ...behind,

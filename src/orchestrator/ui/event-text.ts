@@ -1,5 +1,6 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
+import { displayPath } from "../../contract/display-path.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import { faultsText } from "../../contract/faults.js";
 import { isClientLayer, isProgramLayer, type Layer, layerOf } from "../../contract/layers.js";
@@ -200,5 +201,5 @@ export function campaignText(event: EventOf<"campaign">, length: string): string
     at_least && durationText(at_least.estimate_s) !== length
       ? `${durationText(at_least.estimate_s)} to ${length}`
       : length;
-  return `${counts}, ${event.order}, about ${times}; seed ${event.seed}; results in ${event.folder}`;
+  return `${counts}, ${event.order}, about ${times}; seed ${event.seed}; results in ${displayPath(event.folder)}`;
 }

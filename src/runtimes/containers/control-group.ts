@@ -17,7 +17,7 @@ const fieldsOf = (text: string): Map<string, number> =>
 const read = (folder: string, name: string): Promise<string> => readFile(join(folder, name), "utf8");
 
 /** Bytes of all links but loopback, from `/proc/PID/net/dev`. */
-function networkOf(text: string): { received_bytes: number; sent_bytes: number } {
+export function networkOf(text: string): { received_bytes: number; sent_bytes: number } {
   let received_bytes = 0;
   let sent_bytes = 0;
   for (const line of text.split("\n").slice(2)) {
@@ -29,13 +29,13 @@ function networkOf(text: string): { received_bytes: number; sent_bytes: number }
   return { received_bytes, sent_bytes };
 }
 
-/** Control groups, version 2: one folder. */
-async function unified(folder: string): Promise<Omit<PartCounters, "network">> {
-  const [cpu, memory, current] = await Promise.all(
-    ["cpu.stat", "memory.stat", "memory.current"].map((name) => read(folder, name)),
-  );
-  const usage = fieldsOf(cpu ?? "");
-  const droppable = fieldsOf(memory ?? "").get("inactive_file") ?? 0;
+/** The files of a control group of version 2 that hold a part's counters. */
+export const UNIFIED_FILES = ["cpu.stat", "memory.stat", "memory.current"] as const;
+
+/** The counters in the texts of `UNIFIED_FILES`. */
+export function unifiedCounters(cpu: string, memory: string, current: string): Omit<PartCounters, "network"> {
+  const usage = fieldsOf(cpu);
+  const droppable = fieldsOf(memory).get("inactive_file") ?? 0;
   return {
     cpu_us: usage.get("usage_usec") ?? 0,
     resident_bytes: Math.max(0, Number(current) - droppable),
@@ -43,15 +43,21 @@ async function unified(folder: string): Promise<Omit<PartCounters, "network">> {
   };
 }
 
-/** Control groups, version 1: a folder for each controller. */
-async function separate(folders: ReadonlyMap<string, string>): Promise<Omit<PartCounters, "network">> {
-  const folder = (controller: string) => folders.get(controller) ?? "";
-  const [usage_ns, cpu, memory, current] = await Promise.all([
-    read(folder("cpuacct"), "cpuacct.usage"),
-    read(folder("cpu"), "cpu.stat"),
-    read(folder("memory"), "memory.stat"),
-    read(folder("memory"), "memory.usage_in_bytes"),
-  ]);
+/** The same of version 1, each with the controller whose folder holds it. */
+export const SEPARATE_FILES = [
+  { controller: "cpuacct", name: "cpuacct.usage" },
+  { controller: "cpu", name: "cpu.stat" },
+  { controller: "memory", name: "memory.stat" },
+  { controller: "memory", name: "memory.usage_in_bytes" },
+] as const;
+
+/** The counters in the texts of `SEPARATE_FILES`. */
+export function separateCounters(
+  usage_ns: string,
+  cpu: string,
+  memory: string,
+  current: string,
+): Omit<PartCounters, "network"> {
   const usage = fieldsOf(cpu);
   const droppable = fieldsOf(memory).get("total_inactive_file") ?? 0;
   return {
@@ -59,6 +65,22 @@ async function separate(folders: ReadonlyMap<string, string>): Promise<Omit<Part
     resident_bytes: Math.max(0, Number(current) - droppable),
     ...throttling(usage, (usage.get("throttled_time") ?? 0) / 1000),
   };
+}
+
+/** Control groups, version 2: one folder. */
+async function unified(folder: string): Promise<Omit<PartCounters, "network">> {
+  const [cpu = "", memory = "", current = ""] = await Promise.all(
+    UNIFIED_FILES.map((name) => read(folder, name)),
+  );
+  return unifiedCounters(cpu, memory, current);
+}
+
+/** Control groups, version 1: a folder for each controller. */
+async function separate(folders: ReadonlyMap<string, string>): Promise<Omit<PartCounters, "network">> {
+  const [usage_ns = "", cpu = "", memory = "", current = ""] = await Promise.all(
+    SEPARATE_FILES.map(({ controller, name }) => read(folders.get(controller) ?? "", name)),
+  );
+  return separateCounters(usage_ns, cpu, memory, current);
 }
 
 function throttling(
@@ -82,9 +104,14 @@ export interface ControlGroup {
  * Reads a container's counters from this machine's control groups: at once and at no cost to the engine. Some engines
  * answer a request for counters only at the start of the next second.
  * @param id of the container @param pid its first process, as the engine reports it
+ * @param ownNetwork whether its links are its own, not those of its machine
  * @returns undefined where they cannot be read, e.g. because the engine runs in a virtual machine
  */
-export async function controlGroupOf(id: string, pid: number): Promise<ControlGroup | undefined> {
+export async function controlGroupOf(
+  id: string,
+  pid: number,
+  ownNetwork: boolean,
+): Promise<ControlGroup | undefined> {
   try {
     const lines = (await readFile(`/proc/${pid}/cgroup`, "utf8")).trim().split("\n");
     // If the engine runs in a virtual machine, this machine has another process with that id, or none.
@@ -105,7 +132,7 @@ export async function controlGroupOf(id: string, pid: number): Promise<ControlGr
       async counters() {
         return {
           ...(await (isUnified ? unified(one) : separate(folders))),
-          network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")),
+          ...(ownNetwork ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) } : {}),
         };
       },
       async runDelays() {

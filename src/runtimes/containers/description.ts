@@ -1,19 +1,34 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
+import type { DockerHost } from "../../contract/machines.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
-import { checkEngine, hasStatus } from "./engine.js";
+import type { EngineAccess } from "./endpoint.js";
+import { checkEngine, hasStatus, NoAnswer } from "./engine.js";
 import { noImage, outdatedImages } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
-import { ContainerRuntime, type EngineAccess } from "./runtime.js";
+import { ContainerRuntime } from "./runtime.js";
 import { fittingCaps } from "./specification.js";
 
-/** An engine that may be missing on this machine. */
+/** An engine that may be missing. */
 export interface Engine {
-  id: string;
+  /** In messages. */
   name: string;
+  /** Its machine, where there are several. */
+  host?: DockerHost;
   /** @throws Error when the engine cannot be reached; the message says what is missing */
   connect(): Promise<EngineAccess>;
+}
+
+/** The engines of a runtime. */
+export interface Engines {
+  id: string;
+  /** At least one. */
+  engines: readonly Engine[];
+  /** `host` or an overlay network, for several machines. */
+  network?: string;
+  /** May have images that the engines do not have. */
+  imageSource?: Engine;
 }
 
 /** Runs `work` if the engine answers, and always stops what was started to reach the engine. */
@@ -28,8 +43,12 @@ async function withEngine<Value>(
     return { unavailableReason: (error as Error).message };
   }
   try {
-    const answer = await checkEngine(access.docker, engine.name);
-    return "unavailableReason" in answer ? answer : await work(access.docker, answer.what);
+    const { docker } = access.connection;
+    const answer = await checkEngine(docker, engine.name);
+    return "unavailableReason" in answer ? answer : await work(docker, answer.what);
+  } catch (error) {
+    if (error instanceof NoAnswer) return { unavailableReason: error.message };
+    throw error;
   } finally {
     await access.close();
   }
@@ -42,47 +61,93 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   aarch64: "arm64",
 };
 
-/** A runtime that uses containers of that engine. */
-export function containerRuntime(engine: Engine): RuntimeDescription {
+/** A runtime that uses containers of these engines. */
+export function containerRuntime({ id, engines, network, imageSource }: Engines): RuntimeDescription {
+  const several = engines.some(({ host }) => host);
+  const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
+  /** Each engine is connected; those that are not are closed again. */
+  const connectAll = async (opened: EngineAccess[]) => {
+    for (const engine of engines) {
+      const access = await engine.connect();
+      opened.push(access);
+      const answer = await checkEngine(access.connection.docker, engine.name);
+      if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
+    }
+  };
   return {
-    id: engine.id,
-    available: () => withEngine(engine, async (_docker, what) => ({ what })),
+    id,
+    async available() {
+      const answers = await Promise.all(
+        engines.map((engine) => withEngine(engine, async (_docker, what) => ({ what }))),
+      );
+      const reasons = answers.flatMap((answer) =>
+        "unavailableReason" in answer ? [answer.unavailableReason] : [],
+      );
+      if (reasons.length > 0) return { unavailableReason: reasons.join("; ") };
+      return { what: answers.map((answer) => ("what" in answer ? answer.what : "")).join("; ") };
+    },
     async platform() {
-      const answer = await withEngine(engine, async (docker) => (await docker.info()).Architecture as string);
-      return typeof answer === "string"
-        ? { system: "linux", architecture: ARCHITECTURES[answer] ?? answer }
-        : undefined;
+      const info = engines[0] && (await infoOf(engines[0]));
+      if (!info || "unavailableReason" in info) return undefined;
+      const { Architecture } = info;
+      return { system: "linux", architecture: ARCHITECTURES[Architecture] ?? Architecture };
     },
     async cpus() {
-      const answer = await withEngine(engine, async (docker) => (await docker.info()).NCPU as number);
-      return typeof answer === "number" ? answer : undefined;
+      const infos = await Promise.all(engines.map(infoOf));
+      const counts = infos.flatMap((info) => ("NCPU" in info ? [info.NCPU as number] : []));
+      return counts.length === engines.length ? Math.min(...counts) : undefined;
     },
     appliedCaps: (caps, cpus) => fittingCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
     partFaults: { kill: true, pause: true, disconnect: true },
     // An image is pulled when it is needed.
     has: async (program) => (program.image ? true : noImage(program)),
     async open(options) {
-      let access: EngineAccess | undefined;
+      const opened: EngineAccess[] = [];
       try {
-        access = await engine.connect();
-        const answer = await checkEngine(access.docker, engine.name);
-        if ("unavailableReason" in answer)
-          throw environmentError(`${answer.unavailableReason}; or use --runtime local`);
-        return await ContainerRuntime.open(access, options);
+        await connectAll(opened);
       } catch (error) {
-        await access?.close();
-        throw access ? error : environmentError(`${(error as Error).message}; or use --runtime local`);
+        for (const access of opened) await access.close();
+        throw environmentError(`${(error as Error).message}${several ? "" : "; or use --runtime local"}`);
+      }
+      const source = imageSource && (await imageSource.connect().catch(() => undefined));
+      try {
+        return await ContainerRuntime.open(
+          {
+            id,
+            engineName: several ? "Docker" : (engines[0]?.name ?? id),
+            engines: opened.map((access, index) => ({ access, spec: engines[index]?.host })),
+            network,
+            imageSource:
+              source && imageSource ? { docker: source.connection.docker, name: "this machine" } : undefined,
+          },
+          options,
+        );
+      } catch (error) {
+        for (const access of opened) await access.close();
+        throw error;
+      } finally {
+        await source?.close();
       }
     },
-    async leftovers(isAlive) {
-      const found = await withEngine(engine, (docker) => findLeftovers(docker, isAlive));
-      return Array.isArray(found) ? found.map((thing) => toLeftover(engine, thing)) : [];
-    },
-    async outdated(packageFolder) {
-      const found = await withEngine(engine, (docker) => outdatedImages(docker, packageFolder));
-      return Array.isArray(found) ? found.map((thing) => toLeftover(engine, thing)) : [];
-    },
+    leftovers: (isAlive) => foundOn(engines, (docker) => findLeftovers(docker, isAlive)),
+    outdated: (packageFolder) => foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
+}
+
+/** Things on all of the engines that answer, each with the name of its machine where there are several. */
+async function foundOn(
+  engines: readonly Engine[],
+  find: (docker: Docker) => Promise<EngineLeftover[]>,
+): Promise<Leftover[]> {
+  const lists = await Promise.all(
+    engines.map(async (engine) => {
+      const found = await withEngine(engine, find);
+      const named = (thing: EngineLeftover) =>
+        engine.host ? { ...thing, what: `${thing.what} on ${engine.host.name}` } : thing;
+      return Array.isArray(found) ? found.map((thing) => toLeftover(engine, named(thing))) : [];
+    }),
+  );
+  return lists.flat();
 }
 
 /** A leftover on an engine, and how it is removed there. */

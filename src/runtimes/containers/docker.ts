@@ -1,32 +1,30 @@
-import { execa } from "execa";
+import type { DockerHosts } from "../../contract/machines.js";
+import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { containerRuntime } from "./description.js";
-import { engineAt } from "./engine.js";
+import { connectTo, connectToCurrent } from "./endpoint.js";
+import { orphanedTunnels } from "./ssh-tunnel.js";
 
-/** The host of the user's current Docker context; undefined for the default socket. */
-async function contextHost(): Promise<string | undefined> {
-  if (process.env.DOCKER_HOST) return process.env.DOCKER_HOST;
-  const { stdout, failed } = await execa(
-    "docker",
-    ["context", "inspect", "--format", "{{.Endpoints.docker.Host}}"],
-    { reject: false, timeout: 10_000, stdin: "ignore" },
-  );
-  return failed ? undefined : stdout.trim() || undefined;
-}
-
-/** Containers on a Docker engine, which may run in a virtual machine. */
-export const docker = containerRuntime({
-  id: "docker",
-  name: "Docker",
-  async connect() {
-    const host = await contextHost();
-    const socket = host?.startsWith("unix://") ? { socketPath: host.slice("unix://".length) } : {};
-    return {
-      id: "docker",
-      name: "Docker",
-      // Without a socket path the library reads DOCKER_HOST and the variables that belong to it.
-      docker: await engineAt(socket),
-      builder: { binary: "docker", environment: {} },
-      async close() {},
-    };
-  },
+const withTunnels = (description: RuntimeDescription): RuntimeDescription => ({
+  ...description,
+  leftovers: async (isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> => [
+    ...(await description.leftovers(isAlive)),
+    ...(await orphanedTunnels(isAlive)),
+  ],
 });
+
+const current = { name: "Docker", connect: () => connectToCurrent("Docker") };
+
+/** Containers on the user's current Docker engine, which may run in a virtual machine or on another one. */
+export const docker: RuntimeDescription = withTunnels(containerRuntime({ id: "docker", engines: [current] }));
+
+/** Containers on the Docker engines of several machines, by role. */
+export function dockerOn({ network, hosts }: DockerHosts): RuntimeDescription {
+  const engines = hosts.map((host) => {
+    const name = `Docker on ${host.name}`;
+    return { name, host, connect: () => connectTo(host, name) };
+  });
+  return {
+    ...withTunnels(containerRuntime({ id: "docker", engines, network, imageSource: current })),
+    reaches: "docker",
+  };
+}

@@ -8,6 +8,7 @@ export class EngineOutput extends PartOutput {
   /** Standard output as it arrives. */
   readonly stdout: PassThrough;
   readonly #ended: Promise<void>;
+  readonly #end: () => void;
 
   constructor(docker: Docker, stream: NodeJS.ReadableStream) {
     const stdout = new PassThrough();
@@ -19,6 +20,11 @@ export class EngineOutput extends PartOutput {
       stdout.end();
       stderr.end();
     };
+    this.#end = () => {
+      // The engine may never end it.
+      (stream as NodeJS.ReadableStream & { destroy?(): void }).destroy?.();
+      end();
+    };
     for (const event of ["end", "close", "error"]) stream.once(event, end);
     this.#ended = Promise.all([finished(stdout), finished(stderr)]).then(() => this.finish());
   }
@@ -27,5 +33,10 @@ export class EngineOutput extends PartOutput {
   async completeStdout(): Promise<string> {
     await this.#ended;
     return this.stdoutText();
+  }
+
+  /** Ends it here: nothing more is expected from the engine. */
+  cut(): void {
+    this.#end();
   }
 }

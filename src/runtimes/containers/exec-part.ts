@@ -1,8 +1,12 @@
 import type Docker from "dockerode";
+import { messageOf } from "../../contract/errors.js";
 import { LineClient } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { EngineOutput } from "./engine-output.js";
+import type { PartEngine } from "./part.js";
+
+type Engine = Pick<PartEngine, "connection" | "machine">;
 
 /** A short process that the engine executes in a running container, which is cheaper than a container of its own. */
 export class ExecPart implements RunningPart {
@@ -14,22 +18,35 @@ export class ExecPart implements RunningPart {
   readonly #output: EngineOutput;
   readonly #client: LineClient | undefined;
 
-  private constructor(part: Part, exec: Docker.Exec, output: EngineOutput, client: LineClient | undefined) {
+  readonly machine?: string;
+  readonly #unfollow: () => void;
+
+  private constructor(
+    part: Part,
+    { connection, machine }: Engine,
+    exec: Docker.Exec,
+    output: EngineOutput,
+    client: LineClient | undefined,
+  ) {
     this.role = part.role;
+    if (machine !== undefined) this.machine = machine;
+    // Whoever waits for an answer then gets none, instead of waiting on.
+    this.#unfollow = connection.onLost(() => output.cut());
     this.#output = output;
     this.#client = client;
     if (client) this.ask = (line) => client.request(line);
     this.exited = output
       .completeStdout()
       .then(() => exec.inspect())
+      .finally(() => this.#unfollow())
       .then(
         ({ ExitCode }) => ({ code: ExitCode, signal: null }),
-        (error) => ({ code: null, signal: `the loss of its container (${error})` }),
+        (error) => ({ code: null, signal: `the loss of its container (${messageOf(error)})` }),
       );
   }
 
   static async run(
-    docker: Docker,
+    engine: Engine,
     container: Docker.Container,
     part: Part,
     command: readonly string[],
@@ -45,8 +62,14 @@ export class ExecPart implements RunningPart {
     });
     // Only a hijacked connection carries input.
     const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
-    const output = new EngineOutput(docker, stream);
-    return new ExecPart(part, exec, output, interactive ? new LineClient(stream, output.stdout) : undefined);
+    const output = new EngineOutput(engine.connection.docker, stream);
+    return new ExecPart(
+      part,
+      engine,
+      exec,
+      output,
+      interactive ? new LineClient(stream, output.stdout) : undefined,
+    );
   }
 
   onLine(listener: (line: string) => void): void {
@@ -72,5 +95,6 @@ export class ExecPart implements RunningPart {
   /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
   async stop(): Promise<void> {
     this.#client?.end();
+    this.#unfollow();
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, isAbsolute, join, resolve } from "node:path";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
@@ -36,7 +36,7 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   const folders = await Promise.all(INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))));
   const single = [dockerfile, ...INPUTS].map((name) => join(packageFolder, name));
   for (const path of [...single, ...folders.flat()]) {
-    hash.update(path.slice(packageFolder.length)).update(await readFile(path).catch(() => ""));
+    hash.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
   }
   return hash.digest("hex").slice(0, 12);
 }
@@ -48,17 +48,22 @@ const packageId = (packageFolder: string): string =>
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
-async function ownName(id: OwnProgram, packageFolder: string): Promise<string> {
+/** Name and tag of one of the project's images; the tag depends on all that it is built from. */
+export async function ownName(id: OwnProgram, packageFolder: string): Promise<string> {
   const inputs = await hashOf(`Dockerfile.${id}`, nodeVersion(), packageFolder);
   return `ratelimit-bench-${id}:${inputs}`;
 }
+
+/** The names of the project's own images as they are built from its present state. */
+export const ownImageNames = (packageFolder: string): Promise<string[]> =>
+  Promise.all(ownPrograms.map((id) => ownName(id, packageFolder)));
 
 /** Images that were built for earlier states of this copy of the project. */
 export async function outdatedImages(
   docker: Docker,
   packageFolder: string,
 ): Promise<{ what: string; remove(engine: Docker): Promise<unknown> }[]> {
-  const current = await Promise.all(ownPrograms.map((id) => ownName(id, packageFolder)));
+  const current = await ownImageNames(packageFolder);
   const filters = JSON.stringify({ label: [`${PACKAGE_LABEL}=${packageId(packageFolder)}`] });
   const names = (await docker.listImages({ filters })).flatMap(({ RepoTags }) => RepoTags ?? []);
   const ours = names.filter((name) => ownPrograms.some((id) => name.includes(`ratelimit-bench-${id}:`)));

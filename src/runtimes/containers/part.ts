@@ -1,23 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import type { Node } from "../../contract/env.js";
+import { messageOf } from "../../contract/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { lineWriter } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { type ControlGroup, controlGroupOf } from "./control-group.js";
 import { countersOf } from "./counters.js";
-import { hasStatus } from "./engine.js";
+import { type EngineConnection, hasStatus, NoAnswer } from "./engine.js";
 import { EngineOutput } from "./engine-output.js";
-import { appliedCaps, endpointOf } from "./specification.js";
+import type { NetworkPlace } from "./networks.js";
+import { appliedCaps } from "./specification.js";
 
-/** A part's place in its network. */
-export interface NetworkPlace {
-  network: Docker.Network;
-  /** Kept when it is started or connected again; absent: the engine gives it another one. */
-  address?: string;
-  /** Gives the address back when the part is gone. */
-  release(): void;
+type Link = NonNullable<NetworkPlace["link"]>;
+
+/** The engine that runs a part, and its machine. */
+export interface PartEngine {
+  connection: EngineConnection;
+  /** In `Runtime.machines`; absent where there is one. */
+  machine?: string | undefined;
+  /** Removes a container once its engine answers again. */
+  removeLater(container: Docker.Container): void;
 }
+
+const CHECK_END_EVERY_MS = 1_000;
 
 /** One container. */
 export class ContainerPart implements RunningPart {
@@ -26,6 +33,8 @@ export class ContainerPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
+  /** Absent where there is one. */
+  readonly machine?: string;
   caps: Caps = {};
   engineOutput: EngineOutput | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
@@ -34,6 +43,7 @@ export class ContainerPart implements RunningPart {
   /** Undefined where this machine cannot read the control group. */
   #group: ControlGroup | undefined;
   #ended: (exit: Exit) => void = () => {};
+  readonly #engine: PartEngine;
   readonly #place: NetworkPlace;
   readonly #earlier = new EarlierCounters();
   /** Starts it and waits until it is ready. */
@@ -41,12 +51,28 @@ export class ContainerPart implements RunningPart {
   #isDown = false;
   #isPaused = false;
   #isStopped = false;
+  /** Ends what follows the engine's loss. */
+  readonly #unfollow: () => void;
+  readonly disconnect?: () => Promise<void>;
+  readonly reconnect?: () => Promise<void>;
 
-  constructor(part: Part, address: Node, container: Docker.Container, place: NetworkPlace) {
+  constructor(part: Part, engine: PartEngine, container: Docker.Container, place: NetworkPlace) {
+    const { host, port, ports } = place.address;
     this.role = part.role;
-    this.address = address;
+    this.address = { host, port, ...(part.ports ? { ports } : {}) };
     this.container = container;
+    this.#engine = engine;
     this.#place = place;
+    if (engine.machine !== undefined) this.machine = engine.machine;
+    if (place.link) {
+      const { link } = place;
+      this.disconnect = () => this.#disconnect(link);
+      this.reconnect = () => this.#reconnect(link);
+    }
+    this.#unfollow = engine.connection.onLost((reason) => {
+      this.#ended({ code: null, signal: `the loss of its engine (${reason})` });
+      this.engineOutput?.cut();
+    });
     this.#takesInput = part.takesInput === true;
     if (this.#takesInput) this.write = (line) => this.#writeLine(line);
     this.exited = new Promise((resolve) => {
@@ -62,21 +88,21 @@ export class ContainerPart implements RunningPart {
    * Starts the container for the first time.
    * @param untilReady waits until the part answers
    */
-  async run(docker: Docker, untilReady: () => Promise<void>): Promise<void> {
+  async run(untilReady: () => Promise<void>): Promise<void> {
     this.#start = async () => {
-      await this.#begin(docker);
+      await this.#begin();
       await untilReady();
     };
     await this.#start();
   }
 
   /** Attaches to the streams, then starts the container, so that no output is lost. */
-  async #begin(docker: Docker): Promise<void> {
+  async #begin(): Promise<void> {
     const streams = { stream: true, stdout: true, stderr: true };
     // Only a hijacked connection carries input.
     const input = this.#takesInput ? { stdin: true, hijack: true } : {};
     const stream = await this.container.attach({ ...streams, ...input });
-    this.engineOutput = new EngineOutput(docker, stream);
+    this.engineOutput = new EngineOutput(this.#engine.connection.docker, stream);
     if (this.#takesInput) this.#writeLine = lineWriter(stream);
     for (const listener of this.#listeners) this.engineOutput.onLine(listener);
     await this.container.start();
@@ -86,12 +112,22 @@ export class ContainerPart implements RunningPart {
     });
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
-    this.#group = await controlGroupOf(this.container.id, State.Pid);
+    this.#group = await controlGroupOf(this.container.id, State.Pid, this.#place.endpoint !== undefined);
   }
 
   async #waitForExit(): Promise<Exit> {
+    let isTold = false;
+    const told = this.container.wait().then((answer: { StatusCode: number }) => {
+      isTold = true;
+      return answer;
+    });
     try {
-      const { StatusCode } = (await this.container.wait()) as { StatusCode: number };
+      const answer = await Promise.race([told, this.#unannouncedEnd(() => isTold)]);
+      if (!answer) {
+        const { name } = this.#engine.connection;
+        return { code: null, signal: `the loss of its engine (${name} was started again)` };
+      }
+      const { StatusCode } = answer;
       await this.engineOutput?.completeStdout();
       const { State } = await this.container.inspect();
       return State.OOMKilled
@@ -100,8 +136,21 @@ export class ContainerPart implements RunningPart {
     } catch (error) {
       return {
         code: null,
-        signal: hasStatus(error, 404) ? "its removal" : `the loss of its engine (${error})`,
+        signal: hasStatus(error, 404) ? "its removal" : `the loss of its engine (${messageOf(error)})`,
       };
+    }
+  }
+
+  /**
+   * An engine that was started again no longer knows who waits for a container's end. But then its output has ended, too.
+   * Resolves when the container does not run and nobody was told.
+   */
+  async #unannouncedEnd(isTold: () => boolean): Promise<undefined> {
+    await this.engineOutput?.completeStdout();
+    // What ends as usual is told in the same moment.
+    for (;;) {
+      await sleep(CHECK_END_EVERY_MS);
+      if (isTold() || !(await this.container.inspect()).State.Running) return undefined;
     }
   }
 
@@ -171,26 +220,31 @@ export class ContainerPart implements RunningPart {
     this.#isPaused = false;
   }
 
-  async disconnect(): Promise<void> {
+  async #disconnect(link: Link): Promise<void> {
     const counters = await this.#ownCounters().catch(() => undefined);
-    await this.#place.network.disconnect({ Container: this.container.id, Force: true });
+    await link.disconnect({ Container: this.container.id, Force: true });
     // Its next link counts from 0.
     if (counters) this.#earlier.keep(counters, "network");
   }
 
-  async reconnect(): Promise<void> {
-    await this.#place.network.connect({
-      Container: this.container.id,
-      EndpointConfig: endpointOf(this.role, this.#place.address),
-    });
+  async #reconnect(link: Link): Promise<void> {
+    await link.connect({ Container: this.container.id, EndpointConfig: this.#place.endpoint });
   }
 
-  /** Kills the container at once and removes it with its volumes. */
+  /**
+   * Kills the container at once and removes it with its volumes. Where the engine does not answer, that is done when it
+   * answers again.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     // Some engines cannot kill what is paused.
     if (this.#isPaused) await this.resume().catch(() => {});
-    await removeContainer(this.container);
+    await removeContainer(this.container).catch((error) => {
+      if (!(error instanceof NoAnswer)) throw error;
+      this.#engine.removeLater(this.container);
+      this.engineOutput?.cut();
+    });
+    this.#unfollow();
     this.#ended({ code: null, signal: "its removal" });
     this.#place.release();
   }

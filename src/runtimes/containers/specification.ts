@@ -35,14 +35,11 @@ export interface Specification {
   part: Part;
   name: string;
   image: string;
-  network: string;
+  /** Where it belongs. */
+  place: { network: string; endpoint?: Docker.EndpointSettings };
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   labels: Readonly<Record<string, string>>;
-  /** Paths of this machine by path below `FILES_FOLDER`; mounted read-only. */
-  files: Readonly<Record<string, string>>;
-  /** Its address in the network, which it keeps; absent: the engine gives it one each time it starts. */
-  address?: string;
   /** Limits that the engine can grant. */
   ulimits: Readonly<Record<Ulimit, number>>;
 }
@@ -55,12 +52,10 @@ export function containerOptions({
   part,
   name,
   image,
-  network,
+  place: { network, endpoint },
   command: [program = "", ...parameters],
   environment,
   labels,
-  files,
-  address,
   ulimits,
 }: Specification): Docker.ContainerCreateOptions {
   const { cpus, memory_bytes, cpuset } = part.caps ?? {};
@@ -82,12 +77,11 @@ export function containerOptions({
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
-      Mounts: Object.entries(files).map(([name, path]) => ({
-        Type: "bind",
-        Source: path,
-        Target: `${FILES_FOLDER}/${name}`,
-        ReadOnly: true,
-      })),
+      // The engine may be on another machine: files are sent to it. The volume goes with the container.
+      Mounts:
+        Object.keys(part.files ?? {}).length > 0
+          ? [{ Type: "volume", Source: "", Target: FILES_FOLDER }]
+          : [],
       Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,
@@ -98,15 +92,9 @@ export function containerOptions({
       ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
       ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
     },
-    NetworkingConfig: { EndpointsConfig: { [network]: endpointOf(part.role, address) } },
+    ...(endpoint ? { NetworkingConfig: { EndpointsConfig: { [network]: endpoint } } } : {}),
   };
 }
-
-/** How a part is reached in its network, by its role. */
-export const endpointOf = (role: string, address: string | undefined): Docker.EndpointSettings => ({
-  Aliases: [role],
-  ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
-});
 
 /** The caps that the engine reports as applied. */
 export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {

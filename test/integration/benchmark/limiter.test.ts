@@ -98,9 +98,12 @@ describe("a limiter on a real store", () => {
     expect(result.schedule?.offered).toBe(400);
     const { at_end } = generatorOf(result);
     expect(result.calls_per_request).toBe(2);
-    expect(at_end.consumes).toEqual({ calls: 1040, allowed: 1040, limited: 0, failed: 0 });
+    // The warm-up ends by time: a busy machine sends less in it.
+    const calls = 2 * at_end.requests;
+    expect(calls).toBeGreaterThan(2 * 400);
+    expect(at_end.consumes).toEqual({ calls, allowed: calls, limited: 0, failed: 0 });
     const ran = await store.scriptCalls();
-    expect(ran.eval + ran.evalsha + ran.fcall).toBe(1040 + 2 * 3);
+    expect(ran.eval + ran.evalsha + ran.fcall).toBe(calls + 2 * 3);
     // One key for all requests, and one for each.
     expect(await store.ask((client) => client.dbsize())).toBe(1 + at_end.requests);
   });

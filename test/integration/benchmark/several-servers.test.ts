@@ -65,8 +65,9 @@ describe("several servers of ours", () => {
     expect(result.memory_resident).toBe(
       (first?.resident_bytes_mean ?? 0) + (second?.resident_bytes_mean ?? 0),
     );
-    const [sample] = result.samples;
-    expect(sample?.server_resident_bytes).toBeGreaterThan(first?.resident_bytes_max ?? Number.NaN);
+    // On a busy machine a reading may come too late for its second.
+    const seen = result.samples.map(({ server_resident_bytes }) => server_resident_bytes ?? 0);
+    expect(Math.max(...seen)).toBeGreaterThan(first?.resident_bytes_max ?? Number.NaN);
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
   });
 

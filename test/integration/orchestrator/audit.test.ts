@@ -46,13 +46,18 @@ describe("ratelimit-bench audit", () => {
     expect(await started.runningProcesses()).toEqual([]);
   });
 
-  test("ends with 0 when all promises hold", async () => {
+  test("ends with 0 when all promises hold, and keeps the command as a shell takes it", async () => {
+    const home = newFolder();
     const { code, stdout, stderr } = await audit(
-      newFolder(),
-      ...["--clients", "ioredis@valkey", "--checks", "exact-burst-4-servers"],
+      home,
+      ...["--clients", "ioredis@valkey none", "--checks", "exact-burst-4-servers"],
     ).ended;
     expect(code, stderr).toBe(EXIT.done);
     expect(stdout).toContain("1 promise kept, 0 broken");
+    const [name = ""] = readdirSync(join(home, "results/audits"));
+    expect(readFileSync(join(home, "results/audits", name, "audit.json"), "utf8")).toContain(
+      "audit --clients 'ioredis@valkey none' --checks exact-burst-4-servers",
+    );
   });
 
   test("refuses what it cannot do in one line, before anything is started", async () => {

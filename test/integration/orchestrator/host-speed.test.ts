@@ -10,7 +10,7 @@ import { build, ROOT, runProgram } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-const PROBE = join(ROOT, "dist/orchestrator/host/host-speed.js");
+const PROBE = join(ROOT, "dist/machine/host-speed.js");
 
 describe("the probe", () => {
   test("measures all CPUs at once, twice alike, and does not keep the process when nobody closes it", () => {

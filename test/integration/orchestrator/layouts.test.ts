@@ -3,27 +3,15 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
-import { expectConsistent, expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { measuredCampaign } from "../../helpers/measured-campaign.js";
 import { needs } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-/** A campaign that ended well, with each result reconciled by the test's own arithmetic. */
-async function measured(clients: string, flags: readonly string[]): Promise<Campaign> {
-  const campaign = Campaign.run(newFolder(), clients, flags);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
-  for (const result of campaign.measured) {
-    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
-    expectConsistent(result);
-    expectReconciled(result);
-  }
-  expect(await campaign.leftovers()).toEqual([]);
-  return campaign;
-}
+const measured = (clients: string, flags: readonly string[]) => measuredCampaign(newFolder(), clients, flags);
 
 test("one and three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
   const { measured: results } = await measured("iovalkey", ["--servers", "1,3", "--concurrency", "9"]);

@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -14,55 +16,69 @@ import { CI, runner } from "../../helpers/shell.js";
 import { step, steps } from "../../helpers/workflows.js";
 
 const { newFolder, shell, script } = runner();
+const venv = join(ROOT, ".venv/bin/python");
+/** With the packages that write campaigns of the tests. */
+const python = existsSync(venv) ? venv : "python3";
 
-/** The folder of a campaign with a report, as a campaign leaves it. */
-function campaign(name: string, root = newFolder()): string {
-  const folder = join(root, name);
-  mkdirSync(join(folder, "report"), { recursive: true });
-  writeFileSync(join(folder, "report/index.html"), `<p>${name}</p>`);
-  writeFileSync(join(folder, "report/summary.csv"), `Client\n${name}\n`);
-  writeFileSync(join(folder, "manifest.json"), "{}");
-  writeFileSync(join(folder, "none_light_run1.json"), "{}");
-  return folder;
+/** Twelve small campaigns, of the first twelve days of 2026, as campaigns leave them. */
+function campaigns(): string {
+  const root = newFolder();
+  execFileSync(python, [join(ROOT, "test/report/write_campaigns.py"), root]);
+  return root;
 }
+const named = (day: number) => `202601${`${day}`.padStart(2, "0")}_000000`;
 
-describe("add-to-history.sh and build-site.sh", () => {
-  test("keep the newest reports, and publish the last one at the root", () => {
+describe("add-to-history.sh and site.sh", () => {
+  test("keep the runs of the newest campaigns, and publish one page above them", () => {
+    const results = campaigns();
     const history = join(newFolder(), "a history");
-    for (const name of ["20260101_000000", "20260103_000000", "20260102_000000"]) {
-      expect(script("add-to-history.sh", [campaign(name), history, "2"]).code).toBe(0);
+    for (const day of [1, 3, 2]) {
+      expect(script("add-to-history.sh", [join(results, named(day)), history, "2"]).code).toBe(0);
     }
-    expect(readdirSync(history).sort()).toEqual(["20260102_000000", "20260103_000000"]);
-    expect(readdirSync(join(history, "20260103_000000")).sort()).toEqual(["manifest.json", "report"]);
+    expect(readdirSync(history).sort()).toEqual([named(2), named(3)]);
+    expect(readdirSync(join(history, named(3)))).toContain("manifest.json");
+    expect(readdirSync(join(history, named(3)))).not.toContain("report");
+
+    // A packed campaign is published as one in a folder is.
+    execFileSync("python3", ["-m", "tarfile", "-c", `${named(2)}.tar.xz`, named(2)], { cwd: history });
+    rmSync(join(history, named(2)), { recursive: true });
 
     const site = join(newFolder(), "a site");
-    expect(script("build-site.sh", [history, site]).code).toBe(0);
-    expect(readFileSync(join(site, "index.html"), "utf8")).toBe("<p>20260103_000000</p>");
-    expect(readFileSync(join(site, "summary.csv"), "utf8")).toContain("20260103_000000");
-    const page = readFileSync(join(site, "history/index.html"), "utf8");
-    expect(page.indexOf("20260103_000000")).toBeLessThan(page.indexOf("20260102_000000"));
-    expect(existsSync(join(site, "history/20260102_000000/summary.csv"))).toBe(true);
-    // A file that is there already is never overwritten.
-    expect(script("build-site.sh", [history, site]).code).toBe(2);
+    const built = script("site.sh", [site, join(newFolder(), "not there"), history]);
+    expect(built.code, built.stderr).toBe(0);
+    const page = readFileSync(join(site, "index.html"), "utf8");
+    expect(page.indexOf(named(3))).toBeLessThan(page.indexOf(named(2)));
+    for (const day of [2, 3]) {
+      expect(existsSync(join(site, "a history", named(day), "report/index.html"))).toBe(true);
+    }
+    // Claims that nobody measured are there as such, and the checkout's documents stay as they are.
+    expect(page).toContain("not measured yet");
+    expect(readFileSync(join(site, "feed.xml"), "utf8")).toContain(named(3));
+    // A site that is there already is never overwritten.
+    expect(script("site.sh", [site, history]).code).toBe(2);
   });
 
   test("take only what is a campaign", () => {
+    const results = campaigns();
     const history = join(newFolder(), "history");
-    expect(script("add-to-history.sh", [campaign("20260101_000000<script>"), history]).code).toBe(2);
-    const linked = campaign("20260101_000000");
-    symlinkSync("/etc/passwd", join(linked, "report/passwd"));
+    const hostile = join(results, "20260101_000000<script>");
+    cpSync(join(results, named(1)), hostile, { recursive: true });
+    expect(script("add-to-history.sh", [hostile, history]).code).toBe(2);
+    const linked = join(results, named(2));
+    symlinkSync("/etc/passwd", join(linked, "passwd_run1.json"));
     expect(script("add-to-history.sh", [linked, history]).code).toBe(2);
-    const empty = join(newFolder(), "20260101_000000");
+    const empty = join(newFolder(), named(1));
     mkdirSync(empty);
     expect(script("add-to-history.sh", [empty, history]).code).toBe(2);
     expect(existsSync(history)).toBe(false);
-    expect(script("build-site.sh", [newFolder(), join(newFolder(), "site")]).code).toBe(2);
+    expect(script("site.sh", [join(newFolder(), "site"), join(newFolder(), "nothing")]).code).toBe(2);
   });
 });
 
-test("the steps of pages.yml keep the history on a branch of its own", () => {
+test("the steps of pages.yml keep the campaigns on a branch of their own", () => {
   const list = steps("pages.yml");
   const root = newFolder();
+  const measured = campaigns();
   const clone = (name: string) => {
     const git = [
       `git init --quiet --bare origin.git 2>/dev/null; git clone --quiet origin.git ${name} 2>/dev/null; cd ${name}`,
@@ -73,25 +89,26 @@ test("the steps of pages.yml keep the history on a branch of its own", () => {
     expect(made.code, made.stderr).toBe(0);
     return join(root, name);
   };
-  const publish = (checkout: string, name?: string) => {
-    if (name) cpSync(campaign(name), join(checkout, "results", name), { recursive: true });
+  const publish = (checkout: string, day?: number) => {
     const RUNNER_TEMP = newFolder();
+    if (day !== undefined) {
+      cpSync(join(measured, named(day)), join(RUNNER_TEMP, "campaign", named(day)), { recursive: true });
+    }
+    const GITHUB_REPOSITORY = "someone/ratelimit-bench";
     for (const title of ["History", "Site"]) {
-      const { code, stderr } = shell(step(list, title).run, checkout, { RUNNER_TEMP });
+      const { code, stderr } = shell(step(list, title).run, checkout, { RUNNER_TEMP, GITHUB_REPOSITORY });
       expect(code, stderr).toBe(0);
     }
     return join(RUNNER_TEMP, "site");
   };
-  publish(clone("first"), "20260101_000000");
-  const site = publish(clone("second"), "20260102_000000");
-  expect(readFileSync(join(site, "summary.csv"), "utf8")).toContain("20260102_000000");
-  expect(readdirSync(join(site, "history")).sort()).toEqual([
-    "20260101_000000",
-    "20260102_000000",
-    "index.html",
-  ]);
+  publish(clone("first"), 1);
+  const site = publish(clone("second"), 2);
+  expect(readdirSync(join(site, "history")).sort()).toEqual([named(1), named(2)]);
+  expect(readFileSync(join(site, "feed.xml"), "utf8")).toContain(
+    `https://someone.github.io/ratelimit-bench/history/${named(2)}/report/index.html`,
+  );
   // By hand, without a new campaign.
-  expect(readdirSync(join(publish(clone("third")), "history"))).toHaveLength(3);
+  expect(readdirSync(join(publish(clone("third")), "history"))).toHaveLength(2);
   const log = shell("git -C origin.git log --format=%s benchmark-history", root);
   expect(log.stdout.trim().split("\n")).toHaveLength(2);
   // Nothing of the project itself is on that branch.

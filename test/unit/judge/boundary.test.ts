@@ -219,3 +219,20 @@ describe("a wait", () => {
     expect(waits([0, 1, "admitted"])).toBeUndefined();
   });
 });
+
+test("a request that was due in time counts in the last window when it is sent just after the end", () => {
+  const late = keyOf([100, 101, "admitted"], [2100, 2101, "admitted"], [4000.2, 4001, 1000]);
+  const found = boundaryOf({
+    opened_ms: 0,
+    closed_ms: 4000,
+    wall_offset_ms: 0,
+    keys: [late],
+    quota: QUOTA,
+    window_s: WINDOW_S,
+    algorithm: "fixed window",
+  });
+  expect(found.windows.map(({ above }) => above)).toEqual([
+    { admitted: 1, limited: 0 },
+    { admitted: 1, limited: 1 },
+  ]);
+});

@@ -8,6 +8,7 @@ import { settingOf } from "../../request/settings.js";
 import type { CliCommand, CliContext } from "../types.js";
 import { claimList } from "./list.js";
 import { measureCampaigns } from "./measure.js";
+import { unpackCampaigns } from "./measured.js";
 import { campaignsOf, chosenClaims, type Register, readRegister } from "./register.js";
 import { writeRegister } from "./register-document.js";
 
@@ -120,13 +121,15 @@ export const claims: CliCommand = {
     const chosen = chosenClaims(register, ids);
     const folder = join(resolve(options.output ?? settingOf("output").defaultValue ?? ""), CLAIMS);
     if (action === "list") {
-      context.print(claimList(chosen, folder, options.format ?? "table"));
+      const folders = [folder, join(context.packageFolder, "results", CLAIMS)];
+      context.print(claimList(chosen, folders, options.format ?? "table"));
       return EXIT.done;
     }
     if (action === "report" && ids.length > 0)
       throw usageError("claims report builds the page of all claims: leave the ids out");
     if (action === "report") return report(register, folder, context);
     const flags = settingFlags(command);
+    if (!flags.includes("--dry-run")) await unpackCampaigns(folder);
     const measured = await measureCampaigns(
       { register, chosen, campaigns: campaignsOf(chosen), folder, flags, again: options.again === true },
       context,
@@ -140,6 +143,7 @@ export const claims: CliCommand = {
 
 /** Builds the page, the Markdown and the verdicts. */
 async function report(register: Register, folder: string, { packageFolder }: CliContext): Promise<ExitCode> {
+  await unpackCampaigns(folder);
   await writeRegister(register, folder, packageFolder);
   // Another register, e.g. of a test, is no page of this project.
   const isOwn =

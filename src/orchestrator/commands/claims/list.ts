@@ -8,15 +8,13 @@ import type { RegisteredClaim } from "./register.js";
 
 const VERDICTS_FILE = "verdicts.json";
 
-/** The verdicts of the last report; empty before the first one. */
-function verdictsOf(folder: string): ClaimVerdicts["claims"] {
+/** The verdicts of the last report; undefined before the first one. */
+function verdictsOf(folder: string): ClaimVerdicts["claims"] | undefined {
   try {
-    return (
-      parseJson(readFileSync(join(reportFolder(folder), VERDICTS_FILE), "utf8"), claimVerdictsSchema)
-        ?.claims ?? []
-    );
+    const text = readFileSync(join(reportFolder(folder), VERDICTS_FILE), "utf8");
+    return parseJson(text, claimVerdictsSchema)?.claims;
   } catch {
-    return [];
+    return undefined;
   }
 }
 
@@ -28,13 +26,16 @@ const sourceText = ({ source: { project, date } }: RegisteredClaim): string =>
 const withoutReport = ({ comparisons = [] }: RegisteredClaim) =>
   comparisons.length === 0 ? "cannot be told here" : "not measured yet";
 
-/** Claims with their verdicts, one line each, or as JSON. */
+/**
+ * Claims with their verdicts, one line each, or as JSON.
+ * @param folders of what was measured; the first with a report counts
+ */
 export function claimList(
   claims: readonly RegisteredClaim[],
-  folder: string,
+  folders: readonly string[],
   format: "table" | "json",
 ): string {
-  const verdicts = verdictsOf(folder);
+  const verdicts = folders.map(verdictsOf).find((found) => found !== undefined) ?? [];
   const rows = claims.map((claim) => ({
     id: claim.id,
     verdict: verdicts.find(({ id }) => id === claim.id)?.verdict ?? withoutReport(claim),

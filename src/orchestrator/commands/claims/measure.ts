@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { displayPath } from "../../../contract/display-path.js";
 import type { Environment } from "../../../contract/env.js";
 import { BenchError, EXIT, type ExitCode, usageError } from "../../../contract/errors.js";
 import { parseCampaign } from "../../request/parse-request.js";
@@ -53,13 +54,43 @@ export async function measureCampaigns(measurement: Measurement, context: CliCon
 
 /** What to do about a program that must be named and is not. */
 function missingProgram(campaign: string, { chosen, flags }: Measurement): string | undefined {
-  const needs = chosen.flatMap(({ needs, comparisons = [] }) =>
+  const named = PROGRAM_FLAGS.flatMap((flag) =>
+    (flags[flags.indexOf(flag) + 1] ?? "").split(",").map(nameOf),
+  );
+  const missing = needsOf(campaign, chosen).find(({ program }) => !named.includes(program));
+  if (!missing) return undefined;
+  const { program, from } = missing;
+  return `name it with --program ${program}=PATH, in containers --image ${program}=REF (${from})`;
+}
+
+/** Programs that the claims of a campaign bring. */
+const needsOf = (campaign: string, claims: readonly RegisteredClaim[]) =>
+  claims.flatMap(({ needs, comparisons = [] }) =>
     needs && comparisons.some((comparison) => comparison.campaign === campaign) ? [needs] : [],
   );
-  const named = flags[flags.indexOf("--program") + 1] ?? "";
-  const missing = needs.find(({ program }) => !flags.includes("--program") || !named.includes(`${program}=`));
-  return missing && `name it with --program ${missing.program}=PATH (${missing.from})`;
+
+/** The flags without the programs that claims of other campaigns bring: a campaign knows only its own. */
+function withoutOthersPrograms(
+  campaign: string,
+  { claims }: Register,
+  flags: readonly string[],
+): readonly string[] {
+  const own = needsOf(campaign, claims).map(({ program }) => program);
+  const others = claims.flatMap(({ needs }) =>
+    needs && !own.includes(needs.program) ? [needs.program] : [],
+  );
+  return PROGRAM_FLAGS.reduce<readonly string[]>((words, flag) => {
+    if (!words.includes(flag)) return words;
+    const pairs = (words[words.indexOf(flag) + 1] ?? "").split(",");
+    const kept = pairs.filter((pair) => !others.includes(nameOf(pair)));
+    return [...without([flag], words), ...(kept.length > 0 ? [flag, kept.join(",")] : [])];
+  }, flags);
 }
+
+/** Each is there once, with all of its pairs. */
+const PROGRAM_FLAGS = ["--program", "--image"];
+
+const nameOf = (pair: string): string => pair.split("=", 1)[0] ?? "";
 
 /**
  * Where no target of a campaign is left on this machine, that is so of this campaign alone. A machine that is not fit, or
@@ -89,7 +120,8 @@ async function measureCampaign(
     print(`${place}: measured in ${started.folder}; --again measures it once more`);
     return EXIT.done;
   }
-  const resumed = started && parseCampaign([...resumeFlags(started.folder, root), ...resumable(flags)], env);
+  const own = resumable(withoutOthersPrograms(campaign, register, flags));
+  const resumed = started && parseCampaign([...resumeFlags(started.folder, root), ...own], env);
   print(`${place}: ${started ? `continued, ${counted(missing ?? 0, "run")} missing` : `into ${root}`}`);
   return (await runCampaign(resumed ?? request)).exitCode;
 }
@@ -107,8 +139,11 @@ function requestFor(
   { register, folder, flags }: Pick<Measurement, "register" | "folder" | "flags">,
   env: Environment,
 ): Request {
-  const config = ["--config", campaignFile(register, campaign), "--output", campaignRoot(folder, campaign)];
-  return requestOf([...config, ...flagsFor(requestOf(config, {}), flags)], env);
+  // Both are published in the campaign's command: where this machine keeps the project says nothing to others.
+  const file = displayPath(campaignFile(register, campaign));
+  const config = ["--config", file, "--output", displayPath(campaignRoot(folder, campaign))];
+  const own = withoutOthersPrograms(campaign, register, flags);
+  return requestOf([...config, ...flagsFor(requestOf(config, {}), own)], env);
 }
 
 function requestOf(argv: readonly string[], env: Environment): Request {

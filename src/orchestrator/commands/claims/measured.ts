@@ -1,8 +1,9 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../../contract/manifest.js";
 import { readCompletedRuns } from "../../campaign/completed-runs.js";
 import { Checksums } from "../../files/checksums.js";
+import { PACKED, unpackBeside } from "../../host/python.js";
 import { requestedRuns } from "../../plan/decision-rounds.js";
 import { type ExistingCampaign, findCampaign } from "../../request/existing-campaign.js";
 
@@ -22,12 +23,15 @@ export function campaignsIn(root: string): ExistingCampaign[] {
   });
 }
 
-function stampsIn(root: string): string[] {
+const stampsIn = (root: string): string[] =>
+  namesIn(root)
+    .filter((name) => STAMP.test(name))
+    .reverse();
+
+/** Sorted; none where there is no such folder. */
+function namesIn(folder: string): string[] {
   try {
-    return readdirSync(root)
-      .filter((name) => STAMP.test(name))
-      .sort()
-      .reverse();
+    return readdirSync(folder).sort();
   } catch {
     return [];
   }
@@ -41,6 +45,18 @@ export function hasSettings(
   return Object.entries(settings).every(
     ([key, value]) => OF_THE_RUN.includes(key) || recorded[key] === undefined || recorded[key] === value,
   );
+}
+
+/**
+ * Unpacks the campaigns that are there packed alone, as a checkout has them.
+ * @throws environmentError that names an archive
+ */
+export async function unpackCampaigns(claimsFolder: string): Promise<void> {
+  for (const campaign of namesIn(claimsFolder))
+    for (const name of namesIn(join(claimsFolder, campaign))) {
+      const archive = join(claimsFolder, campaign, name);
+      if (name.endsWith(PACKED) && !existsSync(archive.slice(0, -PACKED.length))) await unpackBeside(archive);
+    }
 }
 
 /** How many of the runs that count are missing. */

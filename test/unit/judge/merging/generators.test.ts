@@ -10,7 +10,7 @@ import { addGenerator, generatorOf, validEvidence } from "../../../helpers/evide
 
 const SLICES = 50;
 const opened_at = "2026-01-01T00:00:02.000Z";
-const share = { opened_at, opens_s: 1.5, sample_latencies: [] };
+const share = { opened_at, opened_late_ms: 0, opens_s: 1.5, sample_latencies: [] };
 
 const histogram = (values_us: readonly number[]) => {
   const all = createHistogram();
@@ -115,7 +115,12 @@ describe("the outputs of several generators", () => {
         output.share = { ...share, timeline: { latencies: own.map(histogram), ...more } };
       }),
     );
-    const facts = { opens_s: share.opens_s, opened_at: new Date(opened_at), openLoop: false };
+    const facts = {
+      opens_s: share.opens_s,
+      opened_at: new Date(opened_at),
+      opened_late_ms: 0,
+      openLoop: false,
+    };
     const whole = { ...more, due: more.due.map((count) => 2 * count) };
     expect(merged.timeline).toEqual(
       timelineFrom(

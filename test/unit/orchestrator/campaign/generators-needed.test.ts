@@ -3,6 +3,7 @@ import type { Configuration } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import {
   generatorsNeeded,
+  generatorsText,
   hardestLoads,
   withGenerators,
 } from "../../../../src/orchestrator/campaign/generators-needed.js";
@@ -27,7 +28,7 @@ function found(configurations: readonly Configuration[], perGenerator: number, c
     },
     () => {},
   );
-  return number.then((generators) => ({ generators, trials }));
+  return number.then((found) => ({ ...found, trials }));
 }
 
 describe("the number of generators, where a campaign is to find it", () => {
@@ -44,9 +45,18 @@ describe("the number of generators, where a campaign is to find it", () => {
 
   test("is the fewest that no load saturates; a load that is not saturated is not measured again", async () => {
     const configurations = hardest("--concurrency", "100");
-    expect(await found(configurations, 1000, 2500)).toMatchObject({ generators: 3 });
-    const { generators, trials } = await found(configurations, 1000, 900);
-    expect(generators).toBe(1);
+    const three = await found(configurations, 1000, 2500);
+    expect(three).toMatchObject({ generators: 3, window_s: 5 });
+    expect(three.measured.map(({ generators, is_saturated }) => [generators, is_saturated])).toEqual([
+      ...[1, 1, 2, 2].map((number) => [number, true]),
+      ...[3, 3].map((number) => [number, false]),
+    ]);
+    expect(generatorsText(three)).toMatch(
+      /^3 generators, as trials of 5 s found \(M6\): iovalkey, .* saturated 2; --generators 3 repeats it$/,
+    );
+    const { trials, ...one } = await found(configurations, 1000, 900);
+    expect(one.generators).toBe(1);
+    expect(generatorsText(one)).toContain("found (M6); --generators 1");
     expect(trials).toEqual([
       ["iovalkey", 1],
       ["ioredis", 1],
@@ -56,13 +66,16 @@ describe("the number of generators, where a campaign is to find it", () => {
   test("does not grow where one more sends no more, nor beyond the connections", async () => {
     const [one] = hardest("--concurrency", "3");
     if (!one) throw new Error("a target");
-    expect(await found([one], 1000, 1_000_000)).toMatchObject({ generators: 3 });
+    const bound = await found([one], 1000, 1_000_000);
+    expect(bound).toMatchObject({ generators: 3 });
+    expect(generatorsText(bound)).toContain("saturated them, and its connections allow no more");
     const flat = await generatorsNeeded(
       [one],
       async () => ({ isSaturated: true, requests_per_second: 1000 }),
       () => {},
     );
-    expect(flat).toBe(1);
+    expect(flat.generators).toBe(1);
+    expect(generatorsText(flat)).toContain("saturated it, and one more sent no more; --generators 1");
   });
 
   test("does not depend on a target that fails", async () => {
@@ -70,7 +83,8 @@ describe("the number of generators, where a campaign is to find it", () => {
     const fails = async () => {
       throw new PartFailed("server-1", "ended with 1");
     };
-    expect(await generatorsNeeded(hardest(), fails, (text) => told.push(text))).toBe(1);
+    const found = await generatorsNeeded(hardest(), fails, (text) => told.push(text));
+    expect(found).toMatchObject({ generators: 1, measured: [] });
     expect(told[0]).toContain("left out iovalkey");
   });
 

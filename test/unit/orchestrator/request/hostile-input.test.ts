@@ -7,7 +7,7 @@ import { parseCampaign } from "../../../../src/orchestrator/request/parse-reques
 import type { Request } from "../../../../src/orchestrator/request/request.js";
 import { FILE_SETTINGS, SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
-import { runtimes } from "../../../../src/runtimes/index.js";
+import { runtimeIds } from "../../../../src/runtimes/index.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything } from "../../../helpers/request.js";
 
@@ -16,7 +16,7 @@ const newFolder = temporaryFolders();
 const HOSTILE = {
   "a command in it": "$(touch x)",
   "a second command": ";rm -rf x",
-  "a path out of its place": "../../x",
+  "a path out of its place": "../../no-such-place",
   "a newline": "3\n4",
   "a NUL": "3\0",
   "300 characters": "9".repeat(300),
@@ -40,7 +40,7 @@ function planned(read: () => Request | undefined): Request {
   if (!request) throw new Error("help was asked for");
   makePlan(request, everything);
   // The rest of what the CLI does before it starts anything.
-  const known = ["auto", ...runtimes.map(({ id }) => id)];
+  const known = ["auto", ...runtimeIds];
   if (!known.includes(request.runtime)) throw new BenchError(request.runtime, EXIT.usage);
   return request;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { HostCpu } from "../../../../src/orchestrator/host/cpu-time.js";
+import type { HostCpu } from "../../../../src/machine/cpu-time.js";
 import { CounterWatch } from "../../../../src/orchestrator/run/counters.js";
 import type { RunningRole } from "../../../../src/orchestrator/run/part-supervisor.js";
 import type { RunDelays } from "../../../../src/runtimes/run-delay.js";
@@ -10,18 +10,20 @@ interface Told {
   cpu_us: readonly number[];
   delays?: readonly Record<string, number>[];
   onThisMachine?: boolean;
+  machine?: string;
 }
 
 /** A role whose counters say what they are told to say. */
 function role(
   kind: RunningRole["kind"],
   number: number,
-  { cpu_us, delays = [], onThisMachine = true }: Told,
+  { cpu_us, delays = [], onThisMachine = true, machine }: Told,
 ): RunningRole {
   const figures = [...cpu_us];
   const threads = [...delays];
   const part = {
     onThisMachine,
+    ...(machine === undefined ? {} : { machine }),
     async counters() {
       const next = figures.shift();
       if (next === undefined) throw new Error("it has ended");
@@ -172,5 +174,72 @@ describe("counters at the two ends of a window", () => {
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],
   ])("give no load of the machine where a part %s", async (_why, told) => {
     expect((await watched([role("server", 1, told)])).load).toBeUndefined();
+  });
+});
+
+describe("several machines", () => {
+  const MB = 1_000_000;
+  /** Two CPUs that idle so long in 10 s, and a network that receives 30 MB. */
+  const readings = (idle_us: Readonly<Record<string, number>>) => {
+    const reads = [0, 1];
+    return async () => {
+      const read = reads.shift() ?? 1;
+      return Object.fromEntries(
+        Object.entries(idle_us).map(([name, idle]) => [
+          name,
+          {
+            cpu: {
+              at_ms: 5_000 + 10_000 * read,
+              cpus: 2,
+              idle_us: read * idle,
+              stolen_us: 0,
+              interrupts_us: 0,
+              accounted_us: 20 * MB * read,
+            },
+            network: { received_bytes: 30 * MB * read, sent_bytes: MB * read },
+          },
+        ]),
+      );
+    };
+  };
+  const parts = () => [
+    role("generator", 1, { cpu_us: [0, 4 * MB], machine: "a", onThisMachine: false }),
+    role("server", 1, { cpu_us: [0, 6 * MB], machine: "b", onThisMachine: false }),
+  ];
+  async function loads(idle_us: Readonly<Record<string, number>>, oneComputer: boolean, roles = parts()) {
+    const machines = {
+      counters: readings(idle_us),
+      computerOf: (name: string) => (oneComputer ? ["a", "b"] : [name]),
+      isHere: () => false,
+    };
+    const watch = new CounterWatch(roles, () => undefined, machines);
+    watch.start();
+    watch.stop();
+    return watch.machineLoads(WINDOW_S, {});
+  }
+
+  test("each have the roles that run on them, and other programs", async () => {
+    const found = await loads({ a: 15 * MB, b: 10 * MB }, false);
+    // On a 5 of 20 s were used: 4 by the generator in 8 s of load, 1 by others in 10 s.
+    expect(found).toEqual({
+      a: {
+        cpus: 2,
+        busy_cpu_percent: 60,
+        foreign_cpu_percent: 10,
+        network: { received_bytes: 30 * MB, sent_bytes: MB },
+      },
+      b: expect.objectContaining({ busy_cpu_percent: 115, foreign_cpu_percent: 40 }),
+    });
+  });
+
+  test("that are one computer share its roles: those of the other one are no other programs", async () => {
+    const { a } = await loads({ a: 10 * MB, b: 10 * MB }, true);
+    expect(a?.foreign_cpu_percent).toBe(0);
+  });
+
+  test("without their own counters, or with a role that cannot be read, have no load", async () => {
+    expect(await loads({ b: 10 * MB }, false)).not.toHaveProperty("a");
+    const unread = [role("server", 1, { cpu_us: [0], machine: "b", onThisMachine: false })];
+    expect(await loads({ b: 10 * MB }, false, unread)).toEqual({});
   });
 });

@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { EXIT, environmentError } from "../../../../src/contract/errors.js";
 import { type RoleKind, roleId } from "../../../../src/contract/role.js";
 import type { Role } from "../../../../src/orchestrator/run/layout.js";
-import { PartFailed, PartSupervisor } from "../../../../src/orchestrator/run/part-supervisor.js";
+import {
+  PartFailed,
+  PartSupervisor,
+  withTroubles,
+} from "../../../../src/orchestrator/run/part-supervisor.js";
 import type { RunningPart } from "../../../../src/runtimes/types.js";
 import { deferred, FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 
@@ -93,5 +98,34 @@ describe("the parts of a run", () => {
     await end("server-2");
     await expect(waiting).rejects.toThrow(PartFailed);
     await expect(waiting).rejects.toMatchObject({ role: "server-2" });
+  });
+
+  test("tell which machine does not answer any more, once, where one fails because of it", async () => {
+    const { supervisor, started } = supervised();
+    await supervisor.start("store", "server");
+    const lost = (part: RunningPart): RunningPart =>
+      Object.assign(part, {
+        machine: "node2",
+        trouble: async () => "its pod on the node node2 did not answer",
+      });
+    const [store, ...others] = started as [RunningPart, ...RunningPart[]];
+    const failure = new PartFailed("generator-1", "ended with 4: the server gives no counters");
+    expect(
+      await withTroubles(failure, [store, lost(others[0] as RunningPart), lost(others[1] as RunningPart)]),
+    ).toEqual(
+      new PartFailed(
+        "generator-1",
+        `ended with 4: the server gives no counters; ${others[1]?.role}: its pod on the node node2 did not answer`,
+      ),
+    );
+    expect(await withTroubles(failure, [store])).toBe(failure);
+    const unreachable = environmentError("nothing answers at http://10.1.0.5:7000");
+    const told = await withTroubles(unreachable, [lost(others[0] as RunningPart)]);
+    expect(told).toMatchObject({
+      exitCode: EXIT.environment,
+      message: `nothing answers at http://10.1.0.5:7000; ${others[0]?.role}: its pod on the node node2 did not answer`,
+    });
+    const other = new Error("a defect");
+    expect(await withTroubles(other, others)).toBe(other);
   });
 });

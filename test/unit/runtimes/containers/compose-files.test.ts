@@ -142,11 +142,10 @@ test("a container by hand is hardened as one of a campaign", () => {
     part: partOf("server"),
     name: "",
     image: "",
-    network: "",
+    place: { network: "" },
     command: ["node"],
     environment: {},
     labels: {},
-    files: {},
     ulimits: ULIMITS,
   });
   expect(common.hardened).toMatchObject({

@@ -48,11 +48,10 @@ test("every container runs unprivileged, without capabilities, on a read-only ro
     part: { ...partOf("store-1"), caps },
     name: "n",
     image: "i",
-    network: "net",
+    place: { network: "net", endpoint: {} },
     command: ["valkey-server", "--port", "6379"],
     environment: { A: "b c" },
     labels: {},
-    files: {},
     ulimits: ULIMITS,
   });
   expect(options).toMatchObject({
@@ -82,11 +81,10 @@ test.each([true, false])("a container has an input only where its part takes one
     part: { ...partOf("generator-1"), takesInput },
     name: "n",
     image: "i",
-    network: "net",
+    place: { network: "net", endpoint: {} },
     command: ["node"],
     environment: {},
     labels: {},
-    files: {},
     ulimits: ULIMITS,
   });
   expect([options.OpenStdin === true, options.AttachStdin === true]).toEqual([takesInput, takesInput]);

@@ -19,12 +19,14 @@ const optionsOf = (programs: readonly ProgramSource[]): RuntimeOptions => ({
   onSetupStep: () => {},
 });
 
+/** A part that does its script and ends. */
 const partOf = (program: string, script: string): Part => ({
   role: `${program}-1`,
   program,
   arguments: () => ["-e", script],
   environment: () => ({}),
   workingFolder: "own",
+  endsByItself: true,
 });
 
 test("a program is found by its id, at the path that the user gave; others are not looked for", async () => {

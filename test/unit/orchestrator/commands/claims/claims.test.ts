@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { claimsRegisterSchema } from "../../../../../src/contract/claims.js";
 import { EXIT, type ExitCode, usageError } from "../../../../../src/contract/errors.js";
 import { claims } from "../../../../../src/orchestrator/commands/claims/index.js";
@@ -104,6 +104,13 @@ describe("claims run", () => {
     ]);
   });
 
+  test("names its files from the working folder, so that its command repeats it elsewhere", async () => {
+    vi.spyOn(process, "cwd").mockReturnValue(measured);
+    const { requests } = await measure();
+    vi.restoreAllMocks();
+    expect(requests[0]?.output).toBe("a-and-b");
+  });
+
   test("leaves a campaign that ends after a number of requests as long as it is", async () => {
     writeFileSync(
       join(folder, "campaigns", "a-and-b.yaml"),
@@ -141,8 +148,30 @@ describe("claims run", () => {
     withClaim(`${CLAIM}needs: {program: rsedis, from: its repository}\n`);
     const skipped = await measure();
     expect(skipped).toMatchObject({ code: EXIT.done, requests: [] });
-    expect(skipped.text).toContain("skipped: name it with --program rsedis=PATH (its repository)");
-    expect((await measure({ flags: ["--program", `rsedis=${process.execPath}`] })).requests).toHaveLength(1);
+    expect(skipped.text).toContain(
+      "skipped: name it with --program rsedis=PATH, in containers --image rsedis=REF (its repository)",
+    );
+    for (const flags of [
+      ["--program", `rsedis=${process.execPath}`],
+      ["--image", "redis=redis:7.4,rsedis=rsedis:1"],
+    ])
+      expect((await measure({ flags })).requests).toHaveLength(1);
+  });
+
+  test("names such a program to the campaigns of its claims alone: others do not know it", async () => {
+    writeFileSync(join(folder, "campaigns", "c.yaml"), FILE);
+    writeFileSync(
+      join(folder, "c.yaml"),
+      `${CLAIM.replaceAll("a-and-b", "c")}needs: {program: rsedis, from: there}
+`,
+    );
+    const { requests } = await measure({
+      flags: ["--program", "rsedis=/r,redis=/p", "--image", "rsedis=rsedis:1"],
+    });
+    expect(requests.map(({ programs }) => programs)).toMatchObject([
+      { paths: { redis: "/p" }, images: {} },
+      { paths: { redis: "/p", rsedis: "/r" }, images: { rsedis: "rsedis:1" } },
+    ]);
   });
 
   test("goes on after a campaign that cannot be measured here, and ends at once when interrupted", async () => {
@@ -198,7 +227,7 @@ describe("the register for the report", () => {
 
 describe("claims", () => {
   const list = (format: "table" | "json" = "table") =>
-    claimList(readRegister(folder).claims, measured, format);
+    claimList(readRegister(folder).claims, [newFolder(), measured], format);
 
   test("lists each with its verdict and source, before and after a report", () => {
     expect(list()).toMatch(/^a-beats-b +not measured yet +A is faster than B +A, 2025-04$/m);

@@ -10,6 +10,8 @@ import { FakeRuntime, partOf } from "../../../../helpers/fake-runtime.js";
 class FakeClock implements FaultClock {
   #now_ms = 5_000;
   readonly #sleeps = new Set<{ at_ms: number; wake: () => void }>();
+  /** How much later than asked for it wakes the next sleep, as a busy machine may. */
+  late_ms = 0;
 
   now_ms(): number {
     return this.#now_ms;
@@ -18,7 +20,8 @@ class FakeClock implements FaultClock {
   until(at_ms: number, signal: AbortSignal): Promise<void> {
     if (at_ms <= this.#now_ms) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      this.#sleeps.add({ at_ms, wake: resolve });
+      this.#sleeps.add({ at_ms: at_ms + this.late_ms, wake: resolve });
+      this.late_ms = 0;
       signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
     });
   }
@@ -103,6 +106,16 @@ test("faults are done and undone at their times after the opening of the window,
   ]);
   await injection.undoAll();
   expect(runtime.calls).toHaveLength(4);
+});
+
+test("a fault that begins late lasts as long as planned", async () => {
+  const { injection, clock, runtime } = await injectionOf([pause]);
+  clock.late_ms = 400;
+  injection.windowOpensIn(0);
+  await clock.moveTo(8_399);
+  expect(runtime.calls).toEqual(["pause store-1"]);
+  await clock.moveTo(8_500);
+  expect(await injection.finish()).toMatchObject([{ injected: { from_s: 2.4, to_s: 3.4 }, undone: true }]);
 });
 
 test("the end of a run undoes what is still done, the last first, and does nothing more", async () => {

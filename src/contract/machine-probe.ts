@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { hostSpeedProbeSchema, hostSpeedSchema } from "./host-speed.js";
+import { clockOffsetSchema } from "./machines.js";
+import { machineSchema } from "./manifest.js";
+
+/** What is asked of a machine probe, one line of its standard input each, and what it answers on standard error. */
+
+/** The line that a machine probe prints on standard error when it accepts connections. */
+export const MACHINE_PROBE_LISTENS = "listening";
+
+const linkSchema = z.strictObject({
+  ask: z.literal("link"),
+  /** Of another machine probe. */
+  host: z.string(),
+  port: z.int().min(1).max(65_535),
+  /** Without: round trips and clock alone. */
+  bandwidth: z.boolean(),
+});
+
+const askedSchema = z.discriminatedUnion("ask", [
+  z.strictObject({ ask: z.literal("facts") }),
+  z.strictObject({ ask: z.literal("speed") }),
+  z.strictObject({ ask: z.literal("counters") }),
+  linkSchema,
+]);
+export type MachineQuestion = z.infer<typeof askedSchema>;
+export type LinkQuestion = z.infer<typeof linkSchema>;
+
+/** What a probe finds out about the machine that it runs on. */
+export const machineFactsSchema = z.strictObject({
+  machine: machineSchema,
+  host_speed: hostSpeedProbeSchema,
+  /** Equal for all that runs under one start of one kernel; absent where it is not told. */
+  kernel_instance: z.string().optional(),
+});
+export type MachineFacts = z.infer<typeof machineFactsSchema>;
+
+const amount = z.number().min(0);
+
+/** Counters of a machine since it started; members that its system does not count are absent. */
+export const machineCountersSchema = z.strictObject({
+  /** Of all CPUs together; `at_ms` by the clock of the probe. */
+  cpu: z
+    .strictObject({
+      at_ms: amount,
+      cpus: z.int().min(1),
+      idle_us: amount,
+      stolen_us: amount,
+      interrupts_us: amount,
+      accounted_us: amount,
+    })
+    .optional(),
+  /** Of the links that the probe sees, without loopback: those of the machine, unless it has a network of its own. */
+  network: z.strictObject({ received_bytes: amount, sent_bytes: amount }).optional(),
+});
+export type MachineCounters = z.infer<typeof machineCountersSchema>;
+
+/** What a probe finds out about its link to another one. */
+export const linkReadingSchema = z.strictObject({
+  round_trips_us: z.array(z.number().min(0)).min(1),
+  /** The other clock less this one. */
+  clock: clockOffsetSchema,
+  /** Absent where it was not asked for, and where a CPU cap held the probe back. */
+  sent_bits_per_second: z.number().positive().optional(),
+  received_bits_per_second: z.number().positive().optional(),
+});
+export type LinkReading = z.infer<typeof linkReadingSchema>;
+
+/** What each question is answered with. */
+export const machineAnswerSchemas = {
+  facts: machineFactsSchema,
+  speed: hostSpeedSchema,
+  counters: machineCountersSchema,
+  link: linkReadingSchema,
+} as const;
+export type MachineAnswer<Ask extends MachineQuestion["ask"]> = z.infer<(typeof machineAnswerSchemas)[Ask]>;
+
+const requestSchema = z.strictObject({ id: z.int().min(1), question: askedSchema });
+const replySchema = z.union([
+  z.strictObject({ id: z.int().min(1), answer: z.unknown() }),
+  z.strictObject({ id: z.int().min(1), error: z.string() }),
+]);
+export type MachineReply = { id: number; answer: unknown } | { id: number; error: string };
+
+export const machineRequestLine = (id: number, question: MachineQuestion): string =>
+  JSON.stringify({ id, question });
+
+/** @throws Error for any other line */
+export const parseMachineRequest = (line: string): { id: number; question: MachineQuestion } =>
+  requestSchema.parse(JSON.parse(line));
+
+/** Undefined for a line that is no answer, e.g. a warning of Node.js. */
+export function parseMachineReply(line: string): MachineReply | undefined {
+  if (!line.startsWith("{")) return undefined;
+  try {
+    return replySchema.safeParse(JSON.parse(line)).data as MachineReply | undefined;
+  } catch {
+    return undefined;
+  }
+}

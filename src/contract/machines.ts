@@ -1,0 +1,92 @@
+import { z } from "zod";
+
+/** Several machines: how a runtime reaches them, and what it says of them. */
+
+/** The kinds of roles that a user can place; a service runs beside the store, and a helper where there is room. */
+export const placedKinds = ["store", "server", "generator"] as const;
+export type PlacedKind = (typeof placedKinds)[number];
+
+/** How a campaign reaches a Kubernetes, and where it places its roles. */
+export const kubernetesAccessSchema = z.strictObject({
+  /** Of the kubeconfig; absent: its current one. */
+  context: z.string().optional(),
+  /** Absent: the context's. */
+  namespace: z.string().optional(),
+  /** Label selectors of the nodes for the roles of a kind. */
+  nodes: z.partialRecord(z.enum(placedKinds), z.string()),
+  host_network: z.boolean().optional(),
+  /** Of the project's own images, e.g. `registry.example.org/bench`; absent: they are on the nodes already. */
+  registry: z.string().optional(),
+});
+export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
+
+/** A Docker engine, and the machine that it runs on. */
+export const dockerHostSchema = z.strictObject({
+  /** Unique: as results and messages call the machine. */
+  name: z.string(),
+  /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
+  docker: z.string(),
+  /** By which the other machines reach it. */
+  address: z.string(),
+  /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
+  tls: z.string().optional(),
+  /** Several machines may serve a kind: its roles take turns on them. */
+  roles: z.array(z.enum(placedKinds)).min(1),
+});
+export type DockerHost = z.infer<typeof dockerHostSchema>;
+
+export const dockerHostsSchema = z.strictObject({
+  /** `host`, or the name of an attachable overlay network that exists. */
+  network: z.string(),
+  hosts: z.array(dockerHostSchema).min(1),
+});
+export type DockerHosts = z.infer<typeof dockerHostsSchema>;
+
+/** How a campaign reaches its machines. Recorded in its lease, so that the next start can clean up there. */
+export const runtimeAccessSchema = z.strictObject({
+  kubernetes: kubernetesAccessSchema.optional(),
+  docker: dockerHostsSchema.optional(),
+});
+export type RuntimeAccess = z.infer<typeof runtimeAccessSchema>;
+
+/** A machine that parts run on, as its runtime knows it. */
+export const runtimeMachineSchema = z.strictObject({
+  name: z.string(),
+  operating_system: z.string(),
+  kernel: z.string(),
+  cpus: z.number(),
+  memory_bytes: z.number(),
+  /** What runs the containers there, e.g. `Docker 28.0.1`, `kubelet v1.34.4, containerd 2.1`. */
+  engine: z.string(),
+});
+export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
+
+const us = z.number().min(0);
+
+/**
+ * What one machine's clock shows more than another's, by the exchange with the shortest round trip: the difference lies
+ * within `bound_us` of `offset_us`, however unlike the ways there and back are. It is a fact about timestamps: latency
+ * is measured on one clock.
+ */
+export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
+export type ClockOffset = z.infer<typeof clockOffsetSchema>;
+
+/** What lies between two machines of a campaign, measured just before its first run. */
+export const machineLinkSchema = z.strictObject({
+  /** Names of two machines; `there` is from the first to the second. */
+  between: z.tuple([z.string(), z.string()]),
+  /** Of 64 bytes over one TCP connection, from both ends. */
+  round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
+  /**
+   * Over several TCP connections at once, by a program with one thread: of a fast link a lower bound. Absent where a CPU cap
+   * held that program back.
+   */
+  bits_per_second: z.strictObject({ there: z.number().positive(), back: z.number().positive() }).optional(),
+  /** The second machine's clock less the first one's; `after` is absent until the session has ended. */
+  clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),
+});
+export type MachineLink = z.infer<typeof machineLinkSchema>;
+
+/** The part of a link that a result keeps: what its rules need. */
+export const runLinkSchema = machineLinkSchema.omit({ clock: true });
+export type RunLink = z.infer<typeof runLinkSchema>;

@@ -1,0 +1,112 @@
+import type { RunLink } from "../contract/machines.js";
+import type { MeasuredResult, RoleResources } from "../contract/result.js";
+import type { MeasuredKind } from "../contract/role.js";
+
+/** In the order in which requests pass them: each talks to the next one that there is. */
+const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
+/** Each talks to one other kind alone, so that its counters are those of that traffic. */
+const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
+
+/** What a link between two machines carried. */
+export interface CarriedLink {
+  between: RunLink["between"];
+  /** Of its measured rate, in the direction in which it was busier. */
+  share: number;
+  /** The rate of that direction. */
+  bits_per_second: number;
+}
+
+type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
+type Traffic = NonNullable<RoleResources["network"]>;
+
+/** A role that exchanged bytes with others, all of one kind. */
+interface End {
+  machine: string;
+  network: Traffic;
+}
+
+/**
+ * How much of their measured rates the links between the machines of a run carried. A role's traffic is divided evenly
+ * among its peers; what cluster nodes say to each other counts with the rest.
+ * @param loaded_s seconds in which the bytes of the roles were counted
+ * @returns nothing for links on which no role's bytes are known
+ */
+export function carriedLinks(
+  { links = [], placement = {}, resources }: Placed,
+  loaded_s: number,
+): CarriedLink[] {
+  const of = (kind: MeasuredKind) => Object.entries(resources).filter(([, own]) => own.kind === kind);
+  const present = PASSED.filter((kind) => of(kind).length > 0);
+  const pairs = present.slice(1).flatMap((second, index) => {
+    const first = present[index] as MeasuredKind;
+    const measured = [first, second].find(
+      (kind) => AT_THE_ENDS.includes(kind) && of(kind).every(([, { network }]) => network),
+    );
+    if (!measured) return [];
+    const ends = of(measured).flatMap(([role, { network }]): End[] => {
+      const machine = placement[role];
+      return network && machine !== undefined ? [{ machine, network }] : [];
+    });
+    const peers = of(measured === first ? second : first).map(([role]) => placement[role]);
+    return [{ ends, peers }];
+  });
+  return links.flatMap(({ between: [one, other], bits_per_second }): CarriedLink[] => {
+    if (!bits_per_second) return [];
+    const carried = { there: 0, back: 0 };
+    for (const { ends, peers } of pairs)
+      for (const { machine, network } of ends) {
+        const shareOn = (name: string) => peers.filter((peer) => peer === name).length / peers.length;
+        if (machine === one) {
+          carried.there += network.sent_bytes * shareOn(other);
+          carried.back += network.received_bytes * shareOn(other);
+        } else if (machine === other) {
+          carried.there += network.received_bytes * shareOn(one);
+          carried.back += network.sent_bytes * shareOn(one);
+        }
+      }
+    const [busier] = (["there", "back"] as const)
+      .map((way) => ({
+        share: (8 * carried[way]) / loaded_s / bits_per_second[way],
+        bits_per_second: bits_per_second[way],
+      }))
+      .sort((a, b) => b.share - a.share);
+    return busier && busier.share > 0 ? [{ between: [one, other], ...busier }] : [];
+  });
+}
+
+/** What the network of a machine carried. */
+export interface MachineTraffic {
+  name: string;
+  share: number;
+  bits_per_second: number;
+}
+
+/**
+ * How much of the best rate of its links each machine's network carried, in the busier direction: where roles share the
+ * network of their machine, nothing counts their bytes alone.
+ */
+export function carriedByMachines(
+  { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
+  loaded_s: number,
+): MachineTraffic[] {
+  return Object.entries(machine_load).flatMap(([name, { network }]) => {
+    const rates = links.flatMap(({ between: [one, other], bits_per_second }) => {
+      if (!bits_per_second) return [];
+      const { there, back } = bits_per_second;
+      if (name === one) return [{ sends: there, receives: back }];
+      return name === other ? [{ sends: back, receives: there }] : [];
+    });
+    if (!network || rates.length === 0) return [];
+    const [busier] = [
+      { bytes: network.sent_bytes, bits_per_second: Math.max(...rates.map(({ sends }) => sends)) },
+      { bytes: network.received_bytes, bits_per_second: Math.max(...rates.map(({ receives }) => receives)) },
+    ]
+      .map(({ bytes, bits_per_second }) => ({
+        name,
+        share: (8 * bytes) / loaded_s / bits_per_second,
+        bits_per_second,
+      }))
+      .sort((a, b) => b.share - a.share);
+    return busier && busier.share > 0 ? [busier] : [];
+  });
+}

@@ -1,0 +1,45 @@
+/** How well it is known in the end, to either side. */
+export const WALL_CLOCK_ERROR_US = 0.5;
+
+/** Ticks to look at before what is known has to do: one is enough on a machine that is not busy. */
+const TICKS = 200;
+
+/** How far the system clock is ahead of the monotonic one, milliseconds: at least and at most. */
+interface Ahead {
+  least: number;
+  most: number;
+}
+
+/**
+ * The system clock to the microsecond. JavaScript shows its milliseconds alone: the moment at which it ticks is found on
+ * the monotonic clock, which counts on from there. A tick lies between the last reading before and the first after it, and
+ * in a pause of the process, that is long: more ticks are looked at until all of them leave little.
+ */
+export class WallClock {
+  constructor(wall = Date.now, monotonic = () => performance.now()) {
+    let { least, most } = tick(wall, monotonic);
+    for (let ticks = 1; ticks < TICKS && 1000 * (most - least) > 2 * WALL_CLOCK_ERROR_US; ticks++) {
+      const next = tick(wall, monotonic);
+      // Apart where the clock was set in between: what was known is wrong now.
+      const isApart = next.least > most || next.most < least;
+      least = isApart ? next.least : Math.max(least, next.least);
+      most = isApart ? next.most : Math.min(most, next.most);
+    }
+    const ahead_ms = (least + most) / 2;
+    this.now_ms = () => ahead_ms + monotonic();
+  }
+
+  /** Milliseconds since 1970. */
+  readonly now_ms: () => number;
+}
+
+function tick(wall: () => number, monotonic: () => number): Ahead {
+  let before = monotonic();
+  const first = wall();
+  for (;;) {
+    const next = monotonic();
+    const now = wall();
+    if (now !== first) return { least: now - monotonic(), most: now - before };
+    before = next;
+  }
+}

@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { cpus, release, totalmem, type } from "node:os";
+import type { Machine } from "../contract/manifest.js";
+import { readHardware } from "./hardware.js";
+
+/** Kernel settings that can limit a load test on one host. */
+const SYSCTL = [
+  "net/core/somaxconn",
+  "net/ipv4/tcp_max_syn_backlog",
+  "net/ipv4/ip_local_port_range",
+  "net/ipv4/tcp_tw_reuse",
+  "vm/overcommit_memory",
+  "kernel/randomize_va_space",
+];
+
+const textOf = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").then(
+    (text) => text.trim().replaceAll("\t", " "),
+    () => undefined,
+  );
+
+/** Of this start of this kernel, whatever container reads it. */
+const BOOT_ID = "/proc/sys/kernel/random/boot_id";
+
+/** A hash that is equal for all that runs under one start of one kernel; undefined where the system does not tell. */
+export function kernelInstance(): string | undefined {
+  try {
+    return createHash("sha256").update(readFileSync(BOOT_ID)).digest("hex").slice(0, 16);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The host as it is now, without what the system does not report. */
+export async function describeMachine(): Promise<Machine> {
+  const sysctl: [string, string][] = [];
+  for (const name of SYSCTL) {
+    const value = await textOf(`/proc/sys/${name}`);
+    if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
+  }
+  const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const limits = await textOf("/proc/self/limits");
+  const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
+  return {
+    platform: `${process.platform} ${process.arch}`,
+    kernel: `${type()} ${release()}`,
+    cpu_model: cpus()[0]?.model ?? "unknown",
+    cpus: cpus().length,
+    memory_bytes: totalmem(),
+    ...(governor ? { governor } : {}),
+    ...readHardware(),
+    sysctl: Object.fromEntries(sysctl),
+    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
+  };
+}

@@ -1,0 +1,130 @@
+import { createHmac } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { cpusInList } from "../contract/cpu-list.js";
+import type { Machine } from "../contract/manifest.js";
+
+/** What sits in a machine, as far as Linux reports it. */
+export type Hardware = Pick<
+  Machine,
+  "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor" | "machine_id"
+>;
+
+/** The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not known. */
+export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;
+
+type Cache = NonNullable<Hardware["caches"]>[number];
+
+/** The machine's id is a secret of its owner: only this project's hash of it is published. */
+const MACHINE_ID_PURPOSE = "ratelimit-bench machine";
+const MACHINE_ID_LENGTH = 16;
+
+const KILO = 1024;
+const CACHE_UNITS: Readonly<Record<string, number>> = { "": 1, K: KILO, M: KILO ** 2, G: KILO ** 3 };
+
+/** @returns the first line of a file without white space around it; undefined for an empty or unreadable file */
+function lineOf(...path: readonly string[]): string | undefined {
+  const [first = ""] = textOf(...path).split("\n");
+  return first.trim() || undefined;
+}
+
+function textOf(...path: readonly string[]): string {
+  try {
+    return readFileSync(join(...path), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The entries of a folder that are named `prefix` and a number, by that number. */
+function numbered(folder: string, prefix: string): string[] {
+  const numberOf = (name: string) => Number(name.slice(prefix.length));
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+      .sort((a, b) => numberOf(a) - numberOf(b));
+  } catch {
+    return [];
+  }
+}
+
+/** @param cpus ascending @returns `0-1,3` */
+export function cpuList(cpus: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const cpu of cpus) {
+    const last = ranges.at(-1);
+    if (last && cpu === last[1] + 1) last[1] = cpu;
+    else ranges.push([cpu, cpu]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+}
+
+/** @param root of the file system, e.g. a made-up one in tests */
+export function readCpuTopology(root = "/"): CpuTopology {
+  const cpus = join(root, "sys/devices/system/cpu");
+  // A CPU that is switched off has no topology, or an old one.
+  const online = lineOf(cpus, "online");
+  const known = online === undefined ? undefined : new Set(cpusInList(online).map((cpu) => `cpu${cpu}`));
+  const siblings = new Set(
+    numbered(cpus, "cpu").flatMap((cpu) =>
+      known && !known.has(cpu) ? [] : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
+    ),
+  );
+  const nodes = join(root, "sys/devices/system/node");
+  // A node of memory alone has no CPUs.
+  const numaNodes = numbered(nodes, "node").flatMap((node) => lineOf(nodes, node, "cpulist") ?? []);
+  return {
+    ...(siblings.size > 0 ? { siblings: [...siblings] } : {}),
+    ...(numaNodes.length > 0 ? { numa_nodes: numaNodes } : {}),
+  };
+}
+
+/** The caches of CPU 0. */
+function cachesIn(root: string): Cache[] {
+  const folder = join(root, "sys/devices/system/cpu/cpu0/cache");
+  return numbered(folder, "index").flatMap((index) => {
+    const [level, type, size, cpus] = ["level", "type", "size", "shared_cpu_list"].map((name) =>
+      lineOf(folder, index, name),
+    );
+    const [, amount, unit = ""] = /^(\d+)([KMG]?)$/.exec(size ?? "") ?? [];
+    if (!(level && type && amount && cpus)) return [];
+    return [{ level: Number(level), type, size_bytes: Number(amount) * (CACHE_UNITS[unit] ?? 1), cpus }];
+  });
+}
+
+/** x86 alone says of itself that it is virtual: elsewhere nothing is known without a name. */
+function hypervisorOf(root: string): string | undefined {
+  const flags = /^flags\s*:(.*)$/m.exec(textOf(root, "proc/cpuinfo"))?.[1]?.split(/\s+/);
+  const type = lineOf(root, "sys/hypervisor/type");
+  if (!flags) return type;
+  if (!flags.includes("hypervisor")) return "none";
+  const [vendor, product] = ["sys_vendor", "product_name"].map((name) =>
+    lineOf(root, "sys/class/dmi/id", name),
+  );
+  const names = new Set([vendor, product].filter((name) => name !== undefined));
+  return [...names].join(" ") || type || "unknown kind";
+}
+
+/** A hash that is the same on each start of a machine, and tells nothing else about it. */
+function machineIdOf(root: string): string | undefined {
+  const id = lineOf(root, "etc/machine-id");
+  // Images of machines that never started have no id, or `uninitialized`.
+  if (!id || !/^[0-9a-f]{32}$/.test(id)) return undefined;
+  return createHmac("sha256", id).update(MACHINE_ID_PURPOSE).digest("hex").slice(0, MACHINE_ID_LENGTH);
+}
+
+/** @param root of the file system, e.g. a made-up one in tests */
+export function readHardware(root = "/"): Hardware {
+  const topology = readCpuTopology(root);
+  const caches = cachesIn(root);
+  const hypervisor = hypervisorOf(root);
+  const machineId = machineIdOf(root);
+  const { siblings } = topology;
+  return {
+    ...(siblings ? { smt: siblings.some((list) => cpusInList(list).length > 1) } : {}),
+    ...topology,
+    ...(caches.length > 0 ? { caches } : {}),
+    ...(hypervisor ? { hypervisor } : {}),
+    ...(machineId ? { machine_id: machineId } : {}),
+  };
+}

@@ -1,0 +1,210 @@
+import { messageOf } from "../../contract/errors.js";
+import type { HostSpeed } from "../../contract/host-speed.js";
+import {
+  type LinkQuestion,
+  MACHINE_PROBE_LISTENS,
+  type MachineAnswer,
+  type MachineCounters,
+  type MachineFacts,
+  type MachineQuestion,
+  machineAnswerSchemas,
+  machineRequestLine,
+  parseMachineReply,
+} from "../../contract/machine-probe.js";
+import type { RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Lease } from "../ownership/lease.js";
+import { machineProbePart } from "./layout.js";
+import { type LinkEnds, linkOf, type MeasuredLink } from "./machine-links.js";
+
+/** The longest answer, that of a slow link, takes some 10 s. A machine that is gone must not hold up the campaign. */
+const ANSWERS_WITHIN_MS = 30_000;
+/** The load waits while counters are read. */
+const COUNTERS_WITHIN_MS = 3_000;
+
+/** The probe answers, and says why it cannot. */
+class ProbeRefused extends Error {}
+
+/** A running machine probe. */
+class MachineProbe {
+  readonly part: RunningPart;
+  readonly #awaited = new Map<number, { answered(answer: unknown): void; failed(error: Error): void }>();
+  readonly #listening: Promise<void>;
+  #last = 0;
+
+  constructor(part: RunningPart) {
+    this.part = part;
+    this.#listening = new Promise((resolve, reject) => {
+      const late = () => reject(new Error(`${part.role} did not begin to listen in time`));
+      const timer = setTimeout(late, ANSWERS_WITHIN_MS);
+      part.onLine((line) => {
+        if (line !== MACHINE_PROBE_LISTENS) return;
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    part.onLine((line) => this.#read(line));
+    // Whoever waits for an answer then gets none.
+    part.exited.then(() => {
+      const last = part.lastLines().at(-1);
+      for (const id of this.#awaited.keys())
+        this.#settle(id, new Error(`${part.role} has ended${last ? `: ${last}` : ""}`));
+    });
+  }
+
+  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  listening(): Promise<void> {
+    return this.#listening;
+  }
+
+  /** @throws Error when it fails, ends, or gives no answer in time */
+  async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
+    this.#last++;
+    const id = this.#last;
+    const answer = await new Promise<unknown>((resolve, reject) => {
+      const late = () => this.#settle(id, new Error(`${this.part.role} gave no answer in time`));
+      const timer = setTimeout(late, question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS);
+      const settle = (then: () => void) => {
+        clearTimeout(timer);
+        this.#awaited.delete(id);
+        then();
+      };
+      this.#awaited.set(id, {
+        answered: (found) => settle(() => resolve(found)),
+        failed: (error) => settle(() => reject(error)),
+      });
+      this.part.write?.(machineRequestLine(id, question));
+    });
+    return machineAnswerSchemas[question.ask].parse(answer) as MachineAnswer<Question["ask"]>;
+  }
+
+  #read(line: string): void {
+    const reply = parseMachineReply(line);
+    if (!reply) return;
+    if ("error" in reply) this.#settle(reply.id, new ProbeRefused(reply.error));
+    else this.#awaited.get(reply.id)?.answered(reply.answer);
+  }
+
+  #settle(id: number, error: Error): void {
+    this.#awaited.get(id)?.failed(error);
+  }
+}
+
+/**
+ * One probe on each machine of a campaign that runs on several. They idle while runs are measured. A machine whose probe
+ * fails is told once, and has no facts, speed or links from then on: that costs knowledge, and no run.
+ */
+export class MachineProbes {
+  readonly #probes: Map<string, MachineProbe>;
+  readonly #warn: (text: string) => void;
+
+  private constructor(probes: Map<string, MachineProbe>, warn: (text: string) => void) {
+    this.#probes = probes;
+    this.#warn = warn;
+  }
+
+  /** Starts one on each of the runtime's machines. The lease stops them. */
+  static async open(runtime: Runtime, lease: Lease, warn: (text: string) => void): Promise<MachineProbes> {
+    const { machines = [] } = runtime;
+    const probes = new MachineProbes(new Map(), warn);
+    const starting = machines.map(async ({ name }, index) => {
+      const part = await lease.start(runtime, machineProbePart(`machine-probe-${index + 1}`, name));
+      const probe = new MachineProbe(part);
+      await probe.listening();
+      return [name, probe] as const;
+    });
+    const found = await Promise.allSettled(starting);
+    for (const [index, each] of found.entries()) {
+      if (each.status === "fulfilled") probes.#probes.set(...each.value);
+      else probes.#tell(machines[index]?.name ?? "", each.reason);
+    }
+    return probes;
+  }
+
+  /** By machine, of those that answer. */
+  facts(): Promise<Record<string, MachineFacts>> {
+    return this.#askAll({ ask: "facts" });
+  }
+
+  /**
+   * How fast each machine is just now: computers at the same time, machines that share one after each other.
+   * @param computers names of the machines of each
+   */
+  async speed(computers: readonly (readonly string[])[]): Promise<Record<string, HostSpeed>> {
+    const found: Record<string, HostSpeed> = {};
+    await Promise.all(
+      computers.map(async (names) => {
+        for (const name of names) {
+          const speed = await this.#ask(name, { ask: "speed" });
+          if (speed) found[name] = speed;
+        }
+      }),
+    );
+    return found;
+  }
+
+  /** Of the machines that answer. */
+  counters(): Promise<Record<string, MachineCounters>> {
+    return this.#askAll({ ask: "counters" });
+  }
+
+  /**
+   * Measures links from both ends, one after the other: at once they would share what they measure.
+   * @param bandwidth false: round trips and clocks alone
+   */
+  async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
+    const found: MeasuredLink[] = [];
+    for (const [first, second] of pairs) {
+      const there = await this.#link(first, second, bandwidth);
+      const back = there && (await this.#link(second, first, false));
+      if (there && back) found.push(linkOf([first, second], there, back));
+    }
+    return found;
+  }
+
+  /** A link that fails says nothing about its machines. */
+  async #link(from: string, to: string, bandwidth: boolean): Promise<MachineAnswer<"link"> | undefined> {
+    const probe = this.#probes.get(from);
+    const other = this.#probes.get(to);
+    if (!probe || !other) return undefined;
+    const { host, port } = other.part.address;
+    const question: LinkQuestion = { ask: "link", host, port, bandwidth };
+    try {
+      return await probe.ask(question).catch((error: unknown) => {
+        if (!(error instanceof ProbeRefused)) throw error;
+        // An overlay network may have learned only now where the other one is.
+        return probe.ask(question);
+      });
+    } catch (error) {
+      this.#warn(`from ${from} to ${to}: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  async #askAll<Question extends MachineQuestion>(
+    question: Question,
+  ): Promise<Record<string, MachineAnswer<Question["ask"]>>> {
+    const answers = await Promise.all(
+      [...this.#probes.keys()].map(async (name) => [name, await this.#ask(name, question)] as const),
+    );
+    return Object.fromEntries(answers.flatMap(([name, answer]) => (answer ? [[name, answer]] : [])));
+  }
+
+  async #ask<Question extends MachineQuestion>(
+    name: string,
+    question: Question,
+  ): Promise<MachineAnswer<Question["ask"]> | undefined> {
+    const probe = this.#probes.get(name);
+    if (!probe) return undefined;
+    try {
+      return await probe.ask(question);
+    } catch (error) {
+      this.#probes.delete(name);
+      this.#tell(name, error);
+      return undefined;
+    }
+  }
+
+  #tell(name: string, error: unknown): void {
+    this.#warn(`machine ${name} is not measured: ${messageOf(error)}`);
+  }
+}

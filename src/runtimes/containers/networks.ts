@@ -1,0 +1,222 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type Docker from "dockerode";
+import { environmentError, messageOf } from "../../contract/errors.js";
+import type { Part, PartAllocation } from "../types.js";
+import { Addresses } from "./addresses.js";
+import { namedPorts, PORT, SECOND_PORT } from "./specification.js";
+
+/** Pause before a network is removed that the engine still takes for used. */
+const NETWORK_RETRY_MS = 1_000;
+
+/** Parts that share the network of their machine. */
+export const HOST_NETWORK = "host";
+
+/** Where a part listens, and how the others reach it. */
+export type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
+
+/** A part's place in its network. */
+export interface NetworkPlace {
+  /** Its id, or its name. */
+  network: string;
+  /** Absent in the network of its machine. */
+  endpoint?: Docker.EndpointSettings;
+  address: PartAddress;
+  /** Cuts it off, and connects it again at the same address; absent where that cannot be done. */
+  link?: Pick<Docker.Network, "connect" | "disconnect">;
+  /** Gives the address back when the part is gone. */
+  release(): void;
+}
+
+/** What joins the parts on one engine to the others. */
+export interface PartNetwork {
+  /** What the network does to every run; absent: nothing. */
+  condition?: string;
+  /** Why a part cannot get its address again after it was cut off or killed; absent: it can. */
+  losesAddress?: string;
+  /** Why a part cannot be cut off; absent: it can. */
+  staysConnected?: string;
+  place(part: Part): Promise<NetworkPlace>;
+  /** For a container that listens nowhere. */
+  idlePlace(part: Part): Promise<NetworkPlace>;
+  /** @throws Error when it cannot be removed */
+  close(): Promise<void>;
+}
+
+const sameForAll = (host: string, { ports }: Part): PartAddress => ({
+  host,
+  bind: "0.0.0.0",
+  port: PORT,
+  secondPort: SECOND_PORT,
+  ports: namedPorts(ports),
+});
+
+interface OpenNetwork {
+  network: Docker.Network;
+  /** Those that parts keep; absent: the engine gives them. */
+  addresses?: Addresses;
+}
+
+/** A network for this campaign alone, on one engine. It is made with the first part. */
+export class OwnNetwork implements PartNetwork {
+  readonly #docker: Docker;
+  readonly #name: string;
+  readonly #labels: Readonly<Record<string, string>>;
+  readonly #keepsAddresses: boolean;
+  #network: Promise<OpenNetwork> | undefined;
+
+  constructor(
+    docker: Docker,
+    name: string,
+    labels: Readonly<Record<string, string>>,
+    keepsAddresses: boolean,
+  ) {
+    this.#docker = docker;
+    this.#name = name;
+    this.#labels = labels;
+    this.#keepsAddresses = keepsAddresses;
+  }
+
+  async place(part: Part): Promise<NetworkPlace> {
+    const { network, addresses } = await this.#open();
+    const address = addresses?.take();
+    return {
+      network: network.id,
+      endpoint: {
+        Aliases: [part.role],
+        ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
+      },
+      address: sameForAll(part.role, part),
+      link: network,
+      release: () => address !== undefined && addresses?.giveBack(address),
+    };
+  }
+
+  idlePlace(part: Part): Promise<NetworkPlace> {
+    return this.place(part);
+  }
+
+  #open(): Promise<OpenNetwork> {
+    this.#network ??= this.#create().catch((error) => {
+      throw environmentError(
+        `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
+        { cause: error },
+      );
+    });
+    return this.#network;
+  }
+
+  async #create(): Promise<OpenNetwork> {
+    const options = {
+      Name: this.#name,
+      Driver: "bridge",
+      CheckDuplicate: true,
+      Labels: { ...this.#labels },
+    };
+    const network = await this.#docker.createNetwork(options);
+    if (!this.#keepsAddresses) return { network };
+    // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just found to be free.
+    const { IPAM } = await network.inspect().finally(() => network.remove());
+    const subnet = IPAM?.Config?.find(({ Subnet }) => Subnet?.includes("."))?.Subnet;
+    if (!subnet) throw new Error("the engine does not tell the subnet of a network");
+    const fixed = { ...options, IPAM: { Driver: "default", Config: [{ Subnet: subnet }] } };
+    return { network: await this.#docker.createNetwork(fixed), addresses: new Addresses(subnet) };
+  }
+
+  async close(): Promise<void> {
+    const { network } = (await this.#network?.catch(() => undefined)) ?? {};
+    await network?.remove().catch(async () => {
+      // The engine may not have released the endpoint of a removed container yet.
+      await sleep(NETWORK_RETRY_MS);
+      await network.remove().catch((error) => {
+        throw new Error(`${this.#name}: ${messageOf(error)}`, { cause: error });
+      });
+    });
+  }
+}
+
+/** The network of the machine: parts differ by their ports, and whoever reaches the machine reaches them. */
+export class MachineNetwork implements PartNetwork {
+  readonly condition =
+    "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them";
+  readonly staysConnected = "a part in the network of its machine cannot be cut off: use an overlay network";
+  readonly #host: string;
+  /** Finds that many free ports on the machine. */
+  readonly #findPorts: () => Promise<number[]>;
+  #free: number[] = [];
+  readonly #used = new Set<number>();
+  /** One search at a time. */
+  #pending: Promise<unknown> = Promise.resolve();
+
+  /** @param address by which the other machines reach this one @param findPorts finds some free ports there */
+  constructor(address: string, findPorts: () => Promise<number[]>) {
+    this.#host = address;
+    this.#findPorts = findPorts;
+  }
+
+  async place({ ports: names = [] }: Part): Promise<NetworkPlace> {
+    const [port = 0, secondPort = 0, ...others] = await this.#take(2 + names.length);
+    const ports = Object.fromEntries(names.map((name, index) => [name, others[index] ?? 0]));
+    return {
+      network: HOST_NETWORK,
+      address: { host: this.#host, bind: this.#host, port, secondPort, ports },
+      release: () => {
+        for (const each of [port, secondPort, ...others]) this.#used.delete(each);
+      },
+    };
+  }
+
+  async idlePlace(): Promise<NetworkPlace> {
+    const address = { host: this.#host, bind: this.#host, port: 0, secondPort: 0, ports: {} };
+    return { network: HOST_NETWORK, address, release: () => {} };
+  }
+
+  #take(count: number): Promise<number[]> {
+    const taking = this.#pending.then(async () => {
+      while (this.#free.length < count) {
+        const found = await this.#findPorts();
+        this.#free.push(...found.filter((port) => !this.#used.has(port) && !this.#free.includes(port)));
+      }
+      const taken = this.#free.splice(0, count);
+      for (const port of taken) this.#used.add(port);
+      return taken;
+    });
+    this.#pending = taking.catch(() => {});
+    return taking;
+  }
+
+  async close(): Promise<void> {}
+}
+
+const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
+
+/** An attachable overlay network that exists, and which others may use too. */
+export class OverlayNetwork implements PartNetwork {
+  readonly condition: string;
+  readonly losesAddress = LOSES_ADDRESS;
+  readonly staysConnected = LOSES_ADDRESS;
+  readonly #name: string;
+  /** Makes the names of parts differ from those of other campaigns in the same network. */
+  readonly #suffix = randomBytes(3).toString("hex");
+
+  constructor(name: string) {
+    this.#name = name;
+    this.condition = `the parts reach each other through the overlay network ${name}`;
+  }
+
+  async place(part: Part): Promise<NetworkPlace> {
+    const name = `${part.role}-${this.#suffix}`;
+    return {
+      network: this.#name,
+      endpoint: { Aliases: [name] },
+      address: sameForAll(name, part),
+      release: () => {},
+    };
+  }
+
+  idlePlace(part: Part): Promise<NetworkPlace> {
+    return this.place(part);
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,74 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { execa } from "execa";
+import { orphanedServices, recordService, serviceFolder } from "../helper-service.js";
+import type { Leftover, Owner } from "../types.js";
+
+const CONNECTS_WITHIN_S = 10;
+const FOLDER_PREFIX = "ratelimit-bench-ssh-";
+/** Of the engine, unless the address names another. */
+const DEFAULT_SOCKET = "/var/run/docker.sock";
+
+/** A way to an engine's socket on another machine. */
+export interface SshTunnel {
+  socketPath: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Forwards a socket of this machine to an engine's, by the user's own `ssh`: its configuration, keys, agent and known
+ * hosts apply, and it asks nothing. The tunnel ends with this process, however that ends.
+ * @param address `ssh://[user@]host[:port][/path/of/the/socket]`
+ * @throws Error with what `ssh` says when there is no connection
+ */
+export async function openSshTunnel(address: string): Promise<SshTunnel> {
+  const { hostname, port, username, pathname } = new URL(address);
+  const folder = await serviceFolder(FOLDER_PREFIX);
+  const socketPath = join(folder, "docker.sock");
+  const remote = pathname === "" || pathname === "/" ? DEFAULT_SOCKET : decodeURIComponent(pathname);
+  const options = {
+    BatchMode: "yes",
+    ConnectTimeout: CONNECTS_WITHIN_S,
+    ControlPath: "none",
+    ExitOnForwardFailure: "yes",
+    ServerAliveInterval: 5,
+    ServerAliveCountMax: 3,
+  };
+  const words = [
+    ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]),
+    ...["-T", "-L", `${socketPath}:${remote}`],
+    ...(port ? ["-p", port] : []),
+    ...(username ? ["-l", decodeURIComponent(username)] : []),
+    // It repeats its input, which tells that the tunnel stands, and ends with its input, which this process holds.
+    ...["--", hostname.replace(/^\[(.*)\]$/, "$1"), "cat"],
+  ];
+  // In a group of its own: Ctrl-C in the terminal must only reach the orchestrator, which needs it for the clean-up.
+  const ssh = execa("ssh", words, {
+    reject: false,
+    stdin: "pipe",
+    detached: true,
+    buffer: { stdout: false },
+  });
+  const close = async (): Promise<void> => {
+    ssh.stdin?.end();
+    ssh.kill();
+    await ssh;
+    await rm(folder, { recursive: true, force: true });
+  };
+  if (ssh.pid !== undefined) await recordService(folder, ssh.pid);
+  const repeated = new Promise<true>((resolve) => ssh.stdout?.once("data", () => resolve(true)));
+  ssh.stdin?.on("error", () => {});
+  ssh.stdin?.write("\n");
+  const stands = await Promise.race([repeated, ssh.then(() => false)]);
+  if (!stands) {
+    const { stderr, shortMessage } = await ssh;
+    await close();
+    const said = stderr?.trim().split("\n").at(-1);
+    throw new Error(`no connection by ssh: ${said || shortMessage || "ssh said nothing"}`);
+  }
+  return { socketPath, close };
+}
+
+/** Tunnels whose owner is dead: at least their folders are left. */
+export const orphanedTunnels = (isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> =>
+  orphanedServices(FOLDER_PREFIX, "the ssh tunnel", isAlive);

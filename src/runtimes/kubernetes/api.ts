@@ -1,0 +1,510 @@
+import { get as httpGet, type IncomingMessage } from "node:http";
+import { get as httpsGet, type RequestOptions } from "node:https";
+import { PassThrough, type Readable, type Writable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
+import { finished } from "node:stream/promises";
+import type * as Kubernetes from "@kubernetes/client-node";
+import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import type { KubernetesAccess } from "../../contract/machines.js";
+import { unknownContext } from "./failures.js";
+
+/** Each request has its own time-out: a cluster that hangs must not hang a campaign. */
+const REQUEST_TIMEOUT_MS = 15_000;
+/** A connection for exec or a log that follows. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A proxy in front of a cluster may cut connections that are silent for a minute. */
+const PING_EVERY_MS = 25_000;
+
+/** One right that the runtime uses. `permissions.ts` lists them with their reasons; this module is their only user. */
+export interface Use {
+  verb: "create" | "get" | "list" | "watch" | "delete";
+  /** With its subresource, e.g. `pods/exec`. */
+  resource: string;
+}
+
+/** What the cluster answered, or that it did not answer. */
+export class KubernetesError extends Error {
+  override readonly name = "KubernetesError";
+  /** The HTTP status; undefined where there was no answer. */
+  readonly status: number | undefined;
+  /** Kubernetes' own word, e.g. `Forbidden`, `NotFound`. */
+  readonly reason: string | undefined;
+  /** What was asked, e.g. `create pods`. */
+  readonly request: string;
+
+  constructor(request: string, text: string, status?: number, reason?: string, options?: ErrorOptions) {
+    super(text, options);
+    this.request = request;
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+export const hasStatus = (error: unknown, status: number): boolean =>
+  error instanceof KubernetesError && error.status === status;
+
+/** The library throws a text with headers and body; the body has the sentence. */
+function toKubernetesError(request: string, error: unknown): KubernetesError {
+  if (error instanceof KubernetesError) return error;
+  const { code, body, statusCode } = error as { code?: unknown; body?: unknown; statusCode?: unknown };
+  let parsed: unknown = body;
+  if (typeof body === "string") {
+    try {
+      parsed = JSON.parse(body);
+    } catch {}
+  }
+  const { message, reason } = (parsed ?? {}) as { message?: string; reason?: string };
+  // A refused WebSocket tells its status only in its message.
+  const refused = /Unexpected server response: (\d+)/.exec(messageOf(error))?.[1];
+  const status = [code, statusCode, refused].map(Number).find((value) => value >= 100 && value < 600);
+  const text = message ?? messageOf(error).split("\n")[0] ?? "";
+  return new KubernetesError(request, text, status, reason, { cause: error });
+}
+
+/** A process that was started in a pod. */
+export interface ExecProcess {
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  /** Its exit code; undefined where the connection was lost. */
+  exited: Promise<number | undefined>;
+  /** Ends the connection. The process in the pod sees the end of its input. */
+  close(): void;
+}
+
+/** A stream of changes, or of log lines, which ends with `close`. */
+export interface Following {
+  /** Resolves when it ends, by itself or by `close`. */
+  ended: Promise<void>;
+  close(): void;
+}
+
+export type PodEvent = { type: "ADDED" | "MODIFIED" | "DELETED"; pod: Kubernetes.V1Pod };
+
+/** The library has a thousand files, so it is loaded only when a cluster is used. */
+const library = () => import("@kubernetes/client-node");
+
+/**
+ * The kubeconfig that the user has, with the context asked for.
+ * @throws environmentError when there is none or it cannot be read, usageError when it has no such context
+ */
+export async function loadKubeConfig(
+  access: Pick<KubernetesAccess, "context">,
+): Promise<Kubernetes.KubeConfig> {
+  const { KubeConfig } = await library();
+  const config = new KubeConfig();
+  try {
+    config.loadFromDefault();
+  } catch (error) {
+    throw environmentError(
+      `the kubeconfig cannot be read (${messageOf(error).split("\n")[0]}): correct KUBECONFIG`,
+      {
+        cause: error,
+      },
+    );
+  }
+  // Without any file the library invents a cluster at localhost:8080.
+  if (!config.getCurrentCluster() || config.currentContext === "loaded-context") {
+    throw environmentError("there is no kubeconfig: set KUBECONFIG, or make ~/.kube/config");
+  }
+  const names = config.getContexts().map(({ name }) => name);
+  if (access.context !== undefined) {
+    if (!names.includes(access.context)) throw usageError(unknownContext(access.context, names));
+    config.setCurrentContext(access.context);
+  }
+  return config;
+}
+
+/** The namespace of a context, which campaigns use unless another is given. @throws as `loadKubeConfig` */
+export async function contextNamespace(access: Pick<KubernetesAccess, "context">): Promise<string> {
+  const config = await loadKubeConfig(access);
+  return config.getContextObject(config.getCurrentContext())?.namespace ?? "default";
+}
+
+/**
+ * The small part of a cluster's API that the runtime uses, in one namespace. Everything that is asked of a cluster goes
+ * through here.
+ */
+export class KubernetesApi {
+  readonly namespace: string;
+  readonly context: string;
+  readonly #library: typeof Kubernetes;
+  readonly #config: Kubernetes.KubeConfig;
+  readonly #core: Kubernetes.CoreV1Api;
+  readonly #used = new Map<string, Use>();
+
+  private constructor(
+    loaded: typeof Kubernetes,
+    config: Kubernetes.KubeConfig,
+    namespace: string,
+    context: string,
+  ) {
+    this.#library = loaded;
+    this.#config = config;
+    this.namespace = namespace;
+    this.context = context;
+    this.#core = new loaded.CoreV1Api(this.#configuration());
+  }
+
+  /** Asks the cluster nothing. @throws as `loadKubeConfig` */
+  static async connect(access: KubernetesAccess): Promise<KubernetesApi> {
+    const config = await loadKubeConfig(access);
+    const context = config.getContextObject(config.getCurrentContext());
+    const namespace = access.namespace ?? context?.namespace ?? "default";
+    return new KubernetesApi(await library(), config, namespace, config.getCurrentContext());
+  }
+
+  /** The rights that were used so far. */
+  get used(): readonly Use[] {
+    return [...this.#used.values()];
+  }
+
+  /** Address of the cluster, for messages. */
+  get server(): string {
+    return this.#config.getCurrentCluster()?.server ?? "";
+  }
+
+  #configuration(): Kubernetes.Configuration {
+    const { createConfiguration, ServerConfiguration } = this.#library;
+    return createConfiguration({
+      baseServer: new ServerConfiguration(this.server, {}),
+      authMethods: { default: this.#config },
+      promiseMiddleware: [
+        {
+          async pre(context) {
+            context.setSignal(AbortSignal.timeout(REQUEST_TIMEOUT_MS));
+            return context;
+          },
+          async post(context) {
+            return context;
+          },
+        },
+      ],
+    });
+  }
+
+  async #ask<Value>({ verb, resource }: Use, work: () => Promise<Value>): Promise<Value> {
+    const request = `${verb} ${resource}`;
+    this.#used.set(request, { verb, resource });
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as Error).name === "AbortError") {
+        const text = `the cluster did not answer within ${REQUEST_TIMEOUT_MS / 1000} s (${request})`;
+        throw new KubernetesError(request, text, undefined, undefined, { cause: error });
+      }
+      throw toKubernetesError(request, error);
+    }
+  }
+
+  /** The version of the cluster. Everybody may ask. */
+  async version(): Promise<string> {
+    const api = new this.#library.VersionApi(this.#configuration());
+    return (await this.#ask({ verb: "get", resource: "/version" }, () => api.getCode())).gitVersion;
+  }
+
+  /** Whether this user has a right in the namespace. @throws KubernetesError with 403 where it may not ask */
+  async allows({ verb, resource: path }: Use): Promise<boolean> {
+    const api = new this.#library.AuthorizationV1Api(this.#configuration());
+    const [resource, subresource] = path.split("/");
+    const resourceAttributes = { namespace: this.namespace, verb, ...(resource ? { resource } : {}) };
+    const answer = await this.#ask({ verb: "create", resource: "selfsubjectaccessreviews" }, () =>
+      api.createSelfSubjectAccessReview({
+        body: {
+          spec: {
+            resourceAttributes: { ...resourceAttributes, ...(subresource ? { subresource } : {}) },
+          },
+        },
+      }),
+    );
+    return answer.status?.allowed ?? false;
+  }
+
+  /** The name by which the cluster knows this user. @throws KubernetesError before Kubernetes 1.28 */
+  async userName(): Promise<string | undefined> {
+    const api = new this.#library.AuthenticationV1Api(this.#configuration());
+    const answer = await this.#ask({ verb: "create", resource: "selfsubjectreviews" }, () =>
+      api.createSelfSubjectReview({ body: {} }),
+    );
+    return answer.status?.userInfo?.username;
+  }
+
+  /** @param dryRun the cluster checks it as if it were created, quota and admission included */
+  createPod(pod: Kubernetes.V1Pod, { dryRun = false } = {}): Promise<Kubernetes.V1Pod> {
+    return this.#ask({ verb: "create", resource: "pods" }, () =>
+      this.#core.createNamespacedPod({
+        namespace: this.namespace,
+        body: pod,
+        // A misspelt field is an error, not dropped silently.
+        fieldValidation: "Strict",
+        ...(dryRun ? { dryRun: "All" } : {}),
+      }),
+    );
+  }
+
+  /** @returns undefined when it is gone */
+  async pod(name: string): Promise<Kubernetes.V1Pod | undefined> {
+    return this.#ask({ verb: "get", resource: "pods" }, () =>
+      this.#core.readNamespacedPod({ namespace: this.namespace, name }),
+    ).catch(undefinedIfGone);
+  }
+
+  async pods(labelSelector: string): Promise<Kubernetes.V1Pod[]> {
+    const list = await this.#ask({ verb: "list", resource: "pods" }, () =>
+      this.#core.listNamespacedPod({ namespace: this.namespace, labelSelector }),
+    );
+    return list.items;
+  }
+
+  /** @param uid deletes this pod only, not a later one of its name @returns whether it was there */
+  async deletePod(name: string, { graceS, uid }: { graceS: number; uid?: string }): Promise<boolean> {
+    const deleted = await this.#ask({ verb: "delete", resource: "pods" }, () =>
+      this.#core.deleteNamespacedPod({
+        namespace: this.namespace,
+        name,
+        gracePeriodSeconds: graceS,
+        ...(uid === undefined ? {} : { body: { preconditions: { uid } } }),
+      }),
+    ).catch(undefinedIfGone);
+    return deleted !== undefined;
+  }
+
+  async createConfigMap(map: Kubernetes.V1ConfigMap): Promise<Kubernetes.V1ConfigMap> {
+    return this.#ask({ verb: "create", resource: "configmaps" }, () =>
+      this.#core.createNamespacedConfigMap({
+        namespace: this.namespace,
+        body: map,
+        fieldValidation: "Strict",
+      }),
+    );
+  }
+
+  async configMaps(labelSelector: string): Promise<Kubernetes.V1ConfigMap[]> {
+    const list = await this.#ask({ verb: "list", resource: "configmaps" }, () =>
+      this.#core.listNamespacedConfigMap({ namespace: this.namespace, labelSelector }),
+    );
+    return list.items;
+  }
+
+  /** What it owns goes with it, in the background. @returns whether it was there */
+  async deleteConfigMap(name: string): Promise<boolean> {
+    const deleted = await this.#ask({ verb: "delete", resource: "configmaps" }, () =>
+      this.#core.deleteNamespacedConfigMap({
+        namespace: this.namespace,
+        name,
+        propagationPolicy: "Background",
+      }),
+    ).catch(undefinedIfGone);
+    return deleted !== undefined;
+  }
+
+  /** Events of a pod, oldest first; an empty list where they may not be read. */
+  async events(podName: string): Promise<Kubernetes.CoreV1Event[]> {
+    const list = await this.#ask({ verb: "list", resource: "events" }, () =>
+      this.#core.listNamespacedEvent({
+        namespace: this.namespace,
+        fieldSelector: `involvedObject.kind=Pod,involvedObject.name=${podName}`,
+      }),
+    ).catch(() => ({ items: [] }));
+    const at = ({ lastTimestamp, eventTime, metadata }: Kubernetes.CoreV1Event): number =>
+      (lastTimestamp ?? eventTime ?? metadata.creationTimestamp)?.valueOf() ?? 0;
+    return [...list.items].sort((one, other) => at(one) - at(other));
+  }
+
+  /** The nodes of the cluster; undefined where they may not be listed, which is a right beyond the namespace. */
+  async nodes(): Promise<Kubernetes.V1Node[] | undefined> {
+    try {
+      return (await this.#core.listNode()).items;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Follows the changes of the pods with these labels, those that exist first. Reconnects until it is closed.
+   * @param onEvent called for each change
+   * @param onLost called when a connection cannot be made
+   */
+  watchPods(
+    labelSelector: string,
+    onEvent: (event: PodEvent) => void,
+    onLost: (error: Error) => void,
+  ): Following {
+    this.#used.set("watch pods", { verb: "watch", resource: "pods" });
+    const { Watch } = this.#library;
+    const watch = new Watch(this.#config);
+    let isClosed = false;
+    let controller: AbortController | undefined;
+    let onEnd: () => void = () => {};
+    const ended = new Promise<void>((resolve) => {
+      onEnd = resolve;
+    });
+    const connect = async (): Promise<void> => {
+      let failure: unknown;
+      await new Promise<void>((resolve) => {
+        watch
+          .watch(
+            `/api/v1/namespaces/${this.namespace}/pods`,
+            // The cluster ends a watch after this time, and it is made again: none hangs for ever.
+            { labelSelector, timeoutSeconds: 240 },
+            (type, pod) => {
+              if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") onEvent({ type, pod });
+            },
+            (error) => {
+              failure = error;
+              resolve();
+            },
+          )
+          .then((made) => {
+            controller = made;
+            if (isClosed) made.abort();
+          }, resolve);
+      });
+      if (isClosed) return onEnd();
+      if (failure) onLost(toKubernetesError("watch pods", failure));
+      setTimeout(() => (isClosed ? onEnd() : void connect()), failure ? 1_000 : 0);
+    };
+    void connect();
+    return {
+      ended,
+      close() {
+        isClosed = true;
+        controller?.abort();
+        onEnd();
+      },
+    };
+  }
+
+  /**
+   * Writes a container's log to a stream as it grows, and ends the stream with the log, or when the connection is lost.
+   * The library's own function does not end the stream then.
+   * @throws KubernetesError when there is no log yet
+   */
+  async followLog(pod: string, container: string, stream: Writable): Promise<Following> {
+    const path = `/api/v1/namespaces/${this.namespace}/pods/${pod}/log`;
+    const url = new URL(this.server + path);
+    url.search = new URLSearchParams({ container, follow: "true" }).toString();
+    const options: RequestOptions = { method: "GET", timeout: CONNECT_TIMEOUT_MS };
+    await this.#config.applyToHTTPSOptions(options);
+    const response = await this.#ask({ verb: "get", resource: "pods/log" }, () => answerOf(url, options));
+    // Silence is normal from here on; a connection that is dead is noticed by the system.
+    response.socket.setTimeout(0);
+    response.socket.setKeepAlive(true, PING_EVERY_MS);
+    const ended = finished(response).catch(() => {});
+    response.pipe(stream, { end: false });
+    ended.then(() => stream.end());
+    return { ended, close: () => response.destroy() };
+  }
+
+  /** A container's log so far. */
+  log(pod: string, container: string, options: { tailLines?: number } = {}): Promise<string> {
+    return this.#ask({ verb: "get", resource: "pods/log" }, () =>
+      this.#core.readNamespacedPodLog({ namespace: this.namespace, name: pod, container, ...options }),
+    );
+  }
+
+  /**
+   * Starts a process in a container.
+   * @throws KubernetesError when it cannot be started
+   */
+  async exec(pod: string, container: string, command: readonly string[]): Promise<ExecProcess> {
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    let onExit: (code: number | undefined) => void = () => {};
+    const exited = new Promise<number | undefined>((resolve) => {
+      onExit = resolve;
+    });
+    const exec = new this.#library.Exec(this.#config);
+    // The cluster asks for both verbs: `get` for a WebSocket, `create` since Kubernetes 1.35.
+    this.#used.set("create pods/exec", { verb: "create", resource: "pods/exec" });
+    const socket = await this.#ask({ verb: "get", resource: "pods/exec" }, () =>
+      inTime(
+        exec.exec(
+          this.namespace,
+          pod,
+          container,
+          [...command],
+          stdout,
+          stderr,
+          stdin,
+          false,
+          ({ status, details, message }) => {
+            const code = details?.causes?.find(({ reason }) => reason === "ExitCode")?.message;
+            if (status === "Success") onExit(0);
+            else if (code !== undefined) onExit(Number(code));
+            else {
+              stderr.destroyed ||
+                stderr.writableEnded ||
+                stderr.write(`${message ?? "it cannot be started"}\n`);
+              onExit(undefined);
+            }
+          },
+        ),
+        "a process in it",
+        (late) => late.close(),
+      ),
+    );
+    const ping = setInterval(() => socket.ping(), PING_EVERY_MS);
+    ping.unref();
+    socket.addEventListener("close", () => {
+      clearInterval(ping);
+      stdout.end();
+      stderr.end();
+      onExit(undefined);
+    });
+    return { stdin, stdout, stderr, exited, close: () => socket.close() };
+  }
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!hasStatus(error, 404)) throw error;
+}
+
+/** The answer to a GET request, whose body is still to come. @throws with the status and the body of a refusal */
+function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const get = url.protocol === "https:" ? httpsGet : httpGet;
+    const request = get(url, options, async (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      const body = await textOf(response).catch(() => "");
+      reject(
+        Object.assign(new Error(`HTTP status ${response.statusCode}`), { code: response.statusCode, body }),
+      );
+    });
+    request.on("timeout", () =>
+      request.destroy(new Error(`the cluster did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+    );
+    request.on("error", reject);
+  });
+}
+
+/** @param onLate called with what came after the time-out */
+async function inTime<Value>(
+  work: Promise<Value>,
+  what: string,
+  onLate: (value: Value) => void = () => {},
+): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`));
+    }, CONNECT_TIMEOUT_MS);
+  });
+  work.then(
+    (value) => {
+      if (isLate) onLate(value);
+    },
+    () => {},
+  );
+  try {
+    // A refused WebSocket rejects with an event, not with an error.
+    return await Promise.race([work, late]).catch((error) => {
+      throw error instanceof Error
+        ? error
+        : ((error as { error?: Error }).error ?? new Error(String(error.message)));
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}

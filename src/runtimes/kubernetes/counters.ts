@@ -1,0 +1,60 @@
+import {
+  networkOf,
+  SEPARATE_FILES,
+  separateCounters,
+  UNIFIED_FILES,
+  unifiedCounters,
+} from "../containers/control-group.js";
+import { type RunDelays, runDelayUs } from "../run-delay.js";
+import type { PartCounters } from "../types.js";
+
+const ROOT = "/sys/fs/cgroup";
+const NETWORK = "/proc/net/dev";
+const unifiedPaths = UNIFIED_FILES.map((name) => `${ROOT}/${name}`);
+const separatePaths = SEPARATE_FILES.map(({ controller, name }) => `${ROOT}/${controller}/${name}`);
+
+/** Prints files, each after a line with its path. Only the shell itself works: a process would be counted. */
+const show = (paths: readonly string[]): string =>
+  `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
+
+/** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
+export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...unifiedPaths, NETWORK])}; else ${show([...separatePaths, NETWORK])}; fi`;
+
+/**
+ * The counters in what `READ_COUNTERS` printed.
+ * @param ownNetwork whether the pod has a network of its own; with the host's, the bytes are those of the node
+ * @throws Error when a file is missing
+ */
+export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
+  const texts = new Map<string, string>();
+  for (const section of `\n${printed}`.split("\n== ").slice(1)) {
+    const end = section.indexOf("\n");
+    texts.set(section.slice(0, end), section.slice(end + 1));
+  }
+  const textOf = (path: string): string => {
+    const text = texts.get(path);
+    if (!text) throw new Error(`its pod has no ${path}`);
+    return text;
+  };
+  const [cpu, memory, current] = unifiedPaths;
+  const counters =
+    cpu && memory && current && texts.has(cpu)
+      ? unifiedCounters(textOf(cpu), textOf(memory), textOf(current))
+      : separateCounters(...(separatePaths.map(textOf) as [string, string, string, string]));
+  return { ...counters, ...(ownNetwork ? { network: networkOf(textOf(NETWORK)) } : {}) };
+}
+
+/** A shell line that prints the run delay of each thread in a pod. */
+export const READ_RUN_DELAYS =
+  'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
+
+/** The delays in what `READ_RUN_DELAYS` printed; undefined where the system does not report them. */
+export function runDelaysIn(printed: string): RunDelays | undefined {
+  const delays = new Map<string, number>();
+  for (const line of printed.split("\n")) {
+    const [path = "", ...text] = line.split(" ");
+    const delay_us = runDelayUs(text.join(" "));
+    if (path.startsWith("/proc/") && delay_us !== undefined) delays.set(path, delay_us);
+  }
+  return delays.size > 0 ? delays : undefined;
+}

@@ -1,0 +1,95 @@
+import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
+import type { KubernetesAccess } from "../../contract/machines.js";
+import { noImage } from "../containers/images.js";
+import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
+import type { Leftover, RuntimeDescription } from "../types.js";
+import { KubernetesApi } from "./api.js";
+import { apiFailure } from "./failures.js";
+import { OURS } from "./labels.js";
+import { checkPermissions } from "./permissions.js";
+import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
+import { GRACE_S } from "./specification.js";
+
+/** As `process.arch` names an architecture. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };
+
+/** Bare pods in a namespace of a cluster. */
+export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): RuntimeDescription {
+  const connect = () => KubernetesApi.connect(access);
+  const nodes = async () => {
+    try {
+      return (await (await connect()).nodes()) ?? [];
+    } catch {
+      return [];
+    }
+  };
+  return {
+    id: "kubernetes",
+    reaches: "kubernetes",
+    async available() {
+      let api: KubernetesApi | undefined;
+      try {
+        api = await connect();
+        const version = await api.version();
+        return { what: `Kubernetes ${version} answers (context ${api.context}, namespace ${api.namespace})` };
+      } catch (error) {
+        return { unavailableReason: api ? apiFailure(error, api) : messageOf(error) };
+      }
+    },
+    async platform() {
+      const [node] = await nodes();
+      const { architecture = "", operatingSystem } = node?.status?.nodeInfo ?? {};
+      return operatingSystem === undefined
+        ? undefined
+        : { system: operatingSystem, architecture: ARCHITECTURES[architecture] ?? architecture };
+    },
+    cpus: async () => mostCpus(await nodes()),
+    appliedCaps: (caps, cpus) => fittingCaps(caps, cpus),
+    partFaults: { kill: true, pause: true, disconnect: NO_DISCONNECT },
+    // A node pulls an image when it is needed.
+    has: async (program) => (program.image ? true : noImage(program)),
+    async open(options) {
+      const api = await connect();
+      try {
+        const unchecked = await checkPermissions(api);
+        if (unchecked !== undefined) options.onSetupStep(unchecked);
+        return await KubernetesRuntime.open(api, access, options);
+      } catch (error) {
+        throw error instanceof BenchError
+          ? error
+          : environmentError(apiFailure(error, api), { cause: error });
+      }
+    },
+    async leftovers(isAlive) {
+      const found: Leftover[] = [];
+      try {
+        const api = await connect();
+        const isLeftOver = async (annotations: Record<string, string> | undefined): Promise<boolean> => {
+          const owner = ownerOf(annotations?.[OWNER_LABEL]);
+          return owner !== undefined && !(await isAlive(owner));
+        };
+        for (const { metadata } of await api.pods(OURS)) {
+          if (!metadata?.name || !(await isLeftOver(metadata.annotations))) continue;
+          const { name, uid } = metadata;
+          found.push({
+            what: `the pod ${name} in the namespace ${api.namespace} that was left behind`,
+            remove: async () =>
+              void (await api.deletePod(name, { graceS: GRACE_S, ...(uid ? { uid } : {}) })),
+          });
+        }
+        for (const { metadata } of await api.configMaps(OURS)) {
+          if (!metadata?.name || !(await isLeftOver(metadata.annotations))) continue;
+          const { name } = metadata;
+          found.push({
+            what: `the ConfigMap ${name} in the namespace ${api.namespace} that was left behind`,
+            remove: async () => void (await api.deleteConfigMap(name)),
+          });
+        }
+      } catch {
+        // A cluster that does not answer tells nothing; the next start asks again.
+      }
+      return found;
+    },
+    outdated: async () => [],
+  };
+}

@@ -1,0 +1,414 @@
+import { createHash, randomBytes } from "node:crypto";
+import { PassThrough, Writable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
+import type { Node } from "../../contract/env.js";
+import { environmentError, messageOf } from "../../contract/errors.js";
+import { lineWriter } from "../line-client.js";
+import { PartOutput } from "../part-output.js";
+import type { RunDelays } from "../run-delay.js";
+import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
+import type { Following, KubernetesApi } from "./api.js";
+import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./counters.js";
+import { apiFailure, podFailure } from "./failures.js";
+import { LogReader, type SupervisorMessage } from "./log-reader.js";
+import type { PodWatch } from "./pod-watch.js";
+import { PodSession } from "./session.js";
+import { CONTAINER, GRACE_S } from "./specification.js";
+import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
+
+/** How long a pod may wait for a place: a cluster may be about to free one. */
+const PLACE_WITHIN_MS = 30_000;
+/** How long it may take for everything else, e.g. the pull of an image. */
+const RUN_WITHIN_MS = 300_000;
+/** After the end of a pod its log may still be on its way. */
+const LOG_WITHIN_MS = 4_000;
+/** The supervisor ends its program within milliseconds. A pod that does not answer is deleted all the same. */
+const END_WITHIN_MS = 2_000;
+/** From a command to the supervisor until it says that it is done. */
+const DONE_WITHIN_MS = 10_000;
+
+/** The pod's log, taken apart. */
+class PodOutput extends PartOutput {
+  readonly #stdout: PassThrough;
+  readonly #stderr: PassThrough;
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
+
+  constructor() {
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
+    super(stdout, stderr);
+    this.#stdout = stdout;
+    this.#stderr = stderr;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  addStderr(chunk: Buffer): void {
+    this.#stderr.write(chunk);
+  }
+
+  addStdout(text: Buffer): void {
+    this.#stdout.write(text);
+  }
+
+  /** Nothing more comes. */
+  async end(): Promise<void> {
+    this.#stdout.end();
+    this.#stderr.end();
+    // The streams hand on what they got in later turns.
+    await sleep(0);
+    this.finish();
+    this.#end();
+  }
+
+  async completeStdout(): Promise<string> {
+    await this.#ended;
+    return this.stdoutText();
+  }
+}
+
+export interface PodContext {
+  api: KubernetesApi;
+  watch: PodWatch;
+  /** Whether pods have networks of their own. */
+  ownNetwork: boolean;
+}
+
+/** One pod. */
+export class PodPart implements RunningPart {
+  readonly role: string;
+  readonly name: string;
+  readonly exited: Promise<Exit>;
+  readonly onThisMachine = false;
+  readonly write?: (line: string) => void;
+  /** Of the supervisor's lines in the log. */
+  readonly mark = randomBytes(9).toString("hex");
+  caps: Caps = {};
+  pod: V1Pod | undefined;
+  readonly podOutput = new PodOutput();
+  readonly #context: PodContext;
+  readonly #ports: Omit<Node, "host">;
+  readonly #session: PodSession;
+  readonly #reader: LogReader;
+  readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
+  #log: Following | undefined;
+  #forget: () => void = () => {};
+  #ended: (exit: Exit) => void = () => {};
+  #hasEnded = false;
+  /** Its end is told, by the log or by the cluster. */
+  #isEnding = false;
+  #isDown = false;
+  #isStopped = false;
+  #untilReady: () => Promise<void> = async () => {};
+
+  constructor(part: Part, name: string, ports: Omit<Node, "host">, context: PodContext) {
+    this.role = part.role;
+    this.name = name;
+    this.#ports = ports;
+    this.#context = context;
+    this.#session = new PodSession(context.api, name, CONTAINER, () => this.machine);
+    this.exited = new Promise((resolve) => {
+      this.#ended = resolve;
+    });
+    this.#reader = new LogReader(
+      this.mark,
+      (chunk) => this.podOutput.addStderr(chunk),
+      (message) => this.#onMessage(message),
+    );
+    if (part.takesInput) {
+      const input = new Writable({
+        write: (chunk: Buffer, _encoding, done) => {
+          const line = quoted(chunk.toString("utf8"));
+          this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`).then(
+            () => done(),
+            // It may have ended. That is seen elsewhere.
+            () => done(),
+          );
+        },
+      });
+      this.write = lineWriter(input);
+    }
+  }
+
+  get address(): Node {
+    return { host: this.pod?.status?.podIP ?? "", ...this.#ports };
+  }
+
+  get machine(): string {
+    return this.pod?.spec?.nodeName ?? "";
+  }
+
+  /** The image that the node has, as the container runtime there names it. */
+  get imageId(): string {
+    const id = this.pod?.status?.containerStatuses?.[0]?.imageID ?? "";
+    return id.split("@").at(-1) ?? id;
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  /**
+   * Waits until the pod runs, follows its log, and waits until it is ready.
+   * @throws environmentError with the reason and what fixes it
+   */
+  async run(untilReady: () => Promise<void>): Promise<void> {
+    this.#untilReady = untilReady;
+    await this.#untilRunning();
+    this.#refuseIfStopped();
+    this.#followPod();
+    await this.#followLog();
+    // The first command makes the connection, so that the first reading does not have to.
+    if (!this.#isEnding) await this.#session.run("true").catch((error) => this.#orEnded(error));
+    await untilReady();
+  }
+
+  async #orEnded(error: unknown): Promise<void> {
+    // The program may have ended meanwhile, which is told elsewhere.
+    await Promise.race([this.exited, sleep(LOG_WITHIN_MS)]);
+    if (this.#hasEnded) return;
+    throw environmentError(
+      `${this.role} cannot be reached in its pod: ${apiFailure(error, this.#context.api)}`,
+      { cause: error },
+    );
+  }
+
+  async #untilRunning(): Promise<void> {
+    const began = performance.now();
+    const { api, watch } = this.#context;
+    let onChange: () => void = () => {};
+    let isGone = false;
+    const forget = watch.onChange(this.name, (pod) => {
+      if (pod) this.pod = pod;
+      else isGone = true;
+      onChange();
+    });
+    try {
+      for (;;) {
+        this.#refuseIfStopped();
+        const changed = new Promise<void>((resolve) => {
+          onChange = resolve;
+        });
+        const state = stateOf(this.pod);
+        if (state?.running && this.pod?.status?.podIP) return;
+        if (state?.terminated && !isKilled(state)) return;
+        const waited_ms = performance.now() - began;
+        // Events cost a request, so they are read only where a pod takes its time.
+        const events = waited_ms > 5_000 ? await api.events(this.name) : [];
+        const failure = this.pod || isGone ? podFailure(isGone ? undefined : this.pod, events) : undefined;
+        const isLate = waited_ms > (this.machine ? RUN_WITHIN_MS : PLACE_WITHIN_MS);
+        if (failure?.isFinal || isLate) {
+          const text = failure?.text ?? `its pod did not run within ${Math.round(waited_ms / 1000)} s`;
+          throw environmentError(`${this.role} cannot be started: ${text}`);
+        }
+        await Promise.race([changed, sleep(2_000)]);
+      }
+    } finally {
+      forget();
+    }
+  }
+
+  /** Notices an end that the log does not tell: of the whole container, of the pod, or of its node. */
+  #followPod(): void {
+    this.#forget = this.#context.watch.onChange(this.name, (pod) => {
+      if (pod) this.pod = pod;
+      if (this.#isStopped || this.#isEnding) return;
+      const failure = podFailure(pod);
+      const { terminated } = stateOf(pod) ?? {};
+      if (!failure?.isFinal && !terminated) return;
+      void this.#endWithoutLog(
+        terminated?.exitCode,
+        isKilled(stateOf(pod)) || !terminated ? `a failure of its pod: ${failure?.text}` : undefined,
+      );
+    });
+  }
+
+  async #endWithoutLog(code: number | undefined, reason: string | undefined): Promise<void> {
+    await sleep(LOG_WITHIN_MS);
+    if (this.#isEnding || this.#isStopped) return;
+    this.#isEnding = true;
+    await this.#end(
+      reason === undefined ? { code: code ?? null, signal: null } : { code: null, signal: reason },
+    );
+  }
+
+  /** Follows the log to its end, again where the connection was lost. */
+  async #followLog(): Promise<void> {
+    const { api } = this.#context;
+    let toSkip = this.#reader.bytes;
+    const sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        const fresh = chunk.subarray(toSkip);
+        toSkip -= chunk.length - fresh.length;
+        if (fresh.length > 0) this.#reader.write(fresh);
+        done();
+      },
+    });
+    try {
+      this.#log = await api.followLog(this.name, CONTAINER, sink);
+    } catch (error) {
+      if (this.#isStopped) return;
+      throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(error, api)}`, {
+        cause: error,
+      });
+    }
+    this.#log.ended.then(async () => {
+      await sleep(200);
+      if (this.#isStopped || this.#hasEnded) return;
+      await this.#followLog().catch(() => {});
+    });
+  }
+
+  #onMessage(message: SupervisorMessage): void {
+    for (const listener of this.#messageListeners) listener(message);
+    if (message.is === "output" && message.text) this.podOutput.addStdout(message.text);
+    if (message.is === "output" && !message.text) this.#fetched = this.#fetchOutput(message.sha256);
+    if (message.is !== "end" || this.#isEnding) return;
+    this.#isEnding = true;
+    const { code, forMemory } = message;
+    const exit = forMemory
+      ? { code: null, signal: "out of memory: its cap is too small" }
+      : { code, signal: null };
+    this.#fetched.then(
+      () => this.#end(exit),
+      (error) => this.#end({ code: null, signal: `the loss of its output: ${messageOf(error)}` }),
+    );
+  }
+
+  /** Settles when an output that is too long for the log was read. */
+  #fetched: Promise<void> = Promise.resolve();
+
+  async #fetchOutput(sha256: string): Promise<void> {
+    const process = await this.#context.api.exec(this.name, CONTAINER, [
+      "cat",
+      `${SUPERVISOR_FOLDER}/output`,
+    ]);
+    const chunks: Buffer[] = [];
+    process.stderr.resume();
+    for await (const chunk of process.stdout) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks);
+    if (createHash("sha256").update(text).digest("hex") !== sha256)
+      throw new Error(`${text.length} bytes arrived that are not those that ${this.role} wrote`);
+    this.podOutput.addStdout(text);
+  }
+
+  async #end(exit: Exit): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    await this.podOutput.end();
+    this.#ended(exit);
+  }
+
+  /** Resolves with the supervisor's next message of that kind. */
+  #next(is: SupervisorMessage["is"]): Promise<void> {
+    let listener: (message: SupervisorMessage) => void = () => {};
+    const told = new Promise<void>((resolve) => {
+      listener = (message) => message.is === is && resolve();
+      this.#messageListeners.add(listener);
+    });
+    const late = sleep(DONE_WITHIN_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`the supervisor of ${this.role} does not answer`);
+    });
+    return Promise.race([told, late]).finally(() => this.#messageListeners.delete(listener));
+  }
+
+  onLine(listener: (line: string) => void): void {
+    this.podOutput.onLine(listener);
+  }
+
+  output(): Promise<string> {
+    return this.podOutput.completeStdout();
+  }
+
+  lastLines(): readonly string[] {
+    return this.podOutput.lastLines();
+  }
+
+  async trouble(): Promise<string | undefined> {
+    if (this.#isEnding || this.#isStopped) return undefined;
+    return this.#session.run("true").then(() => undefined, messageOf);
+  }
+
+  /** Runs a shell line in its pod. */
+  shell(line: string): Promise<string> {
+    return this.#session.run(line);
+  }
+
+  async counters(): Promise<PartCounters> {
+    return countersIn(await this.#session.run(READ_COUNTERS), this.#context.ownNetwork);
+  }
+
+  async runDelays(): Promise<RunDelays | undefined> {
+    return runDelaysIn(await this.#session.run(READ_RUN_DELAYS));
+  }
+
+  async kill(): Promise<void> {
+    const down = this.#next("down");
+    this.#isDown = true;
+    await this.#session.run(`: >${SUPERVISOR_FOLDER}/hold; kill -9 $(cat ${SUPERVISOR_FOLDER}/pid)`);
+    await down;
+  }
+
+  async restart(onBegun: () => Promise<void>): Promise<void> {
+    // The pod exists all the time, so whoever stops the part ends the new process, too.
+    this.#refuseIfStopped();
+    try {
+      await onBegun();
+      const started = this.#next("started");
+      await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
+      await started;
+      this.#isDown = false;
+      await this.#untilReady();
+      this.#refuseIfStopped();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  #refuseIfStopped(): void {
+    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+  }
+
+  async pause(): Promise<void> {
+    await this.#signal("STOP");
+  }
+
+  async resume(): Promise<void> {
+    await this.#signal("CONT");
+  }
+
+  async #signal(signal: "STOP" | "CONT"): Promise<void> {
+    await this.#session.run(`kill -${signal} $(cat ${SUPERVISOR_FOLDER}/pid)`);
+  }
+
+  /**
+   * Ends the program at once and deletes the pod. The pod is gone a second or two later: whoever closes the runtime waits
+   * for all of them, so that many pods do not add up.
+   */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#forget();
+    if (this.#log && !this.#hasEnded) {
+      const told = this.#session.run("kill -TERM 1").catch(() => {});
+      await Promise.race([told, sleep(END_WITHIN_MS, undefined, { ref: false })]);
+    }
+    this.#session.close();
+    this.#log?.close();
+    const { api } = this.#context;
+    await api.deletePod(this.name, { graceS: GRACE_S }).catch((error) => {
+      throw new Error(`the pod ${this.name}: ${apiFailure(error, api)}`, { cause: error });
+    });
+    await this.#end({ code: null, signal: "its removal" });
+  }
+}
+
+const stateOf = (pod: V1Pod | undefined): V1ContainerState | undefined =>
+  pod?.status?.containerStatuses?.[0]?.state;
+
+/** Ended by the system, not by its program, or never begun. */
+const isKilled = (state: V1ContainerState | undefined): boolean =>
+  ["OOMKilled", "StartError", "ContainerCannotRun"].includes(state?.terminated?.reason ?? "");

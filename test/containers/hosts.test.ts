@@ -1,0 +1,309 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { dockerHostsSchema } from "../../src/contract/machines.js";
+import { dockerOn } from "../../src/runtimes/containers/docker.js";
+import { connectToCurrent } from "../../src/runtimes/containers/endpoint.js";
+import { ownImages } from "../../src/runtimes/containers/images.js";
+import { startTimeOf } from "../../src/runtimes/processes.js";
+import type { Part } from "../../src/runtimes/types.js";
+import { Campaign } from "../helpers/campaign.js";
+import { temporaryFolders } from "../helpers/folders.js";
+import { needs } from "../helpers/needs.js";
+import { ROOT } from "../helpers/programs.js";
+
+const RUN = "/run/ratelimit-bench-hosts";
+const newFolder = temporaryFolders();
+
+/** The three machines of test/helpers/docker-hosts.sh. */
+const MACHINES = [
+  { name: "store", address: "10.97.0.11", role: "store" },
+  { name: "server", address: "10.97.0.12", role: "server" },
+  { name: "load", address: "10.97.0.13", role: "generator" },
+] as const;
+type Machine = (typeof MACHINES)[number]["name"];
+
+const script = (...words: string[]) =>
+  execFileSync("bash", [join(ROOT, "test/helpers/docker-hosts.sh"), ...words], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+
+function dockerAt(machine: Machine, ...words: string[]): string[] {
+  const { stdout } = spawnSync("docker", ["--host", `unix://${RUN}/${machine}.sock`, ...words], {
+    encoding: "utf8",
+  });
+  return stdout.split("\n").filter(Boolean);
+}
+
+/** What runs where now, by machine: roles of the project without its helpers. */
+const roles = (): Record<string, string[]> =>
+  Object.fromEntries(
+    MACHINES.map(({ name }) => [
+      name,
+      dockerAt(name, "ps", "--format", '{{.Label "ratelimit-bench.role"}}').filter((role) =>
+        /^(store|server|generator)-\d+$/.test(role),
+      ),
+    ]),
+  );
+
+/** All containers and volumes on all machines. */
+const left = (): string[] =>
+  MACHINES.flatMap(({ name }) => [
+    ...dockerAt(name, "ps", "--all", "--format", "{{.Names}}"),
+    ...dockerAt(name, "volume", "ls", "--quiet"),
+  ]);
+
+/** The engine's process, as this machine numbers it. */
+const engineOf = (machine: Machine): number => Number(readFileSync(`${RUN}/${machine}.pid`, "utf8"));
+
+function hostsFile(
+  home: string,
+  network = "host",
+  endpoint = (name: Machine): object => ({ docker: `unix://${RUN}/${name}.sock` }),
+): string {
+  const hosts = MACHINES.map(({ name, address, role }) => ({
+    name: `${name}-host`,
+    address,
+    roles: [role],
+    ...endpoint(name),
+  }));
+  const path = join(home, "hosts.yaml");
+  writeFileSync(path, JSON.stringify({ network, hosts }));
+  return path;
+}
+
+const onHosts = (file: string, ...flags: string[]) => ["--runtime", "docker", "--hosts", file, ...flags];
+
+describe("three Docker engines", needs(["docker-hosts"]), () => {
+  let wereThere = false;
+
+  beforeAll(async () => {
+    wereThere = existsSync(RUN);
+    script("up");
+    // The engines have no internet: images come from this machine's.
+    const access = await connectToCurrent("Docker");
+    await ownImages(access.connection.docker, access.builder, {
+      packageFolder: ROOT,
+      signal: new AbortController().signal,
+      hold: async () => {},
+      onSetupStep: () => {},
+    });
+    await access.close();
+  }, 300_000);
+
+  afterAll(() => {
+    if (!wereThere) script("down");
+  });
+
+  test("a standalone store and a cluster are measured, each role on its machine; nothing is left [R-hosts-1]", async () => {
+    const home = newFolder();
+    const campaign = Campaign.run(home, "iovalkey,iovalkey:cluster", onHosts(hostsFile(home)));
+    await campaign.waitForLog("measure");
+    const { store = [], server, load } = roles();
+    expect(store.length).toBeGreaterThan(0);
+    expect(store.every((role) => role.startsWith("store-"))).toBe(true);
+    expect(server).toEqual(["server-1"]);
+    expect(load).toEqual(["generator-1"]);
+    const { code, stderr } = await campaign.ended;
+    expect([0, 5], stderr).toContain(code);
+    expect(left()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
+    expect(campaign.measured).toHaveLength(2);
+    for (const { resources, verdict, store: evidence, placement, links } of campaign.measured) {
+      expect(placement).toMatchObject({ "store-1": "store-host", "server-1": "server-host" });
+      expect(links?.map(({ between }) => between.toSorted().join())).toEqual([
+        "load-host,server-host",
+        "server-host,store-host",
+      ]);
+      expect(verdict.status, JSON.stringify(verdict.reasons)).not.toBe("invalid");
+      for (const role of ["store-1", "server-1", "generator-1"]) {
+        expect(resources[role]?.cpu_us, role).toBeGreaterThan(0);
+        // The links are the machine's: no part's own.
+        expect(resources[role]?.network, role).toBeUndefined();
+      }
+      // From the engine's statistics, since its processes are not this machine's.
+      expect(resources["store-1"]?.source).toBe("cgroup");
+      expect([1, 6]).toContain(evidence?.nodes.length);
+    }
+    expect(campaign.manifest.conditions.join()).toContain("the networks of their machines");
+  });
+
+  test("an overlay network, engines by TLS and by ssh [R-hosts-2]", async () => {
+    const home = newFolder();
+    const hasSshd = existsSync(`${RUN}/ssh/id`);
+    const endpoint = (name: Machine) => {
+      const address = MACHINES.find((machine) => machine.name === name)?.address;
+      if (name === "server") return { docker: `tcp://${address}:2376`, tls: `${RUN}/tls` };
+      return name === "store" && hasSshd
+        ? { docker: `ssh://root@${address}${RUN}/store.sock` }
+        : { docker: `unix://${RUN}/${name}.sock` };
+    };
+    // The user's own ssh is used: here one that knows the key.
+    const bin = join(home, "bin");
+    mkdirSync(bin);
+    const options = `-o IdentityFile=${RUN}/ssh/id -o UserKnownHostsFile=${RUN}/ssh/known_hosts`;
+    writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F /dev/null ${options} "$@"\n`, {
+      mode: 0o755,
+    });
+    const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home, "bench-overlay", endpoint)), {
+      PATH: `${bin}:${process.env.PATH}`,
+    });
+    const { code, stderr } = await campaign.ended;
+    expect([0, 5], stderr).toContain(code);
+    expect(campaign.measured[0]?.verdict.status).not.toBe("invalid");
+    expect(campaign.measured[0]?.resources["store-1"]?.network?.received_bytes).toBeGreaterThan(0);
+    expect(left()).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+
+  test("a machine that goes in a run fails it by its name; the next run is measured once it is back [R-host-gone-1]", async () => {
+    const home = newFolder();
+    const flags = ["--duration-mode", "custom:4", "--runs", "2", "--cooldown", "20"];
+    const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home), ...flags));
+    await campaign.waitForLog("measure");
+    process.kill(engineOf("store"), "SIGKILL");
+    script("up");
+    const { code } = await campaign.ended;
+    expect(code).toBe(4);
+    const results = [...campaign.results.values()];
+    const failures = results.flatMap((result) => (result.status === "failed" ? [result.failure.text] : []));
+    expect(failures).toEqual([expect.stringContaining("store-host")]);
+    expect(results.map(({ status }) => status).sort()).toEqual(["failed", "measured"]);
+    expect(left()).toEqual([]);
+  });
+
+  test("an engine that hangs does not hold up the campaign, which names what is left; clean removes it [R-host-hangs-1]", async () => {
+    const home = newFolder();
+    const file = hostsFile(home);
+    const campaign = Campaign.run(
+      home,
+      "iovalkey",
+      onHosts(file, "--duration-mode", "custom:30", "--runs", "2"),
+    );
+    await campaign.waitForLog("measure");
+    const engine = engineOf("store");
+    onTestFinished(() => void process.kill(engine, "SIGCONT"));
+    process.kill(engine, "SIGSTOP");
+    const { code, stderr } = await campaign.ended;
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/could not be removed: .*Docker on store-host does not answer.*clean --hosts/);
+    const refused = await Campaign.command(home, ["clean", "--yes", "--hosts", file]).ended;
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toMatch(/Docker on store-host does not answer: it hangs/);
+    process.kill(engine, "SIGCONT");
+    const cleaned = await Campaign.command(home, ["clean", "--yes", "--hosts", file]).ended;
+    expect(cleaned.stdout).toMatch(/removed the container .*store-1.* on store-host/);
+    expect(cleaned.code).toBe(0);
+    expect(left()).toEqual([]);
+  });
+
+  test.each(["SIGINT", "SIGKILL"] as const)(
+    "%s in a cluster run leaves nothing on any machine [R-hosts-interrupt-1]",
+    async (signal) => {
+      const home = newFolder();
+      const flags = ["--duration-mode", "custom:30"];
+      const campaign = Campaign.run(home, "iovalkey:cluster", onHosts(hostsFile(home), ...flags));
+      await campaign.waitForLog("measure");
+      campaign.signal(signal);
+      const { code } = await campaign.ended;
+      if (signal === "SIGINT") expect(code).toBe(130);
+      else {
+        expect(left().length).toBeGreaterThan(8);
+        // Its lease names the machines.
+        const { stdout } = await Campaign.command(home, ["clean", "--yes"]).ended;
+        for (const { name } of MACHINES) expect(stdout).toContain(`on ${name}-host`);
+      }
+      expect(left()).toEqual([]);
+      expect(await campaign.leftovers()).toEqual([]);
+    },
+  );
+
+  test("faults are those of the machine that a role runs on, and are undone [R-hosts-3]", async () => {
+    const home = newFolder();
+    const flags = ["--rate", "300", "--duration-mode", "custom:9"];
+    const campaign = Campaign.run(
+      home,
+      "iovalkey",
+      onHosts(hostsFile(home), ...flags, "--fault", "store-restart@3s+0.5s,store-pause@3s+0.5s"),
+    );
+    const { code, stderr } = await campaign.ended;
+    expect([0, 5], stderr).toContain(code);
+    const seen = campaign.measured.map(({ faults, timeline }) => {
+      const { failed = [], p99_us = [] } = timeline ?? {};
+      return {
+        name: faults?.[0]?.name,
+        undone: faults?.[0]?.undone,
+        hasFailed: failed.some((count) => count > 0),
+        hasWaited: p99_us.some((us) => (us ?? 0) > 300_000),
+      };
+    });
+    expect(seen).toHaveLength(2);
+    expect(seen).toContainEqual(
+      expect.objectContaining({ name: "store-restart", undone: true, hasFailed: true }),
+    );
+    expect(seen).toContainEqual(
+      expect.objectContaining({ name: "store-pause", undone: true, hasWaited: true }),
+    );
+    expect(left()).toEqual([]);
+  });
+
+  test("a link that is narrower than the load is what limits", async () => {
+    const home = newFolder();
+    const link = ["netns", "exec", "rlb-lan", "tc", "qdisc"];
+    // What the server's machine receives: requests, and the store's answers.
+    execFileSync("ip", [
+      ...link,
+      ..."replace dev server root tbf rate 5mbit burst 32kb latency 50ms".split(" "),
+    ]);
+    onTestFinished(() => void execFileSync("ip", [...link, "delete", "dev", "server", "root"]));
+    const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home), "--concurrency", "50"));
+    const { stderr } = await campaign.ended;
+    const [result] = campaign.measured;
+    const rates = result?.links?.map(({ bits_per_second }) =>
+      Math.min(...Object.values(bits_per_second ?? {})),
+    );
+    expect(Math.max(...(rates ?? [])), stderr).toBeLessThan(6_000_000);
+    expect(result?.limited_by, JSON.stringify(result?.machine_load)).toMatchObject({ resource: "network" });
+    expect(left()).toEqual([]);
+  });
+
+  test("a part gets its files, which it cannot write, on the machine that it names", async () => {
+    const home = newFolder();
+    const hosts = dockerHostsSchema.parse(JSON.parse(readFileSync(hostsFile(home), "utf8")));
+    const runtime = await dockerOn(hosts).open({
+      packageFolder: ROOT,
+      workFolder: home,
+      programs: [],
+      owner: { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "" },
+      campaign: "files",
+      signal: new AbortController().signal,
+      hold: async () => {},
+      onSetupStep: () => {},
+    });
+    onTestFinished(() => runtime.close());
+    const program = `
+      const { readFileSync, writeFileSync } = require("node:fs");
+      const [path] = process.argv.slice(1);
+      console.log(require("node:os").hostname(), readFileSync(path, "utf8"));
+      for (const written of [path, path + ".new"])
+        try { writeFileSync(written, ""); } catch ({ code }) { console.log(code); }`;
+    const part: Part = {
+      role: "reader",
+      program: "server",
+      machine: "load-host",
+      workingFolder: "own",
+      endsByItself: true,
+      files: { "sub/told.txt": { text: "told" } },
+      arguments: ({ files }) => ["-e", program, `${files}/sub/told.txt`],
+      environment: () => ({}),
+    };
+    const running = await runtime.start(part, async () => {});
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    expect(await running.output()).toBe("load told\nEACCES\nEACCES\n");
+    expect(running.machine).toBe("load-host");
+    await running.stop();
+    expect(left().filter((name) => !name.includes("helper"))).toEqual([]);
+    expect(runtime.machines?.map(({ name }) => name)).toEqual(["store-host", "server-host", "load-host"]);
+  });
+});

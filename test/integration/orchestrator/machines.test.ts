@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Campaign } from "../../helpers/campaign.js";
+import { expectConsistent, expectReconciled } from "../../helpers/expectations.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build, ROOT } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** The environment of a command line whose local runtime has machines, by kind of role. */
+const placed = (placement: Readonly<Record<string, string>>) => ({
+  PLACEMENT: JSON.stringify(placement),
+  // An address: a space in a path would end the option.
+  NODE_OPTIONS: `--import ${pathToFileURL(join(ROOT, "test/helpers/several-machines.mjs")).href}`,
+});
+
+describe("a campaign on several machines", () => {
+  test("has their facts, links and clocks, and what each did in a run", async () => {
+    const environment = placed({ generator: "left", server: "right", store: "right" });
+    const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "2"], environment);
+    const { code, stderr, stdout } = await campaign.ended;
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/left ⇄ right: round trip [\d.]+ (µs|ms)/);
+
+    const { machines = [], sessions = [], conditions, host_speed } = campaign.manifest;
+    expect(machines.map(({ name, shares_kernel_with }) => [name, shares_kernel_with])).toEqual([
+      ["left", ["right"]],
+      ["right", ["left"]],
+    ]);
+    expect(machines.map(({ facts }) => facts?.kernel)).toEqual([
+      campaign.manifest.machine.kernel,
+      campaign.manifest.machine.kernel,
+    ]);
+    expect(host_speed).toBeUndefined();
+    expect(conditions.some((text) => text.startsWith("left, right are one computer"))).toBe(true);
+    const [link, ...others] = sessions[0]?.links ?? [];
+    if (!link) throw new Error("there is no link");
+    expect(others).toEqual([]);
+    expect(link.between).toEqual(["left", "right"]);
+    expect(link.round_trip_us.p50).toBeLessThanOrEqual(link.round_trip_us.p90);
+    // One computer has one clock.
+    for (const { offset_us, bound_us } of [link.clock.before, link.clock.after ?? link.clock.before])
+      expect(Math.abs(offset_us)).toBeLessThanOrEqual(bound_us);
+    expect(link.clock.after).toBeDefined();
+
+    const [result] = campaign.measured;
+    if (!result) throw new Error("there is no result");
+    expectConsistent(result);
+    expectReconciled(result);
+    expect(result.placement).toEqual({
+      "generator-1": "left",
+      "generator-2": "left",
+      "server-1": "right",
+      "store-1": "right",
+    });
+    const { clock: _, ...measured } = link;
+    expect(result.links).toEqual([measured]);
+    expect(Object.keys(result.machine_speed ?? {})).toEqual(["left", "right"]);
+    expect(result).not.toHaveProperty("host_speed");
+    expect(result).not.toHaveProperty("host_load");
+    // All roles of the computer are in it, whichever machine they are on.
+    for (const load of Object.values(result.machine_load ?? {}))
+      expect(load.busy_cpu_percent).toBeGreaterThanOrEqual(
+        Object.values(result.resources).reduce((total, { cpu_percent }) => total + cpu_percent, 0) * 0.8,
+      );
+    expect(Object.keys(result.machine_load ?? {})).toEqual(["left", "right"]);
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+
+  test("interrupted while links are measured, leaves nothing", async () => {
+    const environment = placed({ generator: "left", server: "right", store: "left" });
+    const campaign = Campaign.run(newFolder(), "iovalkey", [], environment);
+    await campaign.part("machine-probe-2");
+    campaign.signal("SIGINT");
+    expect((await campaign.ended).code).toBe(130);
+    expect(await campaign.leftovers()).toEqual([]);
+  });
+
+  test("on one machine nothing is added", async () => {
+    const campaign = Campaign.run(newFolder(), "iovalkey");
+    expect((await campaign.ended).code).toBe(0);
+    expect(campaign.manifest).not.toHaveProperty("machines");
+    expect(campaign.manifest.sessions?.[0]).not.toHaveProperty("links");
+    const [result] = campaign.measured;
+    for (const member of ["placement", "links", "machine_speed", "machine_load"])
+      expect(result).not.toHaveProperty(member);
+  });
+});

@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readHostsFile } from "../../../../src/orchestrator/request/hosts-file.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+
+function read(text: string) {
+  const path = join(newFolder(), "hosts.yaml");
+  writeFileSync(path, text);
+  return readHostsFile(path, "--hosts");
+}
+
+const THREE = `hosts:
+  - { name: a, docker: "ssh://bench@10.0.0.11", address: 10.0.0.11, roles: [store] }
+  - { name: b, docker: "tcp://10.0.0.12:2376", tls: ./certs, address: 10.0.0.12, roles: [server] }
+  - { name: c, docker: my-context, address: c.lan, roles: [generator] }
+`;
+
+test("a file names engines by role; certificates are found beside it", () => {
+  const { network, hosts } = read(THREE);
+  expect(network).toBe("host");
+  expect(hosts.map(({ docker }) => docker)).toEqual([
+    "ssh://bench@10.0.0.11",
+    "tcp://10.0.0.12:2376",
+    "my-context",
+  ]);
+  expect(hosts[1]?.tls).toMatch(/^\/.*\/certs$/);
+});
+
+test("JSON is read too, and one host may have all roles", () => {
+  const one = {
+    name: "a",
+    docker: "unix:///var/run/docker.sock",
+    address: "127.0.0.1",
+    roles: ["store", "server", "generator"],
+  };
+  expect(read(JSON.stringify({ hosts: [one] })).hosts).toEqual([one]);
+});
+
+test.each([
+  ["an unknown key", THREE.replace("address: 10.0.0.11", "adress: 10.0.0.11"), /line 2: .*"?adress.*address/],
+  ["an unknown key at the top", `netwerk: host\n${THREE}`, /line 1: there is no key "netwerk".*network/],
+  ["a role without a host", THREE.replace("[generator]", "[server]"), /no host is for the role generator/],
+  ["two hosts of one name", THREE.replace("name: b", "name: a"), /line 3: two hosts have the name a/],
+  [
+    "an address of the machine alone",
+    THREE.replace("c.lan", "127.0.0.1"),
+    /line 4: c: the other machines cannot reach 127/,
+  ],
+  [
+    "an address with a port",
+    THREE.replace("c.lan", "c.lan:80"),
+    /line 4: hosts\.2\.address: give an IPv4 address/,
+  ],
+  [
+    "an endpoint of another kind",
+    THREE.replace("my-context", "http://c"),
+    /line 4: hosts\.2\.docker: give unix:/,
+  ],
+  [
+    "an option as the host of ssh",
+    THREE.replace("ssh://bench@10.0.0.11", "ssh://-oProxyCommand=x"),
+    /docker: give unix:/,
+  ],
+  [
+    "certificates for ssh",
+    THREE.replace("docker: my-context", "docker: my-context, tls: x"),
+    /tls is for tcp/,
+  ],
+  [
+    "an unknown role",
+    THREE.replace("[server]", "[servers]"),
+    /line 3: hosts\.1\.roles\.0: give a list of store, server, generator/,
+  ],
+  [
+    "a network of one machine",
+    `network: bridge\n${THREE}`,
+    /line 1: the network bridge does not join machines/,
+  ],
+  ["no hosts", "network: host", /hosts/],
+  ["an empty file", "", /give network and hosts/],
+  ["broken YAML", "hosts: [", /line 1: /],
+])("%s is refused in one line with 2", (_what, text, message) => {
+  const error = (() => {
+    try {
+      read(text);
+    } catch (each) {
+      return each as Error & { exitCode: number };
+    }
+    throw new Error("it was accepted");
+  })();
+  expect(error.message).toMatch(message);
+  expect(error.message).toMatch(/^hosts\.yaml line \d+: [^\n]+$/);
+  expect(error.exitCode).toBe(2);
+});
+
+test("a file that is not there is named", () => {
+  expect(() => readHostsFile("/nowhere/hosts.yaml", "--hosts")).toThrow(
+    /^--hosts \/nowhere\/hosts\.yaml cannot be read/,
+  );
+});

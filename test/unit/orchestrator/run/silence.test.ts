@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { OTHERS_TIMEOUT_S } from "../../../../src/contract/progress.js";
+import { SILENCE_S, SilenceWatch, START_S } from "../../../../src/orchestrator/run/silence.js";
+
+const ROLES = [{ id: "generator-1" }, { id: "generator-2" }];
+const WARMUP_S = 5;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** The failure that the watch has noticed so far, as text. */
+function watched() {
+  const watch = new SilenceWatch(ROLES, WARMUP_S);
+  const found: string[] = [];
+  watch.failed.catch((error) => found.push(`${error.role}: ${error.message}`));
+  return { watch, found };
+}
+
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(1000 * seconds);
+
+test("a generator that hangs is named, not one that waits for it; sooner than one stops waiting [R-generator-hangs-1]", async () => {
+  const { watch, found } = watched();
+  watch.heard(1);
+  watch.expectNothing(0);
+  await pass(SILENCE_S + WARMUP_S - 1);
+  expect(found).toEqual([]);
+  await pass(3);
+  expect(found).toEqual(["generator-2: said nothing for 65 s: it hangs, or its machine does"]);
+  expect(Math.max(SILENCE_S, START_S)).toBeLessThan(OTHERS_TIMEOUT_S);
+});
+
+test("one that never says a word has the time that many others need to start", async () => {
+  const { watch, found } = watched();
+  watch.expectNothing(0);
+  await pass(START_S - 1);
+  expect(found).toEqual([]);
+  await pass(3);
+  expect(found).toEqual(["generator-2: said nothing for 110 s: it hangs, or its machine does"]);
+});
+
+test("who waits may be silent for ever, and is expected again when all go on", async () => {
+  const { watch, found } = watched();
+  for (const index of ROLES.keys()) watch.expectNothing(index);
+  await pass(1000);
+  expect(found).toEqual([]);
+  watch.expectAll();
+  for (let second = 0; second < 200; second++) {
+    await pass(1);
+    watch.heard(0);
+  }
+  expect(found).toEqual([expect.stringContaining("generator-2: ")]);
+});
+
+test("lines that come after a stop of the orchestrator itself count", async () => {
+  const { watch, found } = watched();
+  watch.expectAll();
+  await pass(SILENCE_S + WARMUP_S);
+  // Its timers came first.
+  watch.heard(0);
+  watch.heard(1);
+  await pass(2);
+  expect(found).toEqual([]);
+  watch.stop();
+  watch.heard(0);
+  await pass(1000);
+  expect(found).toEqual([]);
+});
