@@ -1,7 +1,7 @@
 """All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from report.analysis.adjusted import AdjustedPair, adjusted_pairs
 from report.analysis.cells import Cell
@@ -38,7 +38,9 @@ class Analysis:
     server_scalings: tuple[ServerScaling, ...] = ()
     """Empty unless some target was measured with several numbers of servers."""
     host_speed: CampaignHostSpeed | None = None
-    """None where it is not known."""
+    """None where it is not known, and where runs took place on several machines."""
+    machine_speeds: Mapping[str, CampaignHostSpeed] = field(default_factory=dict)
+    """By machine, where there are several."""
     adjusted: tuple[AdjustedPair, ...] = ()
     """Ratios adjusted for the host's speed: nothing is decided by them."""
 
@@ -67,9 +69,14 @@ class Analysis:
 
 def analyse(campaign: Campaign) -> Analysis:
     """Computes rows, rankings, comparisons and thresholds of a campaign."""
-    judged, host_speed = with_host_speed(campaign)
+    judged, speeds = with_host_speed(campaign)
     found = analysis_of(judged, summarize(judged))
-    return replace(found, host_speed=host_speed, adjusted=adjusted_pairs(judged, found.cells))
+    return replace(
+        found,
+        host_speed=speeds.host,
+        machine_speeds=speeds.machines,
+        adjusted=adjusted_pairs(judged, found.cells),
+    )
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:

@@ -18,13 +18,32 @@ from report.analysis.server_numbers import MeasuredTarget, ServerNumber, measure
 from report.analysis.several_servers import target_names
 from report.analysis.summary import Summary
 from report.base.format import joined, plural, rate
-from report.statistics.resampling import MIN_RUNS_FOR_95_PERCENT, Resamples
+from report.statistics.resampling import MIN_RUNS_FOR_95_PERCENT, Estimate, Resamples, estimate_of
 from report.statistics.scalability import MIN_SERVER_NUMBERS
 
 #: Kinds of roles in the order of a table.
 KINDS = ("generator", "server", "service", "store")
 
 _SEED = 1
+
+#: A server that answered fewer requests before the window was not warm, see "Checked" in docs/scale.md.
+_WARM_REQUESTS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityCheck:
+    """What runs with fewer servers predict of those with the most, beside what these showed."""
+
+    servers: int
+    """The most."""
+    requests_per_second: Estimate
+    """As measured with these."""
+    cpu_from_servers: int
+    """The number of servers whose runs tell the CPU per request that is predicted."""
+    cpus: Mapping[str, tuple[Estimate, Estimate]]
+    """CPUs that are busy at this rate, as predicted and as measured, by kind."""
+    law: FittedLaw | None
+    """Fitted without the most servers; None where too few are left for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +67,8 @@ class CapacityPlan:
     first_limit: tuple[str, float] | None
     """Which of the needed roles carry the least, and how many requests per second. None where the CPU time of
     some is not known, or no number of servers is enough."""
+    check: CapacityCheck | None
+    """None with one number of servers."""
     notes: tuple[str, ...]
     """What the figures do not say: sentences without the name of the target."""
 
@@ -73,8 +94,7 @@ def _plan(target: MeasuredTarget, name: str, demand: Demand) -> CapacityPlan:
         for number in numbers
     }
     law = fit_law([number for number in numbers if not number.unusable_reason], draws)
-    # The most servers are the closest to what is planned.
-    number = ([each for each in numbers if each.shared_cpus is None] or list(numbers))[-1]
+    number = _closest(numbers)
     kinds = [kind for kind in KINDS if kind in ("generator", *part_kinds(number.identity))]
     needs = {
         kind: need
@@ -95,13 +115,46 @@ def _plan(target: MeasuredTarget, name: str, demand: Demand) -> CapacityPlan:
         unknown_kinds=unknown,
         law=law,
         first_limit=None if unknown else _first_limit(needs),
+        check=_check(numbers, draws, kinds),
         notes=(
             *_growth_notes(numbers, law),
             *(_reach_notes(law, needs["server"], demand) if law and "server" in needs else ()),
             *_store_notes(number, needs.get("store")),
             *(f"the CPU time of the {kind} is not known" for kind in unknown),
+            *_warm_up_notes(numbers),
             *_run_notes([len(each.runs) for each in numbers if each.servers in used]),
         ),
+    )
+
+
+def _closest(numbers: Sequence[ServerNumber]) -> ServerNumber:
+    """Whose CPU per request is planned with: the most servers are the closest to what is planned."""
+    return ([each for each in numbers if each.shared_cpus is None] or list(numbers))[-1]
+
+
+def _check(
+    numbers: Sequence[ServerNumber], draws: Mapping[int, Resamples | None], kinds: Sequence[str]
+) -> CapacityCheck | None:
+    """The runs with the most servers, predicted by those with fewer."""
+    *fewer, most = numbers
+    if not fewer:
+        return None
+    known, own = _closest(fewer), draws[most.servers]
+    rates = [figures.requests_per_second for figures in most.measured]
+    measured = estimate_of(float(np.median(rates)), own.medians(rates) if own else None)
+    demand = Demand(measured.value, 1)
+    needs = {
+        kind: (role_need(known, kind, draws[known.servers], demand), role_need(most, kind, own, demand))
+        for kind in kinds
+    }
+    return CapacityCheck(
+        servers=most.servers,
+        requests_per_second=measured,
+        cpu_from_servers=known.servers,
+        cpus={kind: (then.cpus, now.cpus) for kind, (then, now) in needs.items() if then and now},
+        law=fit_law([number for number in fewer if not number.unusable_reason], draws)
+        if not most.unusable_reason
+        else None,
     )
 
 
@@ -168,6 +221,16 @@ def _store_notes(number: ServerNumber, need: RoleNeed | None) -> list[str]:
     return [
         f"one store node carries {rate(need.carried_by_one)} requests/s: several are a cluster, which these "
         "runs did not measure"
+    ]
+
+
+def _warm_up_notes(numbers: Sequence[ServerNumber]) -> list[str]:
+    """That several servers share the requests of a warm-up, and were not warm after it."""
+    return [
+        f"with {plural(number.servers, 'server')} each answered {number.warm_up_requests_per_server:,} "
+        "requests in its warm-up: code that is not compiled yet costs more CPU, use a longer --warmup"
+        for number in numbers
+        if number.warm_up_requests_per_server < _WARM_REQUESTS
     ]
 
 

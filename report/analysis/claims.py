@@ -2,7 +2,7 @@
 claim, with the copy of the reference (M31)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report.analysis.campaign_analysis import Analysis
@@ -105,11 +105,12 @@ class ComparedRows:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A cause with the factor that it has, and its part of the whole, as a share of the logarithm."""
+    """A cause with the factor that it has, and its part of the whole."""
 
     cause: str
     compared: ComparedRows
     share: float | None
+    """Of the logarithm; None where causes work against each other, or the whole was not shown to differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,11 @@ class DecomposedRatio:
     steps: tuple[Step, ...]
     product: float | None
     """Of the steps; None where one has no ratio."""
+
+    @property
+    def is_opposed(self) -> bool:
+        """One cause was shown to raise the ratio, and one to lower it."""
+        return _raises_and_lowers(step.compared for step in self.steps)
 
     @property
     def adds_up(self) -> bool | None:
@@ -139,6 +145,16 @@ class JudgedClaim:
     """What would tell it, where it cannot be told here; empty where that is not known."""
     comparisons: tuple[ComparedRows, ...]
     decomposition: DecomposedRatio | None
+
+    @property
+    def command(self) -> str:
+        """Measures it again, with as many runs as it takes; empty where it was told, or nothing ran."""
+        measured = [each for each in self.comparisons if each.runs]
+        untold = [each for each in _untold(measured) if each.takes]
+        if self.verdict != UNTOLD or not untold:
+            return ""
+        most = _most_runs(untold)
+        return f"ratelimit-bench claims run {self.claim.id} --again" + (f" --runs {most}" if most else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +203,25 @@ def judged_claim(claim: Claim, analyses: Mapping[str, Analysis]) -> JudgedClaim:
 
 
 def _takes(claim: Claim, comparisons: Sequence[ComparedRows]) -> str:
-    judged = [each.judgement for each in comparisons if each.judgement and each.claimed.as_published]
+    untold = _untold(comparisons)
+    most = _most_runs(untold)
     found = [
         *([claim.cannot_be_told[1]] if claim.cannot_be_told else []),
-        *(judgement.takes for judgement in judged if judgement.verdict == UNTOLD),
+        # Of several numbers of runs the largest is enough.
+        *(each.takes for each in untold if each.runs_needed in (None, most)),
     ]
     return "; ".join(dict.fromkeys(filter(None, found)))
+
+
+def _untold(comparisons: Sequence[ComparedRows]) -> list[Judgement]:
+    """Of the comparisons under the conditions of the publication, which decide a claim."""
+    judged = [each.judgement for each in comparisons if each.judgement and each.claimed.as_published]
+    return [each for each in judged if each.verdict == UNTOLD]
+
+
+def _most_runs(judgements: Sequence[Judgement]) -> int | None:
+    """How many runs per side would decide each of them, as far as that is known."""
+    return max((each.runs_needed for each in judgements if each.runs_needed is not None), default=None)
 
 
 def _row(analysis: Analysis, hashes: Sequence[str]) -> Row | None:
@@ -261,6 +290,7 @@ def _judged(pair: _Pair, found: Comparison, against: Mapping[float, Comparison])
         copy_told_apart=resolution is not None and resolution.told_apart,
         obstacle=obstacle,
         takes=_takes_of(believed, undecided),
+        runs_needed=None if believed.blocked or not undecided else _hardest(undecided).runs_needed,
     )
     expected = pair.claimed.expected
     return ComparedRows(
@@ -320,7 +350,7 @@ def _alone(claimed: ClaimedComparison, analysis: Analysis | None, claim: Claim) 
         judgement = Judgement(UNTOLD, claimed.missing or "a row has no run", "")
     elif claim.needs:
         program, source = claim.needs
-        judgement = Judgement(UNTOLD, f"it takes {program}", f"--program {program}=PATH ({source})")
+        judgement = Judgement(UNTOLD, f"no {program} was given", f"--program {program}=PATH ({source})")
     else:
         judgement = Judgement(UNMEASURED, "", "")
     return ComparedRows(
@@ -364,7 +394,9 @@ def _decomposed(claim: Claim, comparisons: Sequence[ComparedRows]) -> Decomposed
     ratios = [each.ratio for _, each in parts]
     known = [each for each in ratios if each is not None]
     product = math.prod(known) if len(known) == len(ratios) else None
-    total = math.log(product) if product else 0.0
+    differs = whole.interval is not None and not whole.interval.low <= 1 <= whole.interval.high
+    shared = differs and not _raises_and_lowers(each for _, each in parts)
+    total = math.log(product) if product and shared else 0.0
     return DecomposedRatio(
         whole,
         tuple(
@@ -373,3 +405,8 @@ def _decomposed(claim: Claim, comparisons: Sequence[ComparedRows]) -> Decomposed
         ),
         product,
     )
+
+
+def _raises_and_lowers(causes: Iterable[ComparedRows]) -> bool:
+    intervals = [each.interval for each in causes if each.interval is not None]
+    return any(each.low > 1 for each in intervals) and any(each.high < 1 for each in intervals)

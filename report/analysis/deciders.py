@@ -26,6 +26,11 @@ def algorithm_of(identity: Identity) -> str:
     return identity.algorithm or NOT_KNOWN
 
 
+def decided_by_text(identity: Identity) -> str:
+    """`decided by a module`."""
+    return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
+
+
 @dataclass(frozen=True, slots=True)
 class NamedFacts:
     """Which facts go without saying, because all clients of a campaign share them."""
@@ -51,7 +56,7 @@ class NamedFacts:
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
             return algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
-        by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
+        by = decided_by_text(identity)
         return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
 
 

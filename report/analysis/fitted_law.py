@@ -36,6 +36,10 @@ class FittedLaw:
     def _known(self) -> list[ScalingLaw]:
         return [each for each in self.resampled if each]
 
+    def throughput(self, servers: int) -> Estimate:
+        """Requests per second of so many servers."""
+        return estimate_of(self.law.throughput(servers), [each.throughput(servers) for each in self._known])
+
     def servers_for(self, requests_per_second: float) -> Estimate:
         """How many servers reach a throughput; infinite where none do."""
 

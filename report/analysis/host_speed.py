@@ -6,7 +6,7 @@ both, and one that changed for good in the middle is as it should be in the next
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -53,7 +53,19 @@ def _is_off(index: float) -> bool:
 
 def host_speed_of(runs: Sequence[Run]) -> CampaignHostSpeed | None:
     """None where it is not known of any run."""
-    times = [run.host_speed.integer_us for run in runs if run.host_speed]
+    return _speed_of([run.host_speed.integer_us for run in runs if run.host_speed])
+
+
+def machine_speeds_of(runs: Sequence[Run]) -> dict[str, CampaignHostSpeed]:
+    """The same by machine, where runs took place on several."""
+    times: dict[str, list[float]] = {}
+    for run in runs:
+        for name, speed in run.machine_speed.items():
+            times.setdefault(name, []).append(speed.integer_us)
+    return {name: found for name in sorted(times) if (found := _speed_of(times[name]))}
+
+
+def _speed_of(times: Sequence[float]) -> CampaignHostSpeed | None:
     if not times:
         return None
     middle = median(times)
@@ -67,12 +79,12 @@ def host_speed_of(runs: Sequence[Run]) -> CampaignHostSpeed | None:
     )
 
 
-def _reason(index: float) -> Reason:
+def _reason(index: float, host: str = "the host") -> Reason:
     pace, change = ("slower", 1 / index - 1) if index < 1 else ("faster", index - 1)
     return Reason(
         RULE,
         "suspect",
-        f"before and after this run the host was {percent(100 * change)} {pace} than beside the campaign’s "
+        f"before and after this run {host} was {percent(100 * change)} {pace} than beside the campaign’s "
         "median run",
     )
 
@@ -87,17 +99,45 @@ def _judged(run: Run, found: CampaignHostSpeed) -> Run:
     return replace(run, verdict="suspect", reasons=(*run.reasons, _reason(index)))
 
 
-def with_host_speed(campaign: Campaign) -> tuple[Campaign, CampaignHostSpeed | None]:
+def _judged_by_machines(run: Run, found: Mapping[str, CampaignHostSpeed]) -> Run:
+    """Each machine is judged by itself: of several, one may be slow."""
+    index = {name: found[name].integer_us / speed.integer_us for name, speed in run.machine_speed.items()}
+    run = replace(run, machine_index=index)
+    off = {
+        name: value
+        for name, value in index.items()
+        if not found[name].drifts and found[name].runs >= MIN_RUNS and _is_off(value)
+    }
+    if run.verdict == "invalid" or not off:
+        return run
+    reasons = (_reason(value, f"the machine {name}") for name, value in off.items())
+    return replace(run, verdict="suspect", reasons=(*run.reasons, *reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class HostSpeeds:
+    """The host of a campaign, or its machines; neither where nothing is known."""
+
+    host: CampaignHostSpeed | None
+    machines: Mapping[str, CampaignHostSpeed]
+
+
+def with_host_speed(campaign: Campaign) -> tuple[Campaign, HostSpeeds]:
     """The campaign with each run's index, and with runs that are suspect because of the host; and the host.
 
-    Runs of all layers share the median: they ran on one host.
+    Runs of all layers share the median: they ran on one host, or on the same machines.
     """
-    found = host_speed_of((*campaign.runs, *campaign.operations))
-    if found is None:
-        return campaign, None
-    judged = replace(
+    runs = (*campaign.runs, *campaign.operations)
+    host, machines = host_speed_of(runs), machine_speeds_of(runs)
+
+    def judged(run: Run) -> Run:
+        if run.machine_speed:
+            return _judged_by_machines(run, machines)
+        return run if host is None else _judged(run, host)
+
+    changed = replace(
         campaign,
-        runs=tuple(_judged(run, found) for run in campaign.runs),
-        operations=tuple(_judged(run, found) for run in campaign.operations),
+        runs=tuple(map(judged, campaign.runs)),
+        operations=tuple(map(judged, campaign.operations)),
     )
-    return judged, found
+    return changed, HostSpeeds(host, machines)

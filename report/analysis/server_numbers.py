@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 from report.analysis.hardware_text import cpus_in_lists
@@ -50,6 +51,11 @@ class ServerNumber:
         return -(-self.measured[0].generator_workers // max(1, self.roles_of("generator")))
 
     @property
+    def warm_up_requests_per_server(self) -> int:
+        """What a server answered before the window, in the middle of the runs."""
+        return int(median(figures.warm_up.requests for figures in self.measured) / self.servers)
+
+    @property
     def store_threads(self) -> int:
         """That run commands in a store node."""
         return self.measured[0].store_threads
@@ -69,16 +75,23 @@ class ServerNumber:
 
     @cached_property
     def shared_cpus(self) -> int | None:
-        """How many CPUs the roles had, where these are fewer than the threads that do the work of servers,
-        generators, services and store nodes. None where they are enough, or not known."""
+        """How many CPUs the roles had, where these are fewer than all roles together can keep busy: one with
+        each thread that does the work, or their caps. None where they are enough, or not known."""
         cpus = self._cpus
-        busy = (
-            self.servers
-            + self.measured[0].generator_workers
-            + self.roles_of("service")
-            + self.roles_of("store") * self.store_threads
-        )
-        return cpus if cpus is not None and busy > cpus else None
+        threads = {
+            "generator": self.measured[0].generator_workers,
+            "server": self.servers,
+            "service": self.roles_of("service"),
+            "store": self.roles_of("store") * self.store_threads,
+        }
+        usable = sum(self._within_caps(kind, count) for kind, count in threads.items())
+        # Caps are decimal fractions, whose sum may be too large in its last binary digit.
+        return cpus if cpus is not None and usable > cpus + 1e-9 else None
+
+    def _within_caps(self, kind: str, threads: int) -> float:
+        """CPUs that all roles of a kind can keep busy with so many threads together."""
+        cap = self.cpu_cap(kind)
+        return threads if cap is None else min(threads, self.roles_of(kind) * cap)
 
     @property
     def _cpus(self) -> int | None:

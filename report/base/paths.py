@@ -24,4 +24,4 @@ def node_package_file(name: str) -> Path:
     return next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
 
 
-PLOTLY_BUNDLE = node_package_file("plotly.js-cartesian-dist-min/plotly-cartesian.min.js")
+PLOTLY_BUNDLE = node_package_file("plotly.js-basic-dist-min/plotly-basic.min.js")

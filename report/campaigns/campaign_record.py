@@ -8,7 +8,7 @@ from typing import Any
 from report.analysis.figures import FIGURES, server_cpu
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
-from report.results.model import Campaign, Excluded, Identity
+from report.results.model import Campaign, Excluded, Identity, Run
 from report.sections.environment import machine_facts
 from report.statistics.runs import Spread
 
@@ -70,6 +70,8 @@ class CampaignRecord:
     valid_runs: int
     by_hand: int
     """Rows without a configuration's hash: they cannot be matched with any other."""
+    unranked: int
+    """Configurations that are in no table of speed: with faults, and of foreign programs."""
     excluded: tuple[Excluded, ...]
 
     @property
@@ -127,25 +129,33 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
     )
 
 
+def _unranked(campaign: Campaign) -> tuple[Run, ...]:
+    return (*campaign.operations, *campaign.fault_runs)
+
+
 def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> CampaignRecord:
     """What stays of a campaign when its runs are let go."""
     versions = _versions(summaries)
     manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
+    runs = (*campaign.runs, *_unranked(campaign))
+    every = (*runs, *campaign.diagnoses, *campaign.burn_in)
     return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,
         folder=folder,
-        started_at=manifest["started_at"] if manifest else min(run.started_at for run in campaign.runs),
+        started_at=manifest["started_at"] if manifest else min(run.started_at for run in every),
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
         rows=tuple(
             _row(summary, manifest) for summary in sorted(known, key=lambda row: row_order(row.identity))
         ),
-        runs=len(campaign.runs),
-        valid_runs=sum(summary.valid_runs for summary in summaries),
+        runs=len(runs),
+        valid_runs=sum(summary.valid_runs for summary in summaries)
+        + sum(run.verdict != "invalid" and run.failure is None for run in _unranked(campaign)),
         by_hand=len(summaries) - len(known),
+        unranked=len({run.identity.key for run in _unranked(campaign)}),
         excluded=campaign.excluded,
     )
 

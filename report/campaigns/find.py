@@ -18,7 +18,8 @@ class Found:
     empty: tuple[Path, ...]
 
 
-def _results(folder: Path) -> bool:
+def has_results(folder: Path) -> bool:
+    """A file beside the manifest could be a result."""
     return any(
         path.suffix == ".json" and path.name != MANIFEST and not path.name.startswith(".")
         for path in folder.iterdir()
@@ -39,7 +40,7 @@ def find_campaigns(root: Path) -> Found:
         for path in sorted(root.iterdir()):
             if path.is_symlink() or not path.is_dir() or path.name.startswith(".") or path.name == REPORT:
                 continue
-            if _results(path):
+            if has_results(path):
                 campaigns.append(path)
             elif (path / MANIFEST).exists():
                 empty.append(path)

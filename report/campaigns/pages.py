@@ -1,6 +1,7 @@
 """The pages over several campaigns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,6 +22,20 @@ DRIFT = (
     "interval or a verdict. To show a difference, measure "
     "both sides in one campaign."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCampaign:
+    """A row of a list of campaigns."""
+
+    record: CampaignRecord
+    environment: Mapping[str, str]
+    links: Mapping[str, str]
+    """Addresses of what its own report holds, by name."""
+    row_id: str = ""
+    """For filters; empty where there are none."""
+    lead: str = ""
+    """What it shows."""
 
 
 def _links(campaign: CampaignRecord) -> dict[str, str]:
@@ -92,8 +107,9 @@ def index_page(
     return render_template(
         "campaigns.html.j2",
         styles=STYLES,
-        campaigns=[
-            (campaign, dict(campaign.environment), _links(campaign)) for campaign in reversed(campaigns)
+        listed=[
+            ListedCampaign(campaign, dict(campaign.environment), _links(campaign))
+            for campaign in reversed(campaigns)
         ],
         empty=[path.name for path in empty],
         excluded=excluded,

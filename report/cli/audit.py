@@ -9,7 +9,7 @@ from report.base.files import write_all
 from report.base.terminal import run_program
 from report.export.audit_markdown import audit_markdown
 from report.html.audit_page import audit_page
-from report.results.audit import load_audit
+from report.results.audit import Audit, load_audit
 
 PAGE = "index.html"
 
@@ -29,10 +29,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def audit_files(audit: Audit) -> dict[str, str]:
+    """The page and the Markdown by name."""
+    return {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)}
+
+
 def _run(options: argparse.Namespace) -> int:
     folder = Path(options.folder).resolve()
-    audit = load_audit(folder)
-    write_all(folder, {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)})
+    write_all(folder, audit_files(load_audit(folder)))
     print(one_line(folder / PAGE, 4096))
     return 0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.claims import judged_claim
+from report.analysis.claims import JudgedClaim, judged_claim
 from report.base.errors import one_line
 from report.base.files import write_all
 from report.base.terminal import run_program
@@ -53,6 +53,11 @@ def _relative(target: Path, start: Path) -> str:
     return "" if path == "." else f"{path}/"
 
 
+def claims_files(claims: Sequence[JudgedClaim], register: ClaimsRegister) -> dict[str, str]:
+    """The page and the verdicts by name."""
+    return {PAGE: claims_page(claims, register), VERDICTS: claim_verdicts(claims)}
+
+
 def _run(options: argparse.Namespace) -> int:
     folder = Path(options.folder).resolve()
     report = folder / REPORT
@@ -62,7 +67,7 @@ def _run(options: argparse.Namespace) -> int:
     claims = [judged_claim(claim, analyses) for claim in register.claims]
     root = _relative(folder, markdown.parent)
     text = claims_markdown(claims, register, root, in_docs=markdown.parent.name == "docs")
-    files = {PAGE: claims_page(claims, register), VERDICTS: claim_verdicts(claims)}
+    files = claims_files(claims, register)
     if markdown.parent == report:
         files[markdown.name] = text
     else:

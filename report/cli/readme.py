@@ -6,7 +6,10 @@ difference.
 
 import re
 import sys
+import tarfile
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.markdown import code, prose, table
@@ -17,20 +20,29 @@ from report.sections.first_screen import decision_cells
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
+#: Its runs, which belong into that folder.
+RUNS = f"{EXAMPLE}.tar.xz"
 BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
+
+
+def _example() -> Campaign:
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(ROOT / RUNS) as archive:
+            archive.extractall(folder, filter="data")
+        return load_campaign(Path(folder) / Path(EXAMPLE).name)
 
 
 def _where(campaign: Campaign) -> str:
     """The machine and the date, and where the rest of the campaign is."""
     manifest = campaign.manifest
     if manifest is None:
-        raise SystemExit(f"{EXAMPLE} has no manifest.json")
+        raise SystemExit(f"{RUNS} has no manifest.json")
     machine = manifest["machine"]
     return (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
         f"{prose(machine['cpu_model'])}: store, server and load generator shared {machine['cpus']} CPUs. "
         f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
-        f"has all tables, [the campaign's folder]({EXAMPLE}) every run and the command."
+        f"has all tables, [the campaign's folder]({EXAMPLE}) the command, [its archive]({RUNS}) every run."
     )
 
 
@@ -52,7 +64,7 @@ def _result(analysis: Analysis) -> list[list[str]]:
         "Requests/s",
         "p99, ms",
         "Server CPU, µs/request",
-        "Ratio to first row",
+        "Ratio to reference",
         "Conclusion",
     )
     picture = f"![Throughput: {first.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
@@ -69,7 +81,7 @@ def readme(text: str) -> str:
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise SystemExit(f"README.md lacks {BEGIN} or {END}")
-    campaign = load_campaign(ROOT / EXAMPLE)
+    campaign = _example()
     analysis = analyse(campaign)
     recommended = recommend(analysis)
     blocks = [*_result(analysis), [f"**{prose(recommended.lead)}**"], [_where(campaign)]]

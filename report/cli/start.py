@@ -17,6 +17,7 @@ COMMANDS = {
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
     "claims": "report.cli.claims",
+    "site": "report.cli.site",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",

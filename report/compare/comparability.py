@@ -7,9 +7,17 @@ from typing import Any
 
 from report.analysis.hardware_text import hardware_texts
 from report.analysis.load_text import caps_text
+from report.analysis.machines import (
+    all_runs,
+    kind_name,
+    machine_by_kind,
+    machines_in,
+    placement_shapes,
+    round_trips_by_kinds,
+)
 from report.analysis.summary import Summary
 from report.base.errors import one_line
-from report.base.format import gibibytes, joined
+from report.base.format import decimals, gibibytes, joined
 from report.compare.selection import Selection
 from report.results.model import Campaign
 from report.sections.script_text import script_names
@@ -30,6 +38,15 @@ _ID = "machine_id"
 #: What `hardware_texts` tells. Not every system reports it: nothing is claimed where a side has no such fact.
 _HARDWARE = "hardware"
 
+#: Which roles shared machines, where there were several; and a machine's facts, by the kind of its roles.
+_SHAPES = "placements"
+_KINDS = "by_kind"
+
+#: A round trip that is longer by this factor is told: latencies contain it.
+_ROUND_TRIP_FACTOR = 1.5
+#: Below this, what the machines' programs and kernels take is most of it.
+_SHORTEST_US = 50
+
 #: Words that `--allow` takes.
 KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
 
@@ -43,20 +60,54 @@ class Difference:
 
 
 def machine_of(campaign: Campaign) -> dict[str, Any] | None:
-    """The facts by which machines are compared; None if the campaign has no manifest."""
+    """The facts by which machines are compared; None if the campaign has no manifest.
+
+    Of several machines those of each kind of role: the machine of the command runs nothing.
+    """
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
+    runs = all_runs(campaign)
+    shapes = placement_shapes(runs)
+    if not shapes:
+        return {**_facts_of(machine), _ID: machine.get(_ID)}
+    stated = {each["name"]: each for each in machines_in(campaign)}
+    of_kinds = {
+        kind: _facts_of(stated[name].get("facts", stated[name]))
+        for kind, name in machine_by_kind(runs).items()
+        if name in stated
+    }
+    return {_SHAPES: shapes, _KINDS: of_kinds, _ID: None}
+
+
+def _facts_of(machine: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: machine.get(name) for name in _MACHINE},
         _MEMORY: round(machine["memory_bytes"] / _GIB),
-        _ID: machine.get(_ID),
         _HARDWARE: hardware_texts(machine),
     }
 
 
 def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """What tells the kinds of two machines apart, one text each, as `machine_of` has their facts."""
+    """What tells the kinds of two machines apart, one text each, as `machine_of` has their facts.
+
+    Campaigns on several machines must have some placement in common: rows are held against each other by
+    `row_differences`.
+    """
+    shapes = [side.get(_SHAPES, ["one machine"]) for side in (one, other)]
+    if not set(shapes[0]) & set(shapes[1]):
+        return [f"{joined(shapes[0])}, then {joined(shapes[1])}"]
+    if _SHAPES not in one:
+        return _facts_differences(one, other)
+    return [
+        f"{text} (of the {kind_name(kind)})"
+        for kind, facts in one[_KINDS].items()
+        if kind in other[_KINDS]
+        for text in _facts_differences(facts, other[_KINDS][kind])
+    ]
+
+
+def _facts_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     found = [
         f"{name} {_known(one[key])}, then {_known(other[key])}"
         for key, name in _MACHINE.items()
@@ -92,6 +143,21 @@ def other_machine_note(base: Selection, new: Selection) -> str:
         return ""
     ids = f"id {one_line(one[_ID])}, then {one_line(other[_ID])}"
     return f"two machines of the same hardware ({ids}): a difference may be that of the machines"
+
+
+def round_trip_notes(base: Selection, new: Selection) -> list[str]:
+    """Where two campaigns on several machines had other round trips between them, one text each."""
+    if base.folder == new.folder:
+        return []
+    one, other = round_trips_by_kinds(base.campaign), round_trips_by_kinds(new.campaign)
+    return [
+        f"the round trip between {kind_name(kinds[0])} and {kind_name(kinds[1])} was {decimals(us, 0)} µs, "
+        f"then {decimals(other[kinds], 0)} µs: latencies contain it, and a closed loop's throughput follows "
+        "from them"
+        for kinds, us in one.items()
+        if kinds in other
+        and max(us, other[kinds]) > _ROUND_TRIP_FACTOR * max(min(us, other[kinds]), _SHORTEST_US)
+    ]
 
 
 def runtime_of(summary: Summary) -> str:
@@ -242,6 +308,10 @@ def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Differ
     found = []
     if text := _control_text(base, new):
         found.append(Difference(tuple(_place_kinds(base, new)), text))
+    shapes = [" and ".join(placement_shapes(row.runs)) for row in (base, new)]
+    if all(shapes) and shapes[0] != shapes[1]:
+        text = f"machines differ: {names[0]} ran on {shapes[0]}; {names[1]} on {shapes[1]}"
+        found.append(Difference(("machine",), text))
     one_script = base.identity.same_script and new.identity.same_script
     if one_script and base.identity.label != new.identity.label and _script_differs(base, new):
         scripts = f"{_script_text(base)}; {_script_text(new)}"

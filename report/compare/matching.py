@@ -18,6 +18,7 @@ from report.compare.comparability import (
     compared_parts,
     names_of,
     other_machine_note,
+    round_trip_notes,
     row_differences,
     script_note,
     together_text,
@@ -213,6 +214,7 @@ def compare_sides(
     notes = [
         *(each.text for each in of_sides),
         *filter(None, [other_machine_note(base, new)]),
+        *round_trip_notes(base, new),
         *_drift_notes(base, new, drift_excluded),
         *(stop.note for stop in stops if stop),
         *_pair_notes(found.values()),

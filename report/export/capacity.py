@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.capacity import CapacityPlan
+from report.analysis.capacity import CapacityCheck, CapacityPlan
 from report.analysis.role_needs import Demand, RoleNeed
 from report.base.markdown import prose, table
 from report.sections.capacity import capacity_assumptions, capacity_notes, capacity_table, capacity_title
@@ -54,6 +54,19 @@ def _need(need: RoleNeed) -> dict[str, Any]:
     }
 
 
+def _check(check: CapacityCheck) -> dict[str, Any]:
+    return {
+        "servers": check.servers,
+        "requests_per_second": _estimate(check.requests_per_second),
+        "cpu_from_servers": check.cpu_from_servers,
+        "cpus": {
+            kind: {"predicted": _estimate(predicted), "measured": _estimate(measured)}
+            for kind, (predicted, measured) in check.cpus.items()
+        },
+        "predicted_by_law_per_second": _estimate(check.law.throughput(check.servers)) if check.law else None,
+    }
+
+
 def _plan(plan: CapacityPlan) -> dict[str, Any]:
     law, limit = plan.law, plan.first_limit
     return {
@@ -73,6 +86,7 @@ def _plan(plan: CapacityPlan) -> dict[str, Any]:
         if law
         else None,
         "first_limit": {"role": limit[0], "carried_per_second": _number(limit[1])} if limit else None,
+        "check": _check(plan.check) if plan.check else None,
         "notes": list(plan.notes),
     }
 

@@ -166,6 +166,24 @@ _LAST_FIGURES: tuple[Column, ...] = (
 #: Like `_LAST_COLUMNS`, and later than the figures.
 _LATER_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = tuple(map(_count, LATER_DIMENSIONS))
 
+
+def _placement(run: Run) -> Cell:
+    """`generator-1=a server-1=b store-1=b`; empty on one machine."""
+    return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
+
+
+def _machine_speed(run: Run) -> Cell:
+    """`a=1.0021 b=0.9874`, as `host_speed`; empty on one machine."""
+    return " ".join(f"{name}={index:.4f}" for name, index in sorted(run.machine_index.items())) or None
+
+
+#: Later still.
+_MACHINE_COLUMNS: tuple[Column, ...] = (
+    ("machines", lambda run: len(set(run.placement.values())) or None),
+    ("placement", _placement),
+    ("machine_speed", _machine_speed),
+)
+
 HEADER = (
     "configuration_hash",
     "label",
@@ -184,6 +202,7 @@ HEADER = (
     *(name for name, _ in _LAST_COLUMNS),
     *(name for name, _ in _LAST_FIGURES),
     *(name for name, _ in _LATER_COLUMNS),
+    *(name for name, _ in _MACHINE_COLUMNS),
 )
 
 
@@ -217,7 +236,8 @@ def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
             last = [read(summary.identity) for _, read in _LAST_COLUMNS]
             figures = [read(run) if run else None for _, read in _LAST_FIGURES]
             later = [read(summary.identity) for _, read in _LATER_COLUMNS]
-            yield [*first, *middle, *last, *figures, *later]
+            machines = [read(run) if run else None for _, read in _MACHINE_COLUMNS]
+            yield [*first, *middle, *last, *figures, *later, *machines]
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:

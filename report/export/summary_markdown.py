@@ -41,7 +41,7 @@ def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
         f"{text.cpu_title}, {text.cpu_unit}",
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
-        "Valid runs",
+        "Runs that count",
         "Verdict",
     )
 

@@ -32,9 +32,10 @@ from report.sections.faults import TITLE as FAULT_TITLE
 from report.sections.faults import fault_section
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
-from report.sections.host_speed import adjusted_rows, host_speed_facts
+from report.sections.host_speed import adjusted_rows, host_speed_facts, machine_speed_facts
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.load_programs import PROGRAM_COLUMNS, load_program_section
+from report.sections.machines import link_facts, machine_picture, machines_facts
 from report.sections.max_rate import max_rate_tables
 from report.sections.memory_per_key import COLUMNS as MEMORY_COLUMNS
 from report.sections.memory_per_key import NOTE as MEMORY_NOTE
@@ -285,7 +286,13 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),
-        facts=[*campaign_facts(campaign), *host_speed_facts(campaign, analysis.host_speed)],
+        facts=[
+            *campaign_facts(campaign),
+            *host_speed_facts(campaign, analysis.host_speed),
+            *machine_speed_facts(campaign, analysis.machine_speeds),
+        ],
+        machine_picture=machine_picture(campaign),
+        machines_facts=[*machines_facts(campaign), *link_facts(campaign)],
         adjusted=adjusted_rows(analysis),
         host_speed=analysis.host_speed,
         host_limit=percent(100 * MAX_OFF, 0),

@@ -45,6 +45,10 @@ class Target:
 
     label: str
     text: str
+    client: str
+    store: str
+    topology: str
+    limiter: str
     algorithm: str
     decided_by: str
     findings: Mapping[str, Finding]
@@ -88,6 +92,10 @@ def _target(document: Mapping[str, Any]) -> Target:
     return Target(
         label=target["label"],
         text=target["text"],
+        client=target["client"],
+        store=target["store"],
+        topology=target["topology"],
+        limiter=target["limiter"],
         algorithm=target.get("algorithm", ""),
         decided_by=target.get("decided_by", ""),
         findings={finding["check"]: _finding(finding) for finding in document["findings"]},

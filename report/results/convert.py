@@ -553,7 +553,9 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         measured=_measured(result, series) if result["status"] == "measured" else None,
         printed=_printed(result) if result["status"] == "printed" else None,
         diagnosis=_diagnosis(stated) if (stated := result.get("diagnosis")) is not None else None,
-        host_speed=_host_speed(result.get("host_speed")),
+        host_speed=_host_speed(result["host_speed"]) if "host_speed" in result else None,
+        placement=result.get("placement", {}),
+        machine_speed={name: _host_speed(stated) for name, stated in result.get("machine_speed", {}).items()},
         faults=_faults(result) if result["status"] == "measured" and "faults" in result else None,
     )
 
@@ -686,9 +688,7 @@ def _diagnosis(stated: Mapping[str, Any]) -> Diagnosis:
     )
 
 
-def _host_speed(stated: Mapping[str, Mapping[str, Any]] | None) -> RunHostSpeed | None:
-    if stated is None:
-        return None
+def _host_speed(stated: Mapping[str, Mapping[str, Any]]) -> RunHostSpeed:
     before, after = (
         HostSpeed(
             integer_us=each["integer_us"],

@@ -708,6 +708,12 @@ class Run:
     host_index: float | None = None
     """How fast the host was, by the integer loop, as a share of the campaign's median; the analysis of a
     campaign sets it."""
+    placement: Mapping[str, str] = field(default_factory=dict)
+    """The machine of each role; empty where they all ran on one."""
+    machine_speed: Mapping[str, RunHostSpeed] = field(default_factory=dict)
+    """By machine, in the place of `host_speed` where there are several."""
+    machine_index: Mapping[str, float] = field(default_factory=dict)
+    """As `host_index`, by machine."""
 
     @property
     def burn_in(self) -> bool:

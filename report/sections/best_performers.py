@@ -64,7 +64,8 @@ def _status(found: BestPerformer) -> str:
     return FIRST
 
 
-def _row(found: BestPerformer) -> BestRow:
+def best_row(found: BestPerformer) -> BestRow:
+    """In words."""
     best, pair, text = found.best, found.to_next, found.cell.text
     open_loop = found.ranking.open_loop
     return BestRow(
@@ -99,7 +100,7 @@ def best_works(analysis: Analysis) -> tuple[BestWork, ...]:
                 BestWork(
                     title=": ".join(filter(None, (runtime.name, title))),
                     figure=f"p99, {text.latency_unit}" if cell.identity.open_loop else text.rate_unit,
-                    rows=tuple(_row(found) for found in members),
+                    rows=tuple(best_row(found) for found in members),
                 )
             )
     return tuple(works)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from report.analysis.capacity import KINDS, CapacityPlan
+from report.analysis.capacity import KINDS, CapacityCheck, CapacityPlan
 from report.analysis.role_needs import COUNTED_KINDS, Demand
 from report.base.format import ABSENT, count, decimals, joined, microseconds, plural, rate
 from report.statistics.resampling import RESAMPLES, Estimate
@@ -85,6 +85,24 @@ def _basis(plan: CapacityPlan) -> str:
     )
 
 
+def _check_text(check: CapacityCheck) -> str:
+    """Prediction and measurement of the most servers side by side."""
+    cpus = ", ".join(
+        f"{kind} {_text(predicted, _cpus)}, measured {_text(measured, _cpus)}"
+        for kind, (predicted, measured) in check.cpus.items()
+    )
+    law = (
+        f"; by the law of {joined(list(map(str, check.law.numbers)))} servers they would carry "
+        f"{_text(check.law.throughput(check.servers), rate)} requests/s"
+        if check.law
+        else ""
+    )
+    return (
+        f"{plural(check.servers, 'server')} carried {_text(check.requests_per_second, rate)} requests/s. "
+        f"Busy CPUs at this rate by the runs with {check.cpu_from_servers}: {cpus or 'not known'}{law}"
+    )
+
+
 def capacity_notes(plans: Sequence[CapacityPlan]) -> list[str]:
     """Of each target what its figures come from; then sentences on them, once for all targets that share
     one."""
@@ -94,6 +112,7 @@ def capacity_notes(plans: Sequence[CapacityPlan]) -> list[str]:
             targets.setdefault(note, []).append(plan.name)
     return [
         *(f"{plan.name}: {_basis(plan)}." for plan in plans),
+        *(f"{plan.name}, checked: {_check_text(plan.check)}." for plan in plans if plan.check),
         *(
             f"{'All targets' if len(names) == len(plans) > 1 else '; '.join(names)}: {note}."
             for note, names in targets.items()

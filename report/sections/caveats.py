@@ -127,6 +127,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
         drift_text(analysis.host_speed),
+        *(drift_text(found, f"the machine {name}") for name, found in analysis.machine_speeds.items()),
         _suspects(analysis),
         f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
         "throughput: --rate measures them at your rate."

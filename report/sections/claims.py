@@ -127,8 +127,13 @@ def source_text(source: Source) -> str:
 def sentence(claims: Sequence[JudgedClaim]) -> str:
     """The answer: how many claims end how."""
     counts = Counter(each.verdict for each in claims)
-    parts = [f"{counts[verdict]} {verdict}" for verdict in MARKS if verdict in counts]
+    parts = [f"{counts[each]} {_agreeing(each, counts[each])}" for each in MARKS if each in counts]
     return f"{plural(len(claims), 'claim')}: {joined(parts)}." if parts else "There are no claims."
+
+
+def _agreeing(verdict: str, count: int) -> str:
+    first, *rest = verdict.split()
+    return verdict if count == 1 else " ".join([{"holds": "hold", "does": "do"}.get(first, first), *rest])
 
 
 def reason_text(claim: JudgedClaim) -> str:
@@ -157,7 +162,8 @@ def step_rows(claim: JudgedClaim) -> list[tuple[str, str, str]]:
         )
         for step in found.steps
     ]
-    return [*rows, ("Product of all", ratio(found.product), ABSENT), _whole_row(claim)]
+    opposed = "they work against each other" if found.is_opposed else ABSENT
+    return [*rows, ("Product of all", ratio(found.product), opposed), _whole_row(claim)]
 
 
 def _whole_row(claim: JudgedClaim) -> tuple[str, str, str]:

@@ -1,6 +1,8 @@
 """The host's speed over the campaign, and what ratios are without its part."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from report.analysis.adjusted import AdjustedPair
 from report.analysis.campaign_analysis import Analysis
@@ -16,12 +18,12 @@ def _range(found: CampaignHostSpeed) -> str:
     return f"{ratio(found.slowest)} to {ratio(found.fastest)} of its median"
 
 
-def drift_text(found: CampaignHostSpeed | None) -> str:
+def drift_text(found: CampaignHostSpeed | None, host: str = "this host") -> str:
     """A sentence about a host that changes throughout; empty about any other."""
     if found is None or not found.drifts:
         return ""
     return (
-        f"The speed of this host changed throughout the campaign, from {_range(found)}: beside {found.off} "
+        f"The speed of {host} changed throughout the campaign, from {_range(found)}: beside {found.off} "
         f"of {plural(found.runs, 'run')} it was more than {percent(100 * MAX_OFF, 0)} off. More rounds "
         "average that out, fewer programs on the machine prevent it."
     )
@@ -32,12 +34,21 @@ def host_speed_facts(campaign: Campaign, found: CampaignHostSpeed | None) -> lis
     if found is None:
         return []
     probe = campaign.manifest.get("host_speed") if campaign.manifest else None
+    return [("Speed of the host", _speed_text(found, probe))]
+
+
+def machine_speed_facts(campaign: Campaign, found: Mapping[str, CampaignHostSpeed]) -> list[tuple[str, str]]:
+    """The same of each of several machines."""
+    probes = {each["name"]: each.get("host_speed") for each in (campaign.manifest or {}).get("machines", [])}
+    return [(f"Speed of {name}", _speed_text(speed, probes.get(name))) for name, speed in found.items()]
+
+
+def _speed_text(found: CampaignHostSpeed, probe: Mapping[str, Any] | None) -> str:
     how = f", by {probe['clock']}, probe {probe['version']}" if probe else ""
-    text = (
+    return (
         f"{decimals(found.integer_us / 1000, 2)} ms for the integer loop in the median of "
         f"{plural(found.runs, 'run')}, {_range(found)}{how}"
     )
-    return [("Speed of the host", text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ def _headings(columns: Sequence[_Column], base: str) -> tuple[tuple[str, str], .
     """Name and unit of what `_row` gives, ratios to `base`."""
     first, *others = columns
     return (
-        ("Valid runs", ""),
+        ("Runs that count", ""),
         ("Verdict", "worst"),
         ("Outcome", "of the load"),
         (first.name, first.unit),

@@ -51,6 +51,8 @@ class Evidence:
     """Why nothing is concluded, whatever the ratio; empty where something may be."""
     takes: str = ""
     """What would decide, where the ratio does not."""
+    runs_needed: int | None = None
+    """How many runs per side that is; None where runs alone would not, or how many is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class Judgement:
     """Why it is not decided; empty where it is."""
     takes: str
     """What would decide it; empty where it is decided, or nothing is known."""
+    runs_needed: int | None = None
+    """How many runs per side that is; None where runs alone would not, or how many is not known."""
 
 
 TOLD_APART = "the copy of the reference was told apart from its original: what differs here may be the host"
@@ -77,7 +81,7 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
     if evidence.copy_told_apart:
         return Judgement(UNTOLD, TOLD_APART, QUIETER)
     if evidence.obstacle:
-        return Judgement(UNTOLD, evidence.obstacle, evidence.takes)
+        return Judgement(UNTOLD, evidence.obstacle, evidence.takes, evidence.runs_needed)
     if evidence.ratio is None:
         return Judgement(UNTOLD, "there is no ratio: a target failed its load in most of its runs", "")
     holding = _shown((expected.at_least, evidence.above), (expected.at_most, evidence.below))
@@ -89,7 +93,7 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
     open_bounds = [bound for bound in expected.bounds if bound not in evidence.above | evidence.below]
     if open_bounds:
         reason = f"these runs do not tell on which side of {_bounds_text(open_bounds)} the ratio lies"
-        return Judgement(UNTOLD, reason, evidence.takes)
+        return Judgement(UNTOLD, reason, evidence.takes, evidence.runs_needed)
     return Judgement(UNTOLD, "the ratio lies between what was claimed and what would refute it", "")
 
 
@@ -144,7 +148,7 @@ def combined(parts: Sequence[Part], cannot_be_told: str = "") -> tuple[Verdict, 
     unmeasured = [part for part in published if part.verdict == UNMEASURED]
     if published and not cannot_be_told and all(part.verdict == HOLDS for part in published):
         return HOLDS, ""
-    reasons = [cannot_be_told, *(part.reason for part in published)]
+    reasons = [cannot_be_told, *_reasons(published)]
     if unmeasured and len(unmeasured) < len(published):
         reasons.append("not all of it was measured")
     why = "; ".join(dict.fromkeys(filter(None, reasons)))
@@ -162,3 +166,11 @@ def combined(parts: Sequence[Part], cannot_be_told: str = "") -> tuple[Verdict, 
     if all(part.verdict == UNMEASURED for part in parts) and (parts or not cannot_be_told):
         return UNMEASURED, ""
     return UNTOLD, why
+
+
+def _reasons(parts: Sequence[Part]) -> list[str]:
+    """Of each part that has one; where they differ, with what they are about."""
+    open_parts = [part for part in parts if part.reason]
+    if len({part.reason for part in open_parts}) < 2:
+        return [part.reason for part in open_parts]
+    return [f"{part.conditions}: {part.reason}" for part in open_parts]

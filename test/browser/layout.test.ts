@@ -6,24 +6,12 @@ import { ReportPage } from "./page.js";
 
 const OPEN_CHARTS = ["throughput", "latency", "cpu"];
 const FOLDED_CHARTS = ["decision-cpu", "percentiles", "tradeoff", "ceiling", "memory", "limited", "series"];
-/** Two rankings and the controls. */
-const TARGETS = [
-  "ioredis",
-  "node-redis",
-  "ioredis+fastify-rate-limit",
-  "ioredis+rate-limit-redis",
-  "ioredis+in-memory-block",
-  "iovalkey",
-  "ioredis@valkey",
-  "valkey-glide",
-  "memory",
-  "none",
-];
 const FOLDED_SECTIONS = ["tables", "errors", "environment", "method"];
 
 describe("what is open and what is folded in the report", needs(["chromium"]), () => {
   const report = new ReportPage();
-  beforeAll(() => report.startFrom("results/example", TARGETS, 5));
+  // Two rankings and the controls: ten targets, five runs of each.
+  beforeAll(() => report.startFrom("test/fixtures/layout.tar.xz"));
   afterAll(() => report.stop());
 
   const height = (page: Page) => page.evaluate("document.documentElement.scrollHeight") as Promise<number>;

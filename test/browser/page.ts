@@ -1,12 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { expect } from "vitest";
-import { manifestSchema } from "../../src/contract/manifest.js";
-import type { PlannedRun } from "../../src/contract/plan.js";
 import { type Look, launch, openPage, python, root } from "./chromium.js";
 
 export interface Opening extends Look {
@@ -29,21 +27,12 @@ export class ReportPage {
     await this.#render();
   }
 
-  /** The report of some targets and rounds of a campaign that is there already, as if no others had been measured. */
-  async startFrom(campaign: string, labels: readonly string[], rounds: number): Promise<void> {
-    cpSync(join(root, campaign), this.folder, { recursive: true });
-    const path = join(this.folder, "manifest.json");
-    const manifest = manifestSchema.parse(JSON.parse(readFileSync(path, "utf8")));
-    const { plan } = manifest;
-    const configurations = plan.configurations.filter(({ configuration: { target } }) =>
-      labels.includes(target.label),
-    );
-    expect(configurations).toHaveLength(labels.length);
-    const hashes = configurations.map(({ hash }) => hash);
-    const isKept = ({ configuration_hash: hash, run }: PlannedRun) => hashes.includes(hash) && run <= rounds;
-    for (const run of plan.runs) if (!isKept(run)) rmSync(join(this.folder, run.file));
-    const kept = { ...plan, configurations, runs: plan.runs.filter(isKept), runs_per_configuration: rounds };
-    writeFileSync(path, JSON.stringify({ ...manifest, plan: kept }));
+  /** The report of a packed campaign. */
+  async startFrom(archive: string): Promise<void> {
+    execFileSync("python3", ["-m", "tarfile", "-e", join(root, archive), this.folder]);
+    const unpacked = join(this.folder, basename(archive, ".tar.xz"));
+    for (const name of readdirSync(unpacked)) renameSync(join(unpacked, name), join(this.folder, name));
+    rmdirSync(unpacked);
     await this.#render();
   }
 

@@ -146,9 +146,10 @@ def result(
     service_cpu_us: int | None = None,
     limiter_script: Document | None = None,
     script_calls: Mapping[str, int] | None = None,
+    window_s: int = 5,
     **changes: Any,
 ) -> Document:
-    """A measured run of 5 s; a tenth of its answers are limited, unless histograms are given.
+    """A measured run, by default of 5 s; a tenth of its answers are limited, unless histograms are given.
 
     At the limiter layer the generator is the client, and latencies are a hundredth.
 
@@ -162,8 +163,8 @@ def result(
         script_calls: calls by command that the store counted over the run; one an answer, unless given.
         changes: top-level fields to replace; None removes one.
     """
-    window_s = 5
     total = requests_per_second * window_s
+    slice_count = 10 * window_s
     limiter_layer, servers = configured["layer"] == "limiter", configured["servers"]
     typical_us = (500_000 if limiter_layer else 50_000_000) // requests_per_second
     tail = {typical_us * 5 // 4: total // 5, typical_us * 2: total // 25, typical_us * 4: total // 500}
@@ -260,20 +261,20 @@ def result(
             {
                 "t_s": second,
                 "interval_s": 1,
-                "allowed": admitted // 5 + 7 * (second % 3),
-                "limited": limited // 5,
+                "allowed": admitted // window_s + 7 * (second % 3),
+                "limited": limited // window_s,
                 "failed": 0,
                 "p50_ms": 0.47,
                 "p99_ms": 2.3,
             }
-            for second in range(1, 6)
+            for second in range(1, window_s + 1)
         ],
         "slices": {
             "width_ms": 100,
-            "allowed": spread_evenly(admitted, 50),
-            "limited": spread_evenly(limited, 50),
-            "failed": spread_evenly(failed + lost + timed_out, 50),
-            "latency_sum_us": spread_evenly(latency_sum, 50),
+            "allowed": spread_evenly(admitted, slice_count),
+            "limited": spread_evenly(limited, slice_count),
+            "failed": spread_evenly(failed + lost + timed_out, slice_count),
+            "latency_sum_us": spread_evenly(latency_sum, slice_count),
         },
         "prediction": {
             "limited_share": 0.1,

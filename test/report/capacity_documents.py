@@ -25,6 +25,7 @@ def capacity_runs(
     store_shares: Sequence[float] = (1.0,),
     cpus: int = 32,
     limited_by: str = "server loop",
+    warm_up_requests: int = 50_000,
     factors: Sequence[float] = FACTORS,
     configured: Mapping[str, Any] | None = None,
     **changes: Any,
@@ -34,6 +35,7 @@ def capacity_runs(
     Args:
         store_shares: what each store node takes of the CPU of all.
         cpus: of the machine.
+        warm_up_requests: of each server.
         configured, changes: of configuration and result.
     """
     documents = []
@@ -46,6 +48,7 @@ def capacity_runs(
             limited_by={"resource": limited_by, "text": "as planted"},
             **changes,
         )
+        document["warmup"]["requests"] = warm_up_requests * servers
         roles = document["resources"]
         store = roles.pop("store-1", None)
         if store:

@@ -26,12 +26,11 @@
       .filter((value) => value !== "");
 
   let wanted = {};
+  /** A row has one value, several, or an empty one, which stands for any. */
+  const has = (row, name, values) => row[name] === "" || [row[name]].flat().some((value) => values.includes(value));
   const isShown = (id) => {
     const row = rows.get(id);
-    return (
-      row !== undefined &&
-      Object.entries(wanted).every(([name, values]) => row[name] === "" || values.includes(row[name]))
-    );
+    return row !== undefined && Object.entries(wanted).every(([name, values]) => has(row, name, values));
   };
 
   function readAddress() {
@@ -64,9 +63,7 @@
   /** Whether the reader left rows out; of several runtimes one is always chosen, which is no filter. */
   const isFiltered = () => {
     const asked = Object.keys(wanted).filter((name) => controls.some((each) => each.name === name && isSet(each)));
-    return [...rows.values()].some((row) =>
-      asked.some((name) => row[name] !== "" && !wanted[name].includes(row[name])),
-    );
+    return [...rows.values()].some((row) => asked.some((name) => !has(row, name, wanted[name])));
   };
 
   const when = {
@@ -105,7 +102,7 @@
     }
     if (form) {
       const shown = [...rows.keys()].filter(isShown).length;
-      form.querySelector("output").textContent = `${shown} of ${rows.size} configurations`;
+      form.querySelector("output").textContent = `${shown} of ${rows.size} ${form.dataset.rowName}`;
       form.querySelector("[data-reset]").hidden = !controls.some(isSet);
       document.getElementById("nothing-shown").hidden = shown > 0;
     }

@@ -212,3 +212,55 @@ def test_targets_and_loads_are_planned_apart_and_copies_not_at_all() -> None:
         ("iovalkey, 50 connections", (1, 2)),
         ("iovalkey, 100 connections", (1,)),
     ]
+
+
+def test_roles_within_caps_that_fit_the_cpus_share_none() -> None:
+    runtime = {"id": "docker", "embedded_store": False, "caps_applied": True}
+
+    def plan_with(server_cpus: float) -> CapacityPlan:
+        caps = {"server": {"cpus": server_cpus}, "generator": {"cpus": 0.7}, "store": {"cpus": 0.5}}
+        documents = [
+            each
+            for n in (1, 2, 4)
+            for each in capacity_runs(
+                n, LAW.throughput(n), cpus=2, configured={"caps": caps}, runtime=runtime
+            )
+        ]
+        return plan_of(*documents)
+
+    # 4 · 0.2 + 0.7 + 0.5 are 2 CPUs.
+    assert plan_with(0.2).law is not None
+    assert plan_with(0.25).notes[0].startswith("with 4 servers all roles shared 2 CPUs: ")
+
+
+def test_the_most_servers_check_what_fewer_predict() -> None:
+    assert plan_of(*capacity_runs(1, 14_000)).check is None
+    dearer = {**CPU_US, "server": 50.0}
+    check = plan_of(*by_law(1, 2), *capacity_runs(4, 40_000, cpu_us=dearer)).check
+    assert check is not None and check.law is None
+    assert (check.servers, check.cpu_from_servers, check.requests_per_second.value) == (4, 2, 40_000)
+    predicted, measured = check.cpus["server"]
+    assert predicted.value == pytest.approx(1.6, rel=0.001)
+    assert measured.value == pytest.approx(2, rel=0.001)
+    assert predicted.high is not None and measured.low is not None and predicted.high < measured.low
+    for kind in ("generator", "store"):
+        predicted, measured = check.cpus[kind]
+        assert predicted.value == pytest.approx(measured.value, rel=0.001)
+
+
+def test_a_law_of_fewer_servers_predicts_the_throughput_of_the_most() -> None:
+    check = plan_of(*by_law(1, 2, 4, 8)).check
+    assert check is not None and check.law is not None and check.law.numbers == (1, 2, 4)
+    predicted = check.law.throughput(8)
+    assert predicted.low is not None and predicted.high is not None
+    assert predicted.low <= LAW.throughput(8) <= predicted.high
+    # What the store held up is no prediction's fault.
+    held = plan_of(*by_law(1, 2, 4), *capacity_runs(8, 30_000, limited_by="store CPU")).check
+    assert held is not None and held.law is None
+
+
+def test_servers_that_were_not_warm_are_named() -> None:
+    documents = [*capacity_runs(1, 14_000), *capacity_runs(4, 40_000, warm_up_requests=12_345)]
+    notes = [note for note in plan_of(*documents).notes if "warm-up" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("with 4 servers each answered 12,345 requests in its warm-up: ")

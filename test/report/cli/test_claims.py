@@ -1,6 +1,7 @@
 """The page, the Markdown and the verdicts of published claims."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,24 @@ def test_too_few_runs_are_said_with_what_it_takes(tmp_path: Path) -> None:
     assert "takes at least 5" in found["reason"]
 
 
+def test_what_cannot_be_told_comes_with_a_command_of_runs_enough(tmp_path: Path) -> None:
+    wide = [3800, 5600, 4300, 5100, 4800, 4000, 5500, 4500, 5200, 4700]
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: wide, COPY: _wave(4000, 2)})
+    pair = (rows[NEW], rows[BASE])
+    near = _comparison("near", pair, expected={"at_least": 1.15, "refuted_below": 1.15})
+    far = _comparison("far", pair, expected={"at_least": 1.08, "refuted_below": 1.08})
+    _register(tmp_path, _claim(near, far))
+    found = _verdicts(tmp_path)["a-beats-b"]
+    needed = [int(re.findall(r"about (\d+) runs", each["takes"])[0]) for each in found["comparisons"]]
+    assert len(set(needed)) == 2
+    assert main([str(tmp_path), "--markdown", str(tmp_path / "claims.md")]) == 0
+    takes = f"It takes: about {max(needed)} runs per side would decide. On a larger machine: "
+    command = f"ratelimit-bench claims run a-beats-b --again --runs {max(needed)}"
+    assert f"{takes}`{command}`" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert takes + command in read(page).text
+
+
 def test_what_holds_under_other_conditions_is_said_with_these(tmp_path: Path) -> None:
     rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(4000, 1), "valkey-glide": _wave(5400, 3)})
     _register(
@@ -146,6 +165,16 @@ def test_what_holds_under_other_conditions_is_said_with_these(tmp_path: Path) ->
     found = _verdicts(tmp_path)["a-beats-b"]
     assert found["verdict"] == "holds under other conditions"
     assert found["reason"].startswith("conditions of now; not so as published")
+
+
+@pytest.mark.parametrize(("level", "said"), [(5400, "2 hold"), (4000, "2 do not hold")])
+def test_several_claims_are_counted_in_the_plural(tmp_path: Path, level: int, said: str) -> None:
+    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(level, 1), COPY: _wave(4000, 2)})
+    comparison = _comparison("headline", (rows[NEW], rows[BASE]))
+    _register(tmp_path, _claim(comparison), _claim(comparison, id_="again"))
+    assert main([str(tmp_path)]) == 0
+    page = read((tmp_path / "report" / "index.html").read_text(encoding="utf-8")).text
+    assert f"2 claims: {said}." in page
 
 
 def test_what_was_not_measured_is_said_as_such(tmp_path: Path) -> None:
@@ -177,9 +206,11 @@ def test_a_row_that_its_campaign_skipped_is_told_with_the_reason(tmp_path: Path)
     assert (found["verdict"], found["reason"]) == ("cannot be told here", skipped["missing"])
 
 
-def test_a_decomposition_names_the_part_of_each_cause_and_whether_they_add_up(tmp_path: Path) -> None:
-    """1.44 = 1.2 × 1.2."""
-    rows = _measure(tmp_path, {BASE: _wave(4000, 0), NEW: _wave(4800, 1), "valkey-glide": _wave(5760, 3)})
+def _decomposition(folder: Path, middle_rps: int, new_rps: int) -> str:
+    """The text of a claim on two targets, by a third one between them; the base does 4000/s."""
+    rows = _measure(
+        folder, {BASE: _wave(4000, 0), NEW: _wave(middle_rps, 1), "valkey-glide": _wave(new_rps, 3)}
+    )
     steps = [
         _comparison("client", (rows["valkey-glide"], rows[NEW]), as_published=False),
         _comparison("store", (rows[NEW], rows[BASE]), as_published=False),
@@ -187,7 +218,7 @@ def test_a_decomposition_names_the_part_of_each_cause_and_whether_they_add_up(tm
     for each in steps:
         del each["expected"]
     _register(
-        tmp_path,
+        folder,
         _claim(
             _comparison("headline", (rows["valkey-glide"], rows[BASE])),
             *steps,
@@ -200,12 +231,25 @@ def test_a_decomposition_names_the_part_of_each_cause_and_whether_they_add_up(tm
             },
         ),
     )
-    assert main([str(tmp_path)]) == 0
-    text = (tmp_path / "report" / "claims.md").read_text(encoding="utf-8")
+    assert main([str(folder)]) == 0
+    return (folder / "report" / "claims.md").read_text(encoding="utf-8")
+
+
+def test_a_decomposition_names_the_part_of_each_cause_and_whether_they_add_up(tmp_path: Path) -> None:
+    """1.44 = 1.2 × 1.2."""
+    text = _decomposition(tmp_path, 4800, 5760)
     assert "| the clients | 1.20×" in text
     assert text.count("| 50 % |") == 2
     assert "| Product of all | 1.44× |" in text
     assert "adds up |" in text
+
+
+def test_causes_that_work_against_each_other_are_no_parts_of_a_whole(tmp_path: Path) -> None:
+    """0.9 = 0.72 × 1.25."""
+    text = _decomposition(tmp_path, 5000, 3600)
+    assert "| the clients | 0.72×" in text
+    assert re.search(r"\| Product of all \| 0\.90× \| they work against each other \|", text)
+    assert re.search(r"\| the store \| 1\.25×[^|]* \| – \|", text)
 
 
 def test_page_and_markdown_hold_what_a_reader_needs_and_no_foreign_markup(tmp_path: Path) -> None:
@@ -228,7 +272,7 @@ def test_page_and_markdown_hold_what_a_reader_needs_and_no_foreign_markup(tmp_pa
     for text in (page, markdown):
         assert "<img src=x" not in text
     assert f'href="../a-and-b/{STAMP}/report/index.html"' in page
-    assert f"(../a-and-b/{STAMP}/report/index.html)" in markdown
+    assert f"(../a-and-b/{STAMP}.tar.xz)" in markdown
     assert "[claims-register.md](claims-register.md)" in markdown
 
 

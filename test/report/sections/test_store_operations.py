@@ -10,37 +10,11 @@ import pytest
 from builder import Document, configuration, failed_result, printed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
+from store_documents import store_configuration
 
 #: Operations/s of ten runs each: valkey is a quarter faster than redis.
 REDIS = [10_000, 10_100, 9_900, 10_050, 9_950, 10_020, 9_980, 10_010, 9_990, 10_005]
 VALKEY = [round(1.25 * each) for each in REDIS]
-
-
-def store_configuration(store: str, operation: str = "set", payload: int | None = 100) -> Document:
-    label = f"valkey-benchmark@{store}:standalone"
-    return configuration(
-        layer="store",
-        servers=0,
-        target={
-            "text": label,
-            "label": store,
-            "client": "valkey-benchmark",
-            "store": store,
-            "topology": "standalone",
-            "limiter": "none",
-            "options": [],
-            "decided_by": "nothing",
-            "algorithm": "none",
-        },
-        workload={
-            "id": operation,
-            **({"payload_bytes": payload} if payload else {}),
-            "keys": 50_000,
-        },
-        traffic="random-keys",
-        extent={"duration_s": 2},
-        limits={"points": 1, "window_s": 60, "block_s": 0},
-    )
 
 
 def runs_of(store: str, rates: Sequence[float], operation: str = "set", **changes: Any) -> list[Document]:

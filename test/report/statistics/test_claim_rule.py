@@ -108,6 +108,11 @@ NOW = part(HOLDS, as_published=False, conditions="versions of now")
         ([part(UNMEASURED), NOW], ELSEWHERE, "not measured as published"),
         ([part(UNTOLD, reason="too few runs")], UNTOLD, "too few runs"),
         ([part(HOLDS), part(UNTOLD, reason="too few runs")], UNTOLD, "too few runs"),
+        (
+            [part(UNTOLD, reason="wide", conditions="rate"), part(UNTOLD, reason="near", conditions="p99")],
+            UNTOLD,
+            "rate: wide; p99: near",
+        ),
         ([part(HOLDS), part(UNMEASURED)], UNTOLD, "not all of it was measured"),
         ([part(UNMEASURED), part(UNMEASURED, as_published=False)], UNMEASURED, ""),
     ],

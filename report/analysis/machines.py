@@ -1,0 +1,144 @@
+"""Several machines: what ran where, and what lies between them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from report.base.format import plural
+from report.results.model import MEASURED_KINDS, Campaign, Run
+
+#: In the order in which requests pass them.
+_PASSED = ("generator", "server", "service", "store")
+
+_ROLE_NAMES = {
+    "generator": "load generator",
+    "server": "server",
+    "service": "service",
+    "store": "store node",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What lies between two machines, as it was just before the campaign, or its last session."""
+
+    between: tuple[str, str]
+    round_trip_us: float
+    """Median."""
+    round_trip_p90_us: float
+    bits_per_second: float | None
+    """Of the slower direction; None where it could not be measured."""
+    clock_offset_us: float
+    """The second clock less the first one."""
+    clock_bound_us: float
+    clock_change_us: float | None
+    """How much the offset was another one after the campaign; None where that was not measured."""
+    clock_moved: bool
+    """The change is more than both measurements together leave open."""
+
+
+def _link(stated: Mapping[str, Any]) -> Link:
+    one, other = stated["between"]
+    before, after = stated["clock"]["before"], stated["clock"].get("after")
+    change = after["offset_us"] - before["offset_us"] if after else None
+    return Link(
+        between=(one, other),
+        round_trip_us=stated["round_trip_us"]["p50"],
+        round_trip_p90_us=stated["round_trip_us"]["p90"],
+        bits_per_second=min(stated["bits_per_second"].values()) if "bits_per_second" in stated else None,
+        clock_offset_us=before["offset_us"],
+        clock_bound_us=before["bound_us"],
+        clock_change_us=change,
+        clock_moved=change is not None and abs(change) > before["bound_us"] + after["bound_us"],
+    )
+
+
+def links_of(campaign: Campaign) -> tuple[Link, ...]:
+    """Of the last session that measured them; nothing on one machine."""
+    sessions = (campaign.manifest or {}).get("sessions", [])
+    measured = [session["links"] for session in sessions if session.get("links")]
+    return tuple(map(_link, measured[-1])) if measured else ()
+
+
+def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
+    """Those of the manifest; nothing where runs took place on one."""
+    return tuple((campaign.manifest or {}).get("machines", ()))
+
+
+def all_runs(campaign: Campaign) -> tuple[Run, ...]:
+    """Of every kind, those that count and those that do not."""
+    return (*campaign.runs, *campaign.operations, *campaign.fault_runs, *campaign.diagnoses)
+
+
+def kind_of(role: str) -> str:
+    """`store-1` → `store`."""
+    return role.rpartition("-")[0]
+
+
+def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
+    """The roles that ran on each machine in any run, in the order of requests; empty on one machine."""
+    found: dict[str, set[str]] = {}
+    for run in runs:
+        for role, name in run.placement.items():
+            found.setdefault(name, set()).add(role)
+    return {name: tuple(sorted(roles, key=_role_order)) for name, roles in found.items()}
+
+
+def _role_order(role: str) -> tuple[int, int]:
+    kind, _, number = role.rpartition("-")
+    return (_PASSED.index(kind) if kind in MEASURED_KINDS else len(_PASSED), int(number))
+
+
+def tier_of(roles: Sequence[str]) -> int:
+    """How far requests have come when they reach a machine, by the first of its roles."""
+    return min(_role_order(role)[0] for role in roles)
+
+
+def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
+    """`2 load generators`, `server`: one text a kind."""
+    kinds = list(dict.fromkeys(map(kind_of, roles)))
+    counts = {kind: sum(kind_of(role) == kind for role in roles) for kind in kinds}
+    return tuple(
+        plural(count, _ROLE_NAMES.get(kind, kind)) if count > 1 else kind_name(kind)
+        for kind, count in counts.items()
+    )
+
+
+def placement_shapes(runs: Iterable[Run]) -> list[str]:
+    """Which roles share machines, whatever these are called: `3 machines (load generator | server | store)`.
+
+    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes.
+    """
+    shapes = set()
+    for run in runs:
+        if not run.placement:
+            continue
+        by_machine = sorted(
+            roles_by_machine([run]).values(), key=lambda roles: [_role_order(role) for role in roles]
+        )
+        placed = " | ".join(" + ".join(roles_text(roles)) for roles in by_machine)
+        shapes.add(f"{plural(len(by_machine), 'machine')} ({placed})")
+    return sorted(shapes)
+
+
+def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
+    """The machine of the first role of each kind, in the first run that tells; empty on one machine."""
+    for run in runs:
+        if run.placement:
+            return {kind_of(role): name for role, name in run.placement.items() if _role_order(role)[1] == 1}
+    return {}
+
+
+def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
+    """Between the machines of the first roles of two kinds: the median round trip in µs."""
+    machines = machine_by_kind(all_runs(campaign))
+    by_ends = {frozenset(link.between): link.round_trip_us for link in links_of(campaign)}
+    kinds = [kind for kind in _PASSED if kind in machines]
+    found = {pair: by_ends.get(frozenset(machines[kind] for kind in pair)) for pair in pairwise(kinds)}
+    return {pair: us for pair, us in found.items() if us is not None}
+
+
+def kind_name(kind: str) -> str:
+    """`load generator`, `store`."""
+    return "store" if kind == "store" else _ROLE_NAMES.get(kind, kind)

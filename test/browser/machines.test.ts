@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { needs } from "../helpers/needs.js";
+import { seriousFindings } from "./chromium.js";
+import { ReportPage } from "./page.js";
+
+describe("the picture of several machines", needs(["chromium"]), () => {
+  const report = new ReportPage();
+  beforeAll(() => report.start("write_machines.py"));
+  afterAll(() => report.stop());
+
+  test.each([
+    { width: 1280, colorScheme: "light", direction: "row" },
+    { width: 375, colorScheme: "dark", direction: "column" },
+  ] as const)("goes the way of requests at $width px and fits", async ({ direction, ...look }) => {
+    const { page, complaints } = await report.open(look);
+    const boxes = page.locator("#machines .machine, #machines .link");
+    expect(await boxes.count()).toBe(5);
+    const places = await Promise.all(Array.from({ length: 5 }, (_, index) => boxes.nth(index).boundingBox()));
+    const along = places.map((place) => (direction === "row" ? place?.x : place?.y) ?? Number.NaN);
+    const ends = places.map((place) =>
+      place ? (direction === "row" ? place.x + place.width : place.y + place.height) : Number.NaN,
+    );
+    // Each begins where the one before it has ended: nothing covers anything.
+    for (let index = 1; index < 5; index++)
+      expect(along[index]).toBeGreaterThanOrEqual((ends[index - 1] ?? Number.NaN) - 1);
+    expect(await page.locator("#machines .link b").allTextContents()).toEqual(["61 µs", "58 µs"]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,115 @@
+"""Several machines on the page: the picture, the speed of each, and the columns of runs.csv."""
+
+import csv
+import io
+
+from builder import Document, configuration, result
+from campaign_writer import manifest
+from conftest import Build, analysis_of_results
+from machine_documents import APART, TOGETHER, link, machine, machines_manifest, placed_result
+from page_reader import read
+from report.analysis.machines import placement_shapes
+from report.results.convert import run_of
+from report.results.model import Campaign
+from report.results.validate import validate_result
+from report.sections.machines import machine_picture
+
+
+def picture_of(document: Document | None, *results: Document) -> object:
+    runs = tuple(run_of(validate_result(each), "1.json") for each in results)
+    return machine_picture(Campaign(name="x", manifest=document, planned=(), runs=runs, ignored=()))
+
+
+def test_the_picture_goes_the_way_of_requests_with_the_round_trips(build: Build) -> None:
+    page = read(build(machines_manifest([configuration()], 1), [placed_result(1)]).page).text
+    text = " ".join(page[page.index("What ran where") :].split())
+    places = [
+        text.index(each)
+        for each in ("load-host", "61 µs", "app-host 8", "58 µs", "data-host 8", "Their clocks")
+    ]
+    assert places == sorted(places)
+    assert "The roles ran on 3 machines" in text
+    assert "p90 92 µs, 9.2 Gbit/s" in text
+    # The change of 10 µs is less than what both measurements leave open.
+    assert "Their clocks were at most 1.23 ms apart. No latency contains that" in text
+    assert "Machines of the runs, and links" in text
+
+
+def test_a_campaign_on_one_machine_has_no_picture(build: Build) -> None:
+    page = build(manifest([configuration()], 1), [result(configuration())]).page
+    assert "What ran where" not in page
+    assert 'href="#machines"' not in page
+
+
+def test_machines_that_share_roles_are_one_box_and_many_are_counted() -> None:
+    names = [f"load-{number}" for number in range(1, 10)]
+    placement = {
+        **{f"generator-{number}": name for number, name in enumerate(names, start=1)},
+        "server-1": "app",
+        **{f"store-{number}": "app" for number in range(1, 7)},
+    }
+    document = machines_manifest([configuration()], 1, placement)
+    document["sessions"][0]["links"] = [link(name, "app", 40 + number) for number, name in enumerate(names)]
+    found = picture_of(document, placed_result(1, placement=placement))
+    first, second = found.tiers  # type: ignore[attr-defined]
+    assert (len(first.boxes), first.more_boxes) == (6, "and 3 machines more")
+    assert (len(first.links), first.more_links) == (4, "and 5 links more")
+    assert [(box.name, box.roles) for box in second.boxes] == [("app", ("server", "6 store nodes"))]
+
+
+def test_machines_that_are_one_computer_are_named() -> None:
+    both = {name: {**machine(name), "shares_kernel_with": [other]} for name, other in (
+        ("load-host", "app-host"),
+        ("app-host", "load-host"),
+    )}  # fmt: skip
+    found = picture_of(machines_manifest([configuration()], 1, machines=both), placed_result(1))
+    (_, note) = found.notes  # type: ignore[attr-defined]
+    assert note.startswith("app-host and load-host are one computer: they share its CPUs")
+
+
+def test_a_clock_that_moved_is_told_beside_links_that_were_not_measured() -> None:
+    document = machines_manifest([configuration()], 1)
+    links = document["sessions"][0]["links"]
+    links[0]["clock"]["after"]["offset_us"] = 5_000.0
+    del links[1]
+    del links[0]["bits_per_second"]
+    found = picture_of(document, placed_result(1))
+    assert "moved by 6.20 ms during the campaign" in found.notes[0]  # type: ignore[attr-defined]
+    assert [len(tier.links) for tier in found.tiers] == [1, 0, 0]  # type: ignore[attr-defined]
+    assert found.tiers[0].links[0].details == "p90 92 µs, bandwidth not known"  # type: ignore[attr-defined]
+
+
+def test_a_slow_machine_makes_its_run_suspect_by_name() -> None:
+    results = [placed_result(run) for run in range(1, 8)]
+    results.append(placed_result(8, integer_us={"app-host": 16_000.0}))
+    analysis = analysis_of_results(*results)
+    *steady, slow = analysis.campaign.runs
+    assert {run.verdict for run in steady} == {"valid"}
+    assert slow.verdict == "suspect"
+    (reason,) = slow.reasons
+    assert (reason.rule, reason.text) == (
+        "M21",
+        "before and after this run the machine app-host was 6.7 % slower than beside the campaign’s median "
+        "run",
+    )
+    assert analysis.host_speed is None
+    assert sorted(analysis.machine_speeds) == ["app-host", "data-host", "load-host"]
+
+
+def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:
+    outcome = build(machines_manifest([configuration()], 2), [placed_result(1), placed_result(2)])
+    first, _ = csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text()))
+    assert first["machines"] == "3"
+    assert first["placement"] == "generator-1=load-host server-1=app-host store-1=data-host"
+    assert first["machine_speed"] == "app-host=1.0000 data-host=1.0000 load-host=1.0000"
+
+
+def test_the_shape_of_a_placement_does_not_depend_on_names() -> None:
+    def shapes(*placements: dict[str, str]) -> list[str]:
+        runs = [run_of(validate_result(placed_result(1, placement=each)), "1.json") for each in placements]
+        return placement_shapes(runs)
+
+    renamed = {role: f"other-{name}" for role, name in APART.items()}
+    assert shapes(APART, renamed) == ["3 machines (load generator | server | store)"]
+    assert shapes(TOGETHER) == ["2 machines (load generator | server + store)"]
+    assert shapes({}) == []
