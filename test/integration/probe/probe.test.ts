@@ -13,7 +13,7 @@ import type { Decision } from "../../../src/targets/types.js";
 import { needs } from "../../helpers/needs.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
 import { build, ROOT } from "../../helpers/programs.js";
-import { TestStore } from "../../helpers/store.js";
+import { TestStore, until } from "../../helpers/store.js";
 import { countOutcomes, withOpenTargets } from "../../suites/open-target.js";
 
 beforeAll(build);
@@ -218,8 +218,10 @@ describe("a probe that serves", () => {
     const [ready, clean] = answers.map((line) => probeReportSchema.parse(JSON.parse(line ?? "null")));
     expect(ready?.ready_in_s).toBeGreaterThanOrEqual(0);
     expect(clean?.flushed).toBe(true);
-    // Between two requests the store has no connection of the probe's: one is the test's own.
-    expect(await node.ask((store) => store.info("clients"))).toContain("connected_clients:1\r\n");
+    // Between two requests the store has no connection of the probe's, once it has seen the end: one is the test's own.
+    await until(async () =>
+      (await node.ask((store) => store.info("clients"))).includes("connected_clients:1\r\n"),
+    );
     await node.ask((store) => store.set("a", "1"));
     const after = probeReportSchema.parse(JSON.parse((await ask({ actions: ["read"], nodes })) ?? "null"));
     expect(keys(after)).toEqual([1]);
