@@ -273,7 +273,7 @@ def _most_exact(entries: Sequence[Entry], audits: Sequence[AuditEntry]) -> Answe
             text = f"{labels_text([each.label for each in kept])}: every promise that was checked holds."
             lines.append(Line(text, link))
         if broken:
-            worst = "; ".join(f"{each.label} ({joined(each.broken)})" for each in broken[:6])
+            worst = "; ".join(f"{each.label} ({each.broken_text})" for each in broken[:6])
             more = f"; and {len(broken) - 6} more" if len(broken) > 6 else ""
             lines.append(Line(f"A promise is broken by {worst}{more}.", link))
         rows += [
@@ -281,7 +281,7 @@ def _most_exact(entries: Sequence[Entry], audits: Sequence[AuditEntry]) -> Answe
                 (
                     target.label,
                     target.algorithm,
-                    f"breaks {joined(target.broken)}"
+                    f"breaks {target.broken_text}"
                     if target.broken
                     else f"{plural(target.failed, 'check')} could not be made"
                     if target.failed

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from report.base.format import joined
 from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED, Audit, Target
 from report.sections.audit import sentence
 from report.site.entry import ANY, Values
@@ -26,6 +27,11 @@ class AuditedTarget:
     seen: str
     """What that check saw."""
     values: Values
+
+    @property
+    def broken_text(self) -> str:
+        """In quotation marks: titles have commas."""
+        return joined([f"“{title}”" for title in self.broken])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,5 +132,5 @@ def _claims(claims: Sequence[ClaimsEntry]) -> Iterator[Event]:
                 f"Claim: {change.title}: {change.after}",
                 f"Before: {change.before}.",
                 f"{entry.page}#{change.claim}",
-                True,
+                not change.first,
             )

@@ -34,6 +34,8 @@ class VerdictChange:
     title: str
     before: str
     after: str
+    first: bool
+    """No conclusion changed: the campaign was measured for the first time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +104,12 @@ def _changes(register: ClaimsRegister, measured: Measured) -> Iterator[VerdictCh
     verdicts: dict[str, str] = {claim.id: judged_claim(claim, {}).verdict for claim in register.claims}
     for folder, (at, analysis) in sorted(measured.items(), key=lambda each: (each[1][0], each[0])):
         id_ = _campaign_of(folder)
+        first = id_ not in known
         known = {**known, id_: analysis}
         for claim in register.claims:
             if all(each.campaign != id_ for each in claim.comparisons):
                 continue
             after = judged_claim(claim, known).verdict
             if after != verdicts[claim.id]:
-                yield VerdictChange(at, claim.id, claim.title, verdicts[claim.id], after)
+                yield VerdictChange(at, claim.id, claim.title, verdicts[claim.id], after, first)
                 verdicts[claim.id] = after

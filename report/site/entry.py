@@ -24,7 +24,7 @@ from report.results.model import Campaign, Identity, Run
 from report.sections.best_performers import BestRow, best_row
 from report.sections.boundary import promise_rows
 from report.sections.faults import COLUMNS as FAULT_COLUMNS
-from report.sections.faults import FaultRow, fault_section, fault_sentences
+from report.sections.faults import FaultRow, fault_lead, fault_section
 from report.sections.filters import row_values
 from report.sections.first_screen import cell_title, decision_cells
 from report.sections.memory_per_key import memory_table, memory_text
@@ -274,7 +274,9 @@ def _lead(analysis: Analysis) -> str:
     """Of a campaign without rows of speed."""
     if analysis.only_memory:
         return memory_text(analysis.memory)
-    sentences = [*fault_sentences(analysis.faults), *store_sentences(analysis.store_operations)]
+    if lead := fault_lead(analysis.faults):
+        return lead
+    sentences = store_sentences(analysis.store_operations)
     return sentences[0] if sentences else "No run counts, so nothing can be recommended."
 
 

@@ -45,7 +45,7 @@ def _exactness(*targets: AuditedTarget) -> tuple[str, list[tuple[str, ...]]]:
 def test_who_breaks_most_promises_is_named_first_and_never_among_the_rest() -> None:
     once = [_audited(f"client-{number}", "Expiry") for number in range(7)]
     text, _ = _exactness(*once, _audited("worst", "Exact burst", "Window edge"))
-    assert "broken by worst (Exact burst and Window edge); client-0 (Expiry); " in text
+    assert "broken by worst (“Exact burst” and “Window edge”); client-0 (“Expiry”); " in text
     assert "and 2 more" in text
 
 

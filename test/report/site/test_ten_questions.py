@@ -23,7 +23,7 @@ def test_2_the_lowest_p99_is_that_of_the_newest_campaign_with_its_interval(page:
 
 def test_3_who_breaks_a_promise_is_named_with_it(page: SitePage) -> None:
     text = page.between("answer-exact", "answer-failover")
-    assert "broken by iovalkey (Exact burst); ioredis@valkey (Failover)" in text
+    assert "broken by iovalkey (“Exact burst”); ioredis@valkey (“Failover”)" in text
     assert "did not keep 2 of 4 promises" in text
     table = page.between("all-exact", "all-failover")
     assert "admitted in any window, one key: does not hold promised at most 2.00 quotas, seen 2.40" in table
@@ -85,3 +85,4 @@ def test_10_what_changed_since_the_last_campaign(page: SitePage) -> None:
     ]
     places = [text.index(change) for change in changes]
     assert places == sorted(places)
+    assert "Before: not measured yet." not in text
