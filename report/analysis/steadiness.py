@@ -1,6 +1,6 @@
 """Whether this machine was steady enough to rank anything, judged by the controls and by other programs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
@@ -11,8 +11,9 @@ from report.base.format import joined, percent
 from report.results.model import Identity
 from report.statistics.decision import Comparison
 from report.statistics.instability import range_of_five
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 
-#: If the runs of a control spread by more than this, in % of their median, their campaign has no winner.
+#: If the runs of a control spread by more than this, in % of their median, they are not steady.
 MAX_CONTROL_SPREAD_PERCENT = 10.0
 
 #: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the
@@ -40,6 +41,21 @@ def control_spread_percent(summary: Summary) -> float | None:
 
 
 def unsteady_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ...]:
+    """The controls that forbid every conclusion of a campaign: those of `spread_controls`.
+
+    None do where runs are compared in pairs beside a copy (rules M22 and M31). A host that changes over the
+    campaign changes both runs of a pair, and what it makes of equal runs is what the copy shows.
+    """
+    rows = tuple(summaries)
+    return () if _in_pairs_with_copy(rows) else spread_controls(rows)
+
+
+def _in_pairs_with_copy(rows: Sequence[Summary]) -> bool:
+    copies = [row for row in rows if row.identity.copy]
+    return bool(copies) and all(row.median and row.planned_rounds >= MIN_ROUNDS_TO_PAIR for row in copies)
+
+
+def spread_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ...]:
     """The controls of a campaign that spread by more than `MAX_CONTROL_SPREAD_PERCENT`, the worst first.
 
     A control of an open loop answers what it is offered, and shows nothing.

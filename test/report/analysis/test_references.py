@@ -14,6 +14,7 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build
 from report.analysis.cells import Cell, cells
+from report.analysis.steadiness import spread_controls
 from report.cli.compare import main
 from report.sections.verdict_text import sentence
 from simulated_campaigns import rows
@@ -80,6 +81,20 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
     assert any(pair.comparison.shown for pair in ranking.pairs)
     assert (ranking.winner, dict(ranking.best)) == (None, {})
     assert {standing.rank for standing in ranking.standings} == {None}
+
+
+def test_controls_that_spread_forbid_nothing_where_pairs_and_a_copy_tell() -> None:
+    """The host changes by a fifth, and so do the runs of the control."""
+
+    def found(others: tuple[str, ...], rounds: int = ROUNDS) -> tuple[set[str], bool]:
+        summaries = rows(np.random.default_rng(1), "ramp", others, rounds, 0.005, {FAST: 1.5})
+        (cell,) = cells(summaries)
+        (ranking,) = cell.rankings
+        return {pair.comparison.status for pair in ranking.pairs}, bool(spread_controls(summaries))
+
+    assert found((FAST, COPY, "none")) == ({"better"}, True)
+    assert found((FAST, "none")) == ({"inconclusive"}, True)
+    assert found((FAST, COPY, "none"), ROUNDS - 1) == ({"inconclusive"}, True)
 
 
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
