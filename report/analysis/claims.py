@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.comparison_text import runs_text
+from report.analysis.comparison_text import ratio_text, runs_text
 from report.analysis.figures import (
     Figure,
     consumer_cpu,
@@ -22,16 +22,18 @@ from report.analysis.resolution import Resolution, resolution_of
 from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
 from report.analysis.summary import Summary, sample_between
 from report.results.claims import Claim, ClaimedComparison
-from report.results.model import Measured, Printed
+from report.results.model import Campaign, Measured, Printed
 from report.statistics.claim_rule import (
     STEADIER,
     UNMEASURED,
     UNTOLD,
     Evidence,
     Judgement,
+    Measurement,
     Part,
     Verdict,
     combined,
+    held_against,
     judge,
 )
 from report.statistics.decision import Comparison, Level, compare_samples
@@ -97,6 +99,12 @@ class ComparedRows:
     """Copy ÷ original, by the same metric; None without a copy."""
     note: str = ""
     """What keeps a comparison from being judged of which nothing was expected."""
+    sound: bool = False
+    """Nothing but too few runs keeps it from being judged."""
+    measured: str = ""
+    """The ratio, when and where it was measured."""
+    earlier: tuple[str, ...] = ()
+    """The same of other campaigns with the same software, the newest first."""
 
     @property
     def verdict(self) -> Verdict | None:
@@ -145,6 +153,8 @@ class JudgedClaim:
     """What would tell it, where it cannot be told here; empty where that is not known."""
     comparisons: tuple[ComparedRows, ...]
     decomposition: DecomposedRatio | None
+    where: Mapping[str, str]
+    """When and on what the newest of its campaigns ran, by the id of each."""
 
     @property
     def command(self) -> str:
@@ -168,20 +178,19 @@ class _Pair:
     sample: Sample
 
 
-def judged_claim(claim: Claim, analyses: Mapping[str, Analysis]) -> JudgedClaim:
-    """A claim against what was measured.
+def judged_claim(claim: Claim, analyses: Mapping[str, Sequence[Analysis]]) -> JudgedClaim:
+    """A claim against what was measured: by the newest campaigns, unless earlier ones disagree.
 
     Args:
-        analyses: of the campaigns that were measured, by id.
+        analyses: of the campaigns that were measured, by id, the newest first.
     """
-    pairs = [
-        pair
-        for claimed in claim.comparisons
-        if (analysis := analyses.get(claimed.campaign)) and (pair := _pair(claimed, analysis))
-    ]
-    by_id = {compared.claimed.id: compared for compared in _compared(pairs)}
+    newest = {id_: found[0] for id_, found in analyses.items()}
+    by_id = _by_id(claim, newest)
+    earlier = _earlier(claim, analyses)
     comparisons = tuple(
-        by_id.get(claimed.id) or _alone(claimed, analyses.get(claimed.campaign), claim)
+        _with_earlier(by_id[claimed.id], earlier.get(claimed.id, []))
+        if claimed.id in by_id
+        else _alone(claimed, newest.get(claimed.campaign), claim)
         for claimed in claim.comparisons
     )
     parts = [
@@ -199,7 +208,58 @@ def judged_claim(claim: Claim, analyses: Mapping[str, Analysis]) -> JudgedClaim:
         _takes(claim, comparisons) if verdict == UNTOLD else "",
         comparisons,
         _decomposed(claim, comparisons),
+        {id_: _where(analysis.campaign) for id_, analysis in newest.items()},
     )
+
+
+def _by_id(claim: Claim, analyses: Mapping[str, Analysis]) -> dict[str, ComparedRows]:
+    """The comparisons whose rows are in these campaigns."""
+    pairs = [
+        pair
+        for claimed in claim.comparisons
+        if (analysis := analyses.get(claimed.campaign)) and (pair := _pair(claimed, analysis))
+    ]
+    return {compared.claimed.id: compared for compared in _compared(pairs)}
+
+
+def _earlier(claim: Claim, analyses: Mapping[str, Sequence[Analysis]]) -> dict[str, list[ComparedRows]]:
+    """The comparisons by campaigns that newer ones replaced, the newest first. Other versions are another thing."""
+    found: dict[str, list[ComparedRows]] = {}
+    for id_ in {claimed.campaign for claimed in claim.comparisons} & analyses.keys():
+        newest, *others = analyses[id_]
+        for analysis in others:
+            for compared in _by_id(claim, {id_: analysis}).values():
+                hashes = (*compared.claimed.new, *compared.claimed.base)
+                if _software(newest, hashes) == _software(analysis, hashes):
+                    found.setdefault(compared.claimed.id, []).append(compared)
+    return found
+
+
+def _software(analysis: Analysis, hashes: Sequence[str]) -> set[tuple[str, str, str]]:
+    """Versions of what rows compare, by the hash of each."""
+    return {
+        (str(run.identity.configuration_hash), part, run.versions[part])
+        for run in (*analysis.campaign.runs, *analysis.campaign.operations)
+        if run.identity.configuration_hash in hashes
+        for part in ("client", "limiter", "store")
+        if part in run.versions
+    }
+
+
+def _with_earlier(found: ComparedRows, earlier: Sequence[ComparedRows]) -> ComparedRows:
+    newest = _measurement(found)
+    others = [each for each in map(_measurement, earlier) if each]
+    return replace(
+        found,
+        judgement=held_against(newest, others) if newest else found.judgement,
+        earlier=tuple(each.measured for each in earlier),
+    )
+
+
+def _measurement(found: ComparedRows) -> Measurement | None:
+    if not found.sound or found.judgement is None or found.interval is None:
+        return None
+    return Measurement(found.judgement, found.interval, found.measured)
 
 
 def _takes(claim: Claim, comparisons: Sequence[ComparedRows]) -> str:
@@ -302,7 +362,17 @@ def _judged(pair: _Pair, found: Comparison, against: Mapping[float, Comparison])
         paired=found.pairs is not None,
         copy=resolution.comparison if resolution else None,
         note="" if expected else evidence.obstacle,
+        sound=not (evidence.obstacle or evidence.copy_told_apart),
+        measured=f"{ratio_text(found.ratio, found.interval)} {_where(pair.analysis.campaign)}",
     )
+
+
+def _where(campaign: Campaign) -> str:
+    """`on 2026-04-16 (AMD EPYC, docker)`."""
+    manifest = campaign.manifest
+    if manifest is None:
+        return f"in {campaign.name}"
+    return f"on {manifest['started_at'][:10]} ({manifest['machine']['cpu_model']}, {manifest['runtime']['id']})"
 
 
 def _takes_of(believed: Comparison, undecided: Sequence[Comparison]) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from report.analysis.summary import Summary
-from report.base.format import plural
+from report.base.format import plural, ratio
 from report.statistics.decision import Comparison
 from report.statistics.ratio import RatioInterval
 
@@ -39,6 +39,12 @@ def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_d
     if low:
         return f"at least {show(interval.low)}×"
     return f"at most {show(interval.high)}×" if high else ""
+
+
+def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
+    """`0.91×, 0.89–0.93×`; empty where neither is known."""
+    texts = [ratio(estimate) if estimate else "", interval_text(interval) if interval else ""]
+    return ", ".join(filter(None, texts))
 
 
 def runs_text(comparison: Comparison) -> str:

@@ -38,12 +38,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _analyses(register: ClaimsRegister, folder: Path) -> dict[str, Analysis]:
-    """Of the campaigns that were measured, by id."""
+def _analyses(register: ClaimsRegister, folder: Path) -> dict[str, list[Analysis]]:
+    """Of the campaigns that were measured, by id, the newest first."""
     return {
-        campaign.id: analyse(load_campaign(folder / campaign.folder))
+        campaign.id: [analyse(load_campaign(folder / each)) for each in campaign.folders]
         for campaign in register.campaigns.values()
-        if campaign.folder
+        if campaign.folders
     }
 
 

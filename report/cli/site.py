@@ -111,13 +111,18 @@ class _Builder:
             if path.is_relative_to(found.folder)
         }
         missing = [
-            f"{each.folder} is not here"
-            for each in register.campaigns.values()
-            if each.folder and each.folder not in measured
+            f"{each} is not here"
+            for campaign in register.campaigns.values()
+            for each in campaign.folders
+            if each not in measured
         ]
         if missing:
             raise ReportError(missing, USAGE)
-        analyses = {each.id: measured[each.folder][1] for each in register.campaigns.values() if each.folder}
+        analyses = {
+            campaign.id: [measured[each][1] for each in campaign.folders]
+            for campaign in register.campaigns.values()
+            if campaign.folders
+        }
         claims = [judged_claim(claim, analyses) for claim in register.claims]
         folder = self._site / found.address / REPORT
         folder.mkdir(parents=True, exist_ok=True)

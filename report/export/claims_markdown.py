@@ -81,15 +81,13 @@ def _claim_block(claim: JudgedClaim, register: ClaimsRegister, root: str, in_doc
         cells = [[prose(cell) for cell in row] for row in steps]
         lines += ["", "What the ratio is made of:", "", *table(("Cause", "Factor", "Part"), cells, 3)]
     lines += ["", *(f"- {prose(note)}" for note in said.notes)]
-    for name, folder, differs in campaigns_of(claim, register):
-        measured = (
-            _link("runs", f"{root}{folder}.tar.xz")
-            if in_docs
-            else _link("report", f"{root}{folder}/report/index.html")
-        )
-        where = measured if folder else "not measured yet"
-        deviation = f"; {prose(differs)}" if differs else ""
-        lines.append(f"- Campaign {code(name)}: {where}{deviation}; `ratelimit-bench claims run {said.id}`")
+    for row in campaigns_of(claim, register):
+        ending, what = (".tar.xz", "runs") if in_docs else ("/report/index.html", "report")
+        measured = _link(what, f"{root}{row.folder}{ending}")
+        before = [_link("before", f"{root}{each}{ending}") for each in row.earlier]
+        runs = ", ".join([f"{measured} {prose(row.where)}", *before]) if row.folder else "not measured yet"
+        deviation = f"; {prose(row.differs)}" if row.differs else ""
+        lines.append(f"- Campaign {code(row.id)}: {runs}{deviation}; `ratelimit-bench claims run {said.id}`")
     return lines
 
 

@@ -90,8 +90,15 @@ class ClaimCampaign:
     id: str
     folder: str
     """Below that of all claims; empty where it was not measured."""
+    earlier: tuple[str, ...]
+    """Of the others that measured the same, the newest first."""
     differs: tuple[str, ...]
     """Settings that are not those of its file."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The newest first; none where it was not measured."""
+        return (self.folder, *self.earlier) if self.folder else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,9 @@ def load_register(folder: Path) -> ClaimsRegister:
         harness=document["harness"],
         claims=tuple(_claim(each) for each in document["claims"]),
         campaigns={
-            each["id"]: ClaimCampaign(each["id"], each.get("folder", ""), tuple(each["differs"]))
+            each["id"]: ClaimCampaign(
+                each["id"], each.get("folder", ""), tuple(each.get("earlier", ())), tuple(each["differs"])
+            )
             for each in document["campaigns"]
         },
     )

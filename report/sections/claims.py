@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.claims import METRICS, ComparedRows, JudgedClaim
-from report.analysis.comparison_text import interval_text
+from report.analysis.comparison_text import ratio_text
 from report.base.format import ABSENT, joined, percent, plural, ratio
 from report.results.claims import ClaimsRegister, Source
 from report.statistics.claim_rule import (
@@ -46,7 +46,7 @@ class ComparisonRow:
     mark: str
     kind: str
     reason: str
-    """Why it is not decided, and what would decide it."""
+    """Why it is not decided, what would decide it, and what was measured before."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ def expected_text(expected: Expectation | None) -> str:
 
 
 def _figure_text(found: ComparedRows | Comparison) -> str:
-    interval = interval_text(found.interval) if found.interval else ""
-    return ", ".join(filter(None, [ratio(found.ratio) if found.ratio else "", interval])) or ABSENT
+    return ratio_text(found.ratio, found.interval) or ABSENT
 
 
 def comparison_row(found: ComparedRows) -> ComparisonRow:
     claimed, judgement = found.claimed, found.judgement
     mark, kind = MARKS[judgement.verdict] if judgement else ("", "")
     reasons = [judgement.reason, judgement.takes] if judgement else [found.note]
+    before = f"measured before: {'; '.join(found.earlier)}" if found.earlier else ""
     return ComparisonRow(
         compared=f"{claimed.new_text} by {claimed.base_text}",
         conditions=claimed.conditions if claimed.as_published else f"other: {claimed.conditions}",
@@ -103,7 +103,7 @@ def comparison_row(found: ComparedRows) -> ComparisonRow:
         verdict=judgement.verdict if judgement else "",
         mark=mark,
         kind=kind,
-        reason="; ".join(filter(None, reasons)),
+        reason="; ".join(filter(None, [*reasons, before])),
     )
 
 
@@ -142,11 +142,28 @@ def reason_text(claim: JudgedClaim) -> str:
     return ". ".join(filter(None, [claim.reason, takes]))
 
 
-def campaigns_of(claim: JudgedClaim, register: ClaimsRegister) -> list[tuple[str, str, str]]:
-    """Id, folder (empty where it was not measured) and deviations of each campaign of a claim."""
+@dataclass(frozen=True, slots=True)
+class CampaignRow:
+    id: str
+    folder: str
+    """Empty where it was not measured."""
+    where: str
+    """When and on what it ran."""
+    earlier: tuple[str, ...]
+    """Folders of those that it replaced, the newest first."""
+    differs: str
+    """From its file; empty where it does not."""
+
+
+def campaigns_of(claim: JudgedClaim, register: ClaimsRegister) -> list[CampaignRow]:
     ids = dict.fromkeys(each.claimed.campaign for each in claim.comparisons)
     found = [register.campaigns[each] for each in ids]
-    return [(each.id, each.folder, "; ".join(each.differs)) for each in found]
+    return [
+        CampaignRow(
+            each.id, each.folder, claim.where.get(each.id, ""), each.earlier, "; ".join(each.differs)
+        )
+        for each in found
+    ]
 
 
 def step_rows(claim: JudgedClaim) -> list[tuple[str, str, str]]:

@@ -100,12 +100,12 @@ def _campaign_of(folder: str) -> str:
 
 def _changes(register: ClaimsRegister, measured: Measured) -> Iterator[VerdictChange]:
     """One after the other as the campaigns were measured."""
-    known: dict[str, Analysis] = {}
+    known: dict[str, list[Analysis]] = {}
     verdicts: dict[str, str] = {claim.id: judged_claim(claim, {}).verdict for claim in register.claims}
     for folder, (at, analysis) in sorted(measured.items(), key=lambda each: (each[1][0], each[0])):
         id_ = _campaign_of(folder)
         first = id_ not in known
-        known = {**known, id_: analysis}
+        known = {**known, id_: [analysis, *known.get(id_, [])]}
         for claim in register.claims:
             if all(each.campaign != id_ for each in claim.comparisons):
                 continue

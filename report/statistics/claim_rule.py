@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from report.base.format import joined, ratio
+from report.statistics.ratio import RatioInterval
 
 HOLDS: Literal["holds"] = "holds"
 REFUTED: Literal["does not hold"] = "does not hold"
@@ -69,6 +70,7 @@ class Judgement:
 TOLD_APART = "the copy of the reference was told apart from its original: what differs here may be the host"
 QUIETER = "a machine on which a copy does not differ from its original"
 STEADIER = "a steady machine without other programs"
+YOURS = "the machine that you will run on"
 
 
 def judge(expected: Expectation, evidence: Evidence) -> Judgement:
@@ -95,6 +97,38 @@ def judge(expected: Expectation, evidence: Evidence) -> Judgement:
         reason = f"these runs do not tell on which side of {_bounds_text(open_bounds)} the ratio lies"
         return Judgement(UNTOLD, reason, evidence.takes, evidence.runs_needed)
     return Judgement(UNTOLD, "the ratio lies between what was claimed and what would refute it", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What one campaign says of a ratio."""
+
+    judgement: Judgement
+    interval: RatioInterval
+    text: str
+    """The ratio, when and where it was measured."""
+
+
+def held_against(newest: Measurement, earlier: Sequence[Measurement]) -> Judgement:
+    """The newest verdict, unless campaigns disagree: what differs is then more than their runs show.
+
+    Two disagree if their intervals lie apart, and both did not come to the same verdict. Where two of 95 % lie
+    apart, chance alone is less likely than one in a hundred.
+    """
+    told = newest.judgement.verdict
+    apart = [
+        each
+        for each in earlier
+        if _apart(newest.interval, each.interval) and (told == UNTOLD or each.judgement.verdict != told)
+    ]
+    if not apart:
+        return newest.judgement
+    texts = "; ".join([newest.text, *(each.text for each in apart)])
+    return Judgement(UNTOLD, f"campaigns disagree: {texts}", YOURS)
+
+
+def _apart(one: RatioInterval, other: RatioInterval) -> bool:
+    return one.high < other.low or other.high < one.low
 
 
 def _shown(*bounds: tuple[float | None, frozenset[float]]) -> dict[float, bool]:

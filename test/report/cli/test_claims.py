@@ -26,17 +26,26 @@ def _wave(level: int, phase: int) -> list[int]:
     return [level + round(level * 0.002 * ((3 * run + phase) % 5 - 2)) for run in range(ROUNDS)]
 
 
-def _measure(folder: Path, rates: dict[str, list[int]], campaign: str = "a-and-b") -> dict[str, str]:
+def _measure(
+    folder: Path,
+    rates: dict[str, list[int]],
+    stamp: str = STAMP,
+    cpu_model: str = "Example CPU",
+    client: str = "5.6.1",
+) -> dict[str, str]:
     """A campaign of these targets, whose first one is the reference; the hashes of its rows by label."""
     configurations = [configuration(label) for label in rates]
     document = manifest(configurations, ROUNDS)
     document["plan"]["references"] = [hash_of(configurations[0])]
+    document["machine"]["cpu_model"] = cpu_model
     results = [
         result(configured, run, rate)
         for configured, values in zip(configurations, rates.values(), strict=True)
         for run, rate in enumerate(values, start=1)
     ]
-    write_campaign(folder / campaign / STAMP, document, results)
+    for each in results:
+        each["versions"]["client"] = client
+    write_campaign(folder / "a-and-b" / stamp, document, results)
     return {each["target"]["label"]: hash_of(each) for each in configurations}
 
 
@@ -71,10 +80,18 @@ def _claim(*comparisons: Document, id_: str = "a-beats-b", **members: Any) -> Do
     }
 
 
-def _register(folder: Path, *claims: Document, measured: bool = True, differs: tuple[str, ...] = ()) -> None:
-    campaign = {"id": "a-and-b", "differs": list(differs)}
+def _register(
+    folder: Path,
+    *claims: Document,
+    measured: bool = True,
+    differs: tuple[str, ...] = (),
+    earlier: tuple[str, ...] = (),
+) -> None:
+    campaign: Document = {"id": "a-and-b", "differs": list(differs)}
     if measured:
         campaign["folder"] = f"a-and-b/{STAMP}"
+    if earlier:
+        campaign["earlier"] = [f"a-and-b/{stamp}" for stamp in earlier]
     document = {
         "schema": "ratelimit-bench/claims",
         "schema_version": 1,
@@ -124,6 +141,52 @@ def test_where_the_copy_is_told_apart_nothing_is_told(tmp_path: Path) -> None:
     assert found["verdict"] == "cannot be told here"
     assert "the copy of the reference was told apart" in found["reason"]
     assert found["comparisons"][0]["copy"]["told_apart"]
+
+
+EARLIER = "20260101_000000"
+
+
+def _measured_twice(folder: Path, level: int, before: int, client: str = "5.6.1") -> Document:
+    """The claim by two campaigns in which the base does 4000/s; the earlier one ran on another machine."""
+    for rate, stamp, cpu_model, version in (
+        (level, STAMP, "Example CPU", "5.6.1"),
+        (before, EARLIER, "Other CPU", client),
+    ):
+        rates = {BASE: _wave(4000, 0), NEW: _wave(rate, 1), COPY: _wave(4000, 2)}
+        rows = _measure(folder, rates, stamp, cpu_model, version)
+    _register(folder, _claim(_comparison("headline", (rows[NEW], rows[BASE]))), earlier=(EARLIER,))
+    return _verdicts(folder)["a-beats-b"]
+
+
+def test_campaigns_that_disagree_tell_nothing_and_both_are_named(tmp_path: Path) -> None:
+    """1.35× holds, and 1.00× does not."""
+    found = _measured_twice(tmp_path, 5400, 4000)
+    assert found["verdict"] == "cannot be told here"
+    assert re.fullmatch(
+        r"campaigns disagree: 1\.35×, 1\.3\d–1\.3\d× on 2026-01-02 \(Example CPU, local\); "
+        r"1\.00×, [\d.]+–[\d.]+× on 2026-01-02 \(Other CPU, local\)",
+        found["reason"],
+    )
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert f'href="../a-and-b/{EARLIER}/report/index.html"' in page
+    assert "measured before: 1.00×" in read(page).text
+
+
+@pytest.mark.parametrize(
+    ("level", "before", "verdict"),
+    [(5400, 5410, "holds"), (4000, 3000, "does not hold")],
+    ids=["the same ratio", "the same verdict"],
+)
+def test_campaigns_that_agree_keep_the_verdict(
+    tmp_path: Path, level: int, before: int, verdict: str
+) -> None:
+    found = _measured_twice(tmp_path, level, before)
+    assert (found["verdict"], found["reason"]) == (verdict, "")
+
+
+def test_a_campaign_with_other_versions_is_not_held_against_the_newest(tmp_path: Path) -> None:
+    found = _measured_twice(tmp_path, 5400, 4000, client="5.5.0")
+    assert found["verdict"] == "holds"
 
 
 def test_too_few_runs_are_said_with_what_it_takes(tmp_path: Path) -> None:

@@ -76,6 +76,12 @@ export function reportedCampaign(root: string): ExistingCampaign | undefined {
   );
 }
 
+/** Finished campaigns beside the one that is reported, the newest first: their ratios are held against its own. */
+export const otherCampaigns = (root: string, reported: ExistingCampaign): ExistingCampaign[] =>
+  campaignsIn(root).filter(
+    ({ folder, manifest }) => manifest.status === "finished" && folder !== reported.folder,
+  );
+
 /** The settings in which a campaign differs from those of its file: `runs 5 instead of 10`. */
 export function differingSettings(
   { settings: recorded = {} }: Manifest,

@@ -10,8 +10,9 @@ import {
 import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { Manifest } from "../../../contract/manifest.js";
 import { writeAtomically } from "../../files/results-folder.js";
+import type { ExistingCampaign } from "../../request/existing-campaign.js";
 import { parseCampaign } from "../../request/parse-request.js";
-import { campaignRoot, differingSettings, reportedCampaign, reportFolder } from "./measured.js";
+import { campaignRoot, differingSettings, otherCampaigns, reportedCampaign, reportFolder } from "./measured.js";
 import { campaignFile, campaignsOf, type Register } from "./register.js";
 import { rowsOf, rowText } from "./rows.js";
 
@@ -54,11 +55,17 @@ export function registerDocument(register: Register, folder: string, harness: st
         ...foundRows(comparison, measured.get(comparison.campaign)?.manifest),
       })),
     })),
-    campaigns: [...measured].map(([id, found]) => ({
-      id,
-      ...(found ? { folder: `${id}/${basename(found.folder)}` } : {}),
-      differs: found ? differingSettings(found.manifest, settingsOf(register, id)) : [],
-    })),
+    campaigns: [...measured].map(([id, found]) => {
+      if (!found) return { id, differs: [] };
+      const place = (each: ExistingCampaign) => `${id}/${basename(each.folder)}`;
+      const earlier = otherCampaigns(campaignRoot(folder, id), found).map(place);
+      return {
+        id,
+        folder: place(found),
+        ...(earlier.length > 0 ? { earlier } : {}),
+        differs: differingSettings(found.manifest, settingsOf(register, id)),
+      };
+    }),
   };
 }
 

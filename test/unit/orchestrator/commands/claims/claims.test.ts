@@ -219,6 +219,22 @@ describe("the register for the report", () => {
     expect(document().campaigns[0]?.differs).toEqual(["runs 3 instead of 1"]);
   });
 
+  test("names finished campaigns that newer ones replaced, and none that is not finished", async () => {
+    for (const [stamp, status] of [
+      ["20260101_000000", "finished"],
+      ["20260102_000000", "aborted"],
+      ["20260103_000000", "finished"],
+      ["20260104_000000", "finished"],
+    ]) {
+      const { folder, manifest } = await createCampaign(join(measured, "a-and-b"), stamp ?? "", FLAGS);
+      writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, status }));
+    }
+    expect(document().campaigns[0]).toMatchObject({
+      folder: "a-and-b/20260104_000000",
+      earlier: ["a-and-b/20260103_000000", "a-and-b/20260101_000000"],
+    });
+  });
+
   test("has no rows where nothing was measured", () => {
     expect(document().claims[0]?.comparisons[0]).not.toHaveProperty("rows");
     expect(document().campaigns).toEqual([{ id: "a-and-b", differs: [] }]);
