@@ -223,7 +223,7 @@ def _by_id(claim: Claim, analyses: Mapping[str, Analysis]) -> dict[str, Compared
 
 
 def _earlier(claim: Claim, analyses: Mapping[str, Sequence[Analysis]]) -> dict[str, list[ComparedRows]]:
-    """The comparisons by campaigns that newer ones replaced, the newest first. Other versions are another thing."""
+    """The comparisons by campaigns that newer ones replaced, the newest first: those of the same versions."""
     found: dict[str, list[ComparedRows]] = {}
     for id_ in {claimed.campaign for claimed in claim.comparisons} & analyses.keys():
         newest, *others = analyses[id_]
@@ -372,7 +372,9 @@ def _where(campaign: Campaign) -> str:
     manifest = campaign.manifest
     if manifest is None:
         return f"in {campaign.name}"
-    return f"on {manifest['started_at'][:10]} ({manifest['machine']['cpu_model']}, {manifest['runtime']['id']})"
+    return (
+        f"on {manifest['started_at'][:10]} ({manifest['machine']['cpu_model']}, {manifest['runtime']['id']})"
+    )
 
 
 def _takes_of(believed: Comparison, undecided: Sequence[Comparison]) -> str:

@@ -159,9 +159,7 @@ def campaigns_of(claim: JudgedClaim, register: ClaimsRegister) -> list[CampaignR
     ids = dict.fromkeys(each.claimed.campaign for each in claim.comparisons)
     found = [register.campaigns[each] for each in ids]
     return [
-        CampaignRow(
-            each.id, each.folder, claim.where.get(each.id, ""), each.earlier, "; ".join(each.differs)
-        )
+        CampaignRow(each.id, each.folder, claim.where.get(each.id, ""), each.earlier, "; ".join(each.differs))
         for each in found
     ]
 

@@ -112,8 +112,8 @@ class Measurement:
 def held_against(newest: Measurement, earlier: Sequence[Measurement]) -> Judgement:
     """The newest verdict, unless campaigns disagree: what differs is then more than their runs show.
 
-    Two disagree if their intervals lie apart, and both did not come to the same verdict. Where two of 95 % lie
-    apart, chance alone is less likely than one in a hundred.
+    Two disagree if their intervals lie apart, and they did not come to the same verdict. That two of 95 %
+    lie apart by chance alone is less likely than one in a hundred.
     """
     told = newest.judgement.verdict
     apart = [

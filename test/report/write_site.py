@@ -184,15 +184,17 @@ def _claim(id_: str, title: str, rows: tuple[str, str] | None) -> Document:
 
 
 def add_claims(root: Path) -> None:
-    """A claim that held on the one day and does not on the other, and one that was not measured."""
+    """A claim that held with the one version and does not with the next, and one that was not measured."""
     folder = root / "claims"
     labels = ("iovalkey", "ioredis@valkey")
-    for day, ratio in ((8, 1.35), (9, 0.9)):
+    for day, ratio, version in ((8, 1.35, "5.6.0"), (9, 0.9, "5.6.1")):
         documents = [
             result(configuration(label), run, int(4000 * factor * (1 + ((3 * run + place) % 5 - 2) / 500)))
             for place, (label, factor) in enumerate(zip(labels, (1.0, ratio), strict=True))
             for run in range(1, RUNS + 1)
         ]
+        for each in documents:
+            each["versions"]["client"] = version
         reference = documents[0]["configuration_hash"]
         add(folder / "a-and-b", day, documents)
         path = folder / "a-and-b" / named(day)[0] / "manifest.json"
@@ -209,7 +211,12 @@ def add_claims(root: Path) -> None:
             _claim("never-measured", "C is faster than D", None),
         ],
         "campaigns": [
-            {"id": "a-and-b", "differs": [], "folder": f"a-and-b/{named(9)[0]}"},
+            {
+                "id": "a-and-b",
+                "differs": [],
+                "folder": f"a-and-b/{named(9)[0]}",
+                "earlier": [f"a-and-b/{named(8)[0]}"],
+            },
             {"id": "never", "differs": []},
         ],
     }

@@ -177,9 +177,7 @@ def test_campaigns_that_disagree_tell_nothing_and_both_are_named(tmp_path: Path)
     [(5400, 5410, "holds"), (4000, 3000, "does not hold")],
     ids=["the same ratio", "the same verdict"],
 )
-def test_campaigns_that_agree_keep_the_verdict(
-    tmp_path: Path, level: int, before: int, verdict: str
-) -> None:
+def test_campaigns_that_agree_keep_the_verdict(tmp_path: Path, level: int, before: int, verdict: str) -> None:
     found = _measured_twice(tmp_path, level, before)
     assert (found["verdict"], found["reason"]) == (verdict, "")
 

@@ -12,7 +12,13 @@ import type { Manifest } from "../../../contract/manifest.js";
 import { writeAtomically } from "../../files/results-folder.js";
 import type { ExistingCampaign } from "../../request/existing-campaign.js";
 import { parseCampaign } from "../../request/parse-request.js";
-import { campaignRoot, differingSettings, otherCampaigns, reportedCampaign, reportFolder } from "./measured.js";
+import {
+  campaignRoot,
+  differingSettings,
+  otherCampaigns,
+  reportedCampaign,
+  reportFolder,
+} from "./measured.js";
 import { campaignFile, campaignsOf, type Register } from "./register.js";
 import { rowsOf, rowText } from "./rows.js";
 
