@@ -91,7 +91,8 @@ def comparison_row(found: ComparedRows) -> ComparisonRow:
     claimed, judgement = found.claimed, found.judgement
     mark, kind = MARKS[judgement.verdict] if judgement else ("", "")
     reasons = [judgement.reason, judgement.takes] if judgement else [found.note]
-    before = f"measured before: {'; '.join(found.earlier)}" if found.earlier else ""
+    unsaid = [each for each in found.earlier if not (judgement and each in judgement.reason)]
+    before = f"measured before: {'; '.join(unsaid)}" if unsaid else ""
     return ComparisonRow(
         compared=f"{claimed.new_text} by {claimed.base_text}",
         conditions=claimed.conditions if claimed.as_published else f"other: {claimed.conditions}",
