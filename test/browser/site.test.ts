@@ -30,17 +30,23 @@ describe("the page above all campaigns in a browser", needs(["chromium"]), () =>
 
   const open = (asked = "", look: Look = {}) => openPage(browser, address + asked, look);
 
+  const CLAIMS = "results/claims/report/index.html";
   test.each([
-    { width: 1280, colorScheme: "light" },
-    { width: 375, colorScheme: "dark" },
-  ] as const)("asks for nothing, fits $width px, and has no serious finding of axe", async (look) => {
-    const { page, complaints } = await open("", look);
-    expect(await page.locator("h1").count()).toBe(1);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(look.width);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
+    { name: "it", path: "index.html", width: 1280, colorScheme: "light" },
+    { name: "it", path: "index.html", width: 375, colorScheme: "dark" },
+    { name: "its page of claims", path: CLAIMS, width: 1280, colorScheme: "dark" },
+    { name: "its page of claims", path: CLAIMS, width: 375, colorScheme: "light" },
+  ] as const)(
+    "$name asks for nothing, fits $width px, and has no serious finding of axe",
+    async ({ path, ...look }) => {
+      const { page, complaints } = await openPage(browser, new URL(path, address).href, look);
+      expect(await page.locator("h1").count()).toBe(1);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(look.width);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+  );
 
   test("the answers come first: on a phone the first one is on the first screen", async () => {
     const { page } = await open("", { width: 375 });
