@@ -155,7 +155,7 @@ export const claimsRegisterSchema = z.strictObject({
       id: idSchema,
       /** Beside the folder of register.json; absent where it was not measured. */
       folder: z.string().optional(),
-      /** Of the other finished campaigns with the same rows, the newest first. */
+      /** Of the other finished campaigns, the newest first. */
       earlier: z.array(z.string()).optional(),
       /** Settings that differ from those of its file, each in words. */
       differs: z.array(text),
