@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { EXIT, type ExitCode } from "../contract/errors.js";
-import { decodeGeneratorEnv } from "../contract/generator-env.js";
+import { decodeGeneratorEnv, decodeGroup } from "../contract/generator-env.js";
 import { printDocument, runProgram } from "../contract/program.js";
+import type { GroupOutput } from "../contract/result.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
+import { runByTurns } from "./by-turns.js";
 import { createProgressWriter } from "./progress-output.js";
 import { run } from "./run.js";
 
@@ -12,15 +14,20 @@ import { run } from "./run.js";
  * JSON document to standard output or to OUTPUT_FILE. It exits with 0 once it has measured, whatever the verdict.
  */
 async function main(): Promise<ExitCode> {
-  const spec = decodeGeneratorEnv(process.env);
+  const group = decodeGroup(process.env);
+  const [spec] = group?.runs ?? [decodeGeneratorEnv(process.env)];
   const { progress, output_file } = spec.generator;
   const plugins = await loadPlugins(spec.plugins);
   registerTraffic(plugins);
   const facts = plugins.map((plugin) => plugin.facts);
-  const result = {
-    ...(await run(spec, facts, createProgressWriter(progress), process.stdin)),
-    ...(facts.length > 0 ? { plugins: facts } : {}),
-  };
+  const withPlugins = <Output extends GroupOutput[number]>(output: Output) => ({
+    ...output,
+    ...(facts.length > 0 && !("failed" in output) ? { plugins: facts } : {}),
+  });
+  const report = createProgressWriter(progress);
+  const result = group
+    ? (await runByTurns(group, facts, report, process.stdin)).map(withPlugins)
+    : withPlugins(await run(spec, facts, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
   return EXIT.done;

@@ -13,6 +13,7 @@ import {
   type RoleResources,
   type Sample,
 } from "../contract/result.js";
+import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
 import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
@@ -28,6 +29,7 @@ import { generatorId } from "./measurement/generator-readings.js";
 import type { ServerSample } from "./measurement/monitor.js";
 import { cpuUs } from "./measurement/server-readings.js";
 import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
+import type { TurnFigures } from "./turns.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
@@ -48,7 +50,9 @@ export interface RunMeasurements {
   /** Only of a generator that waits for readings. */
   readings?: NonNullable<MeasuredResult["readings"]>;
   /** One entry per worker, all of the same window. */
-  measured: readonly (Measured & { connections: number })[];
+  measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
+  /** Only of a run by turns. */
+  turns?: TurnsFacts;
   generatorCpuUs: number;
   /** Bytes on the machine's links in the window. */
   links: NetworkLink[];
@@ -78,9 +82,17 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   };
 }
 
+/** By turns: what its slices have together. */
+function windowMs(measured: RunMeasurements["measured"]): number {
+  const counted = measured.flatMap(({ turns }) => turns?.counted_ms ?? []);
+  if (counted.length > 0) return mean(counted);
+  return (
+    Math.max(...measured.map(({ closed_ms }) => closed_ms)) -
+    Math.min(...measured.map(({ opened_ms }) => opened_ms))
+  );
+}
+
 function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
-  const opened = Math.min(...measured.map(({ opened_ms }) => opened_ms));
-  const closed = Math.max(...measured.map(({ closed_ms }) => closed_ms));
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
   return {
@@ -92,7 +104,7 @@ function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurement
       ...(cpu_wait_share === undefined ? {} : { cpu_wait_share: rounded(cpu_wait_share, 4) }),
     })),
     counts: addCounts(measured.map(({ counts }) => counts)),
-    window_s: rounded((closed - opened) / 1000, 6),
+    window_s: rounded(windowMs(measured) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
     ...(links.length > 0 ? { links } : {}),
@@ -116,10 +128,10 @@ function resourcesOf(
   part: GeneratorPart,
   evidence: readonly ConsumerEvidence[],
 ): Record<string, RoleResources> {
-  const { consumers, samplesByServer, warmup } = measurements;
+  const { consumers, samplesByServer, warmup, turns } = measurements;
   const { counts, window_s } = part;
   const requests = served(evidence, { counts, warmup });
-  const loaded_s = loadedS({ duration: window_s, warmup });
+  const loaded_s = loadedS({ duration: window_s, warmup, turns });
   const generator: RoleResources = {
     kind: "generator",
     source: "process.cpuUsage",
@@ -277,6 +289,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     ...callFigures(consumed, { counts, warmup }),
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
+    ...(measurements.turns ? { turns: measurements.turns } : {}),
     ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
   });
 }

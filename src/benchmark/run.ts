@@ -107,7 +107,7 @@ export async function run(
   const answers = generator.timeline && new AnswerLog(generator.workers);
   let opened_ms = 0;
   let monitor: ServerMonitor | undefined;
-  const pool = new WorkerPool(spec, (worker, sample) => {
+  const pool = new WorkerPool([spec], (worker, sample) => {
     answers?.add(worker, sample.latencies_us);
     const interval = merger.add(worker, sample, opened_ms);
     if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
@@ -207,7 +207,7 @@ export async function run(
 }
 
 /** @throws usageError for a traffic whose quota binds, where nobody says what the quota is */
-function requireLimits({ generator: { traffic, load }, limits }: GeneratorRunSpec): void {
+export function requireLimits({ generator: { traffic, load }, limits }: GeneratorRunSpec): void {
   if (!findProfile(traffic).binding || (limits && load.model === "open")) return;
   throw usageError(
     `the traffic ${traffic} needs the limits of a campaign: use ratelimit-bench run --traffic ${traffic} --rate 5000`,
@@ -215,7 +215,7 @@ function requireLimits({ generator: { traffic, load }, limits }: GeneratorRunSpe
 }
 
 /** Of all workers together. */
-function requestCounts(
+export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
   const added = (counts: readonly Uint32Array[]): number[] =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
-import { planSchema } from "./plan.js";
+import { orders, planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
 import { outcomeStatuses } from "./result.js";
 import {
@@ -81,7 +81,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
     configurations: planSchema.shape.configurations,
     runs_per_configuration: z.int().min(1),
-    order: z.enum(["interleaved", "consecutive"]),
+    order: z.enum(orders),
     seed: count,
     estimate_s: seconds,
     skips: planSchema.shape.skips,

@@ -7,6 +7,7 @@ import { decodePlugins } from "./plugins.js";
 import { roleId } from "./role.js";
 import {
   type AddressedServer,
+  decodeGroupSpec,
   decodeRunSpec,
   type GeneratorSpec,
   type RunSpec,
@@ -14,6 +15,7 @@ import {
   runSpec,
 } from "./run-spec.js";
 import { idSchema } from "./target.js";
+import type { TurnsSpec } from "./turns.js";
 
 const address = z
   .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
@@ -58,13 +60,50 @@ function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   return urls.map((url, index) => ({ id: roleId("server", index + 1), url, run_nonce }));
 }
 
+/** What a load generator is asked that gives the load to a group of targets by turns. */
+export interface GeneratorGroup {
+  runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]];
+  turns: TurnsSpec;
+}
+
+/**
+ * The group in RUN_SPEC.
+ * @returns undefined where it holds one run, or is not set
+ * @throws usageError naming the member that is wrong
+ */
+export function decodeGroup(env: Environment): GeneratorGroup | undefined {
+  const spec = decodeGroupSpec(env);
+  if (!spec) return undefined;
+  const [first, ...others] = spec.runs;
+  if (!first) throw usageError("RUN_SPEC: runs: empty");
+  return { runs: [inGroup(first), ...others.map(inGroup)], turns: spec.turns };
+}
+
 /**
  * What the load generator is asked to do: RUN_SPEC or, without it, the variables of a generator that is started by hand.
  * @throws usageError naming the variable that is wrong or missing
  */
 export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   const spec = decodeRunSpec(env);
-  if (!spec) return decodeVariables(env);
+  return spec ? checked(spec) : decodeVariables(env);
+}
+
+/** @throws usageError for a run that cannot go by turns */
+function inGroup(spec: RunSpec): GeneratorRunSpec {
+  const run = checked(spec);
+  const { share, load, extent, layer, waits_for_readings } = run.generator;
+  const refuse = (member: string, text: string) =>
+    usageError(`RUN_SPEC: generator.${member}: by turns ${text}`);
+  if (share) throw refuse("share", "there is one generator");
+  if (load.model === "open") throw refuse("load", "the load is a closed loop");
+  if (!("duration_s" in extent)) throw refuse("extent", "a run has a duration");
+  if (isClientLayer(layer)) throw refuse("layer", "the load goes to servers");
+  if (!waits_for_readings) throw refuse("waits_for_readings", "the counters are read at drained moments");
+  return run;
+}
+
+/** @throws usageError for a run spec that is of no use to a load generator */
+function checked(spec: RunSpec): GeneratorRunSpec {
   const { generator } = spec;
   if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");
   if (!isClientLayer(generator.layer) && generator.servers.length === 0)

@@ -5,6 +5,7 @@ import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { runtimeFactsSchema } from "./result.js";
+import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /** History: 1 — first format; 2 — the configurations and caps of result schema 2. */
@@ -199,6 +200,8 @@ export const manifestSchema = z.strictObject({
   /** Conditions of the host. */
   conditions: z.array(z.string()),
   plan: planSchema,
+  /** Length of the turns, which the first round has found; absent in other orders. */
+  turns: turnLengthsSchema.optional(),
   /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
   /** Only of a search for the highest rate. */

@@ -8,12 +8,19 @@ export const PLAN_SCHEMA_VERSION = 2;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 
+/**
+ * By turns: the targets of a group are up at once, and one generator gives them the load by turns (M16). Interleaved: one
+ * after the other, in another order each round. Consecutive: all runs of a configuration follow each other.
+ */
+export const orders = ["turns", "interleaved", "consecutive"] as const;
+export type Order = (typeof orders)[number];
+
 /** The ordered list of runs of a campaign, and what was skipped and why. */
 export const planSchema = z.strictObject({
   schema: z.literal(PLAN_SCHEMA),
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: z.int().min(0),
-  order: z.enum(["interleaved", "consecutive"]),
+  order: z.enum(orders),
   /**
    * In interleaved order the number of rounds that count: a reference has a run in each of its blocks. The maximum if
    * runs are adaptive.
@@ -116,6 +123,23 @@ export const planSchema = z.strictObject({
 export type Plan = z.infer<typeof planSchema>;
 
 export type PlannedRun = Plan["runs"][number];
+
+/** The runs in parts that are made one after the other: by turns those of a group together, else each alone. */
+export function unitsOf<Run extends Pick<PlannedRun, "round" | "block" | "diagnose">>(
+  { order }: Pick<Plan, "order">,
+  runs: readonly Run[],
+): [Run, ...Run[]][] {
+  const units: [Run, ...Run[]][] = [];
+  for (const run of runs) {
+    const last = units.at(-1);
+    const [first] = last ?? [];
+    const isTogether =
+      order === "turns" && !run.diagnose && first?.round === run.round && first?.block === run.block;
+    if (last && isTogether) last.push(run);
+    else units.push([run]);
+  }
+  return units;
+}
 
 /** The round of a run; 0 for the burn-in. */
 export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;

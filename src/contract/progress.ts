@@ -51,6 +51,11 @@ export const progressSchema = z.discriminatedUnion("event", [
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),
-  z.strictObject({ event: z.literal("second"), ...progressSecondShape }),
+  z.strictObject({
+    event: z.literal("second"),
+    /** By turns: which run of the group it is of, from 0. */
+    run: z.int().min(0).optional(),
+    ...progressSecondShape,
+  }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

@@ -31,6 +31,7 @@ import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
 import { algorithms } from "./target.js";
 import { timelineSchema } from "./timeline.js";
+import { turnsFactsSchema } from "./turns.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 /** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind. */
@@ -193,6 +194,8 @@ const roleResourcesSchema = z.strictObject({
   cpu_us_per_request: z.number().min(0).optional(),
   /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
   run_delay_us: count.optional(),
+  /** By turns: CPU time that it used while others had the load; it is in no other figure. */
+  idle_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
   /** At the drained moments: when the window opened, and after the last answer. */
@@ -473,6 +476,8 @@ export const measuredResultSchema = z.strictObject({
   /** Only with traffic `boundary`, on a target with a limiter. */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
+  /** Only of a run by turns. */
+  turns: turnsFactsSchema.optional(),
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
@@ -526,6 +531,12 @@ export const generatorOutputSchema = measuredResultSchema.extend({
   share: shareOutputSchema.optional(),
 });
 export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
+
+/** What a load generator gives of each run of a group: its result, or why there is none. */
+export const groupOutputSchema = z.array(
+  z.union([generatorOutputSchema, z.strictObject({ failed: z.string() })]),
+);
+export type GroupOutput = z.infer<typeof groupOutputSchema>;
 
 /** Operations of the store, or decisions, that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });

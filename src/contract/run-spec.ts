@@ -5,8 +5,10 @@ import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 import { driverLayerSchema } from "./layers.js";
 import { idSchema } from "./target.js";
+import { turnsSchema } from "./turns.js";
 
 const RUN_SPEC = "ratelimit-bench/run";
+const GROUP_SPEC = "ratelimit-bench/group";
 
 const port = z.int().min(1).max(65_535);
 export const nodeSchema = z.strictObject({
@@ -126,24 +128,53 @@ export type RunSpec = z.infer<typeof runSpecSchema>;
 export const runSpec = (members: Omit<RunSpec, "schema">): RunSpec => ({ schema: RUN_SPEC, ...members });
 
 /** The environment variable with which a program gets its run spec. */
-export const encodeRunSpec = (spec: RunSpec): Record<string, string> => ({ RUN_SPEC: JSON.stringify(spec) });
+export const encodeRunSpec = (spec: RunSpec | GroupSpec): Record<string, string> => ({
+  RUN_SPEC: JSON.stringify(spec),
+});
+
+/** What a load generator is asked that gives the load to several targets by turns. */
+export const groupSpecSchema = z.strictObject({
+  schema: z.literal(GROUP_SPEC),
+  runs: z.array(runSpecSchema).min(1).max(16),
+  turns: turnsSchema,
+});
+export type GroupSpec = z.infer<typeof groupSpecSchema>;
+
+export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
+  schema: GROUP_SPEC,
+  ...members,
+});
 
 /**
  * The run spec in the variable RUN_SPEC: JSON, or the path of a file that holds it.
  * @returns undefined where it is not set: the program then reads its own variables
  * @throws usageError naming the member that is wrong
  */
-export function decodeRunSpec({ RUN_SPEC: given }: Environment): RunSpec | undefined {
+export function decodeRunSpec(env: Environment): RunSpec | undefined {
+  const document = documentOf(env);
+  return document === undefined ? undefined : parsed(document, runSpecSchema);
+}
+
+/** The group in the variable RUN_SPEC; undefined where it holds something else. @throws like `decodeRunSpec` */
+export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
+  const document = documentOf(env);
+  const isGroup = z.looseObject({ schema: z.literal(GROUP_SPEC) }).safeParse(document).success;
+  return isGroup ? parsed(document, groupSpecSchema) : undefined;
+}
+
+function documentOf({ RUN_SPEC: given }: Environment): unknown {
   if (!given) return undefined;
-  let document: unknown;
   try {
-    document = JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
+    return JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
   } catch (error) {
     throw usageError(`RUN_SPEC cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  const parsed = runSpecSchema.safeParse(document);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
+}
+
+function parsed<Document>(document: unknown, schema: z.ZodType<Document>): Document {
+  const result = schema.safeParse(document);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
   throw usageError(
     `RUN_SPEC: ${issue?.path.join(".") || "the document"}: ${issue?.message ?? "is not valid"}`,
   );

@@ -1,6 +1,7 @@
 import { sum } from "../contract/numbers.js";
 import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
+import type { TurnsFacts } from "../contract/turns.js";
 
 /** Answers in throughput: a rejection by the limiter is an answer, a failure is not (M1, M9). */
 export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
@@ -9,9 +10,13 @@ export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited
 /** The load between the drained readings around a window: its lead-in and the window. */
 type Load = Pick<MeasuredResult, "counts" | "warmup">;
 
-/** Seconds of load between the drained readings around a window. */
-export const loadedS = ({ duration, warmup }: Pick<MeasuredResult, "duration" | "warmup">): number =>
-  duration + warmup.lead_in.took_s;
+/** Seconds of load between the drained readings around a window; by turns those of the target's own turns. */
+export const loadedS = ({
+  duration,
+  warmup,
+  turns,
+}: Pick<MeasuredResult, "duration" | "warmup"> & { turns?: TurnsFacts | undefined }): number =>
+  duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
 /** Requests that were sent between the drained readings around a window. */
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>

@@ -1,41 +1,53 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** How long each thread was ready to run without a CPU since its start, in microseconds, by thread id. */
-export type RunDelays = ReadonlyMap<string, number>;
+/** What a thread has had since its start, in microseconds. */
+export interface ThreadTimes {
+  cpu_us: number;
+  /** It was ready to run and had no CPU. */
+  delay_us: number;
+}
+
+/** By thread id. */
+export type RunDelays = ReadonlyMap<string, ThreadTimes>;
 
 /** @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay, timeslices */
-export function runDelayUs(text: string): number | undefined {
-  const [, delay_ns] = text.trim().split(" ");
-  const delay_us = Number(delay_ns) / 1000;
-  return delay_ns === undefined || Number.isNaN(delay_us) ? undefined : delay_us;
+export function threadTimesOf(text: string): ThreadTimes | undefined {
+  const [cpu_ns, delay_ns] = text.trim().split(" ");
+  const times = { cpu_us: Number(cpu_ns) / 1000, delay_us: Number(delay_ns) / 1000 };
+  return delay_ns === undefined || Number.isNaN(times.cpu_us + times.delay_us) ? undefined : times;
 }
 
-async function delaysOf(pid: number): Promise<[string, number][]> {
+async function timesOf(pid: number): Promise<[string, ThreadTimes][]> {
   const folder = `/proc/${pid}/task`;
   const threads = await readdir(folder);
-  const delays = threads.map(async (thread): Promise<[string, number][]> => {
+  const found = threads.map(async (thread): Promise<[string, ThreadTimes][]> => {
     // A thread may end at any moment.
     const text = await readFile(`${folder}/${thread}/schedstat`, "utf8").catch(() => "");
-    const delay_us = runDelayUs(text);
-    return delay_us === undefined ? [] : [[thread, delay_us]];
+    const times = threadTimesOf(text);
+    return times ? [[thread, times]] : [];
   });
-  return (await Promise.all(delays)).flat();
+  return (await Promise.all(found)).flat();
 }
 
-/** @returns the delays of all threads of these local processes; undefined where the system does not report them */
+/** @returns the times of all threads of these local processes; undefined where the system does not report them */
 export async function readRunDelays(pids: readonly number[]): Promise<RunDelays | undefined> {
-  const delays = await Promise.all(pids.map((pid) => delaysOf(pid).catch(() => [])));
-  const all = new Map(delays.flat());
+  const found = await Promise.all(pids.map((pid) => timesOf(pid).catch(() => [])));
+  const all = new Map(found.flat());
   return all.size > 0 ? all : undefined;
 }
 
-/** The run delay of all threads between two readings. The delay of a thread that ended in between is not known. */
-export function runDelayBetween(from: RunDelays, to: RunDelays): number {
+/** A time of all threads between two readings. That of a thread that ended in between is not known. */
+function between(from: RunDelays, to: RunDelays, name: keyof ThreadTimes): number {
   let total_us = 0;
-  for (const [thread, delay_us] of to) {
-    const before_us = from.get(thread) ?? 0;
+  for (const [thread, times] of to) {
+    const before_us = from.get(thread)?.[name] ?? 0;
     // Less than before: the id belongs to a new thread.
-    total_us += delay_us >= before_us ? delay_us - before_us : delay_us;
+    total_us += times[name] >= before_us ? times[name] - before_us : times[name];
   }
   return Math.round(total_us);
 }
+
+export const runDelayBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "delay_us");
+
+/** Finer than the counters of a process, which may be whole hundredths of a second. */
+export const cpuBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "cpu_us");

@@ -53,6 +53,8 @@ export type OwnProgram = "server" | "loadtest";
 export interface Part {
   /** Unique within a run, e.g. `server-1`, `store-1`. */
   role: string;
+  /** Which of several runs that are up at once it belongs to; absent where there is one. */
+  run?: string;
   /** What its role is for: a runtime of several machines places it by this. */
   kind?: RoleKind;
   /** The machine that it must run on, by its name in `Runtime.machines`; absent: any. */

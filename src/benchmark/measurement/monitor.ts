@@ -30,12 +30,15 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
   after.event_loop_idle_ms < before.event_loop_idle_ms;
 
 /** The difference between two readings of the server's cumulative counters. */
-function difference(earlier: Reading, after: Reading): ServerSample {
+function difference(earlier: Reading, after: Reading, own_s?: number): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
   // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
-  const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
+  const elapsed_us = (own_s ?? after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
-  const idle = after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms;
+  const idle =
+    own_s === undefined
+      ? after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms
+      : Math.max(0, 1000 * own_s - active);
   return {
     at_ms: after.at_ms,
     cpu_percent: elapsed_us > 0 ? (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us : 0,
@@ -85,9 +88,9 @@ export class ServerMonitor {
 
   /** Call this right before the window opens: this reading is the start of the first second. */
   async start(): Promise<void> {
-    await this.#read();
+    await this.read();
     this.#timer = setInterval(() => {
-      this.#reading = this.#read();
+      this.#reading = this.read();
     }, PERIOD_MS);
   }
 
@@ -96,14 +99,18 @@ export class ServerMonitor {
     await this.#reading;
   }
 
-  async #read(): Promise<void> {
+  /**
+   * Reads all servers; by turns it is called between them.
+   * @param own_s seconds since the last call in which they had load; absent: all of them
+   */
+  async read(own_s?: number): Promise<void> {
     try {
       const readings = await Promise.all(
         this.#bases.map(async (base) => ({ usage: await readUsage(base), at_ms: monotonicMs() })),
       );
       const each = readings.flatMap((reading, server) => {
         const before = this.#last?.[server];
-        return before ? difference(before, reading) : [];
+        return before ? difference(before, reading, own_s) : [];
       });
       this.#last = readings;
       if (each.length === 0) return;

@@ -85,6 +85,12 @@ export class ResponseRecorder {
     this.#slices = new SliceRecorder(at_ms);
   }
 
+  /** A further slice of a window by turns: `bins` slices of 100 ms begin, which no other turn shares. */
+  resume(at_ms: number, bins: number): void {
+    this.#slices.resume(at_ms, bins);
+    this.#isClosed = false;
+  }
+
   /**
    * @param code the driver's, below 1000
    * @param ms latency in milliseconds, with fractions

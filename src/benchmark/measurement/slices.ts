@@ -14,12 +14,21 @@ const FIRST_SLICES = 100;
 
 /** The slices of one worker's window. Recording costs a division and two additions. */
 export class SliceRecorder {
-  readonly #opened_ms: number;
+  #opened_ms: number;
+  /** The last slice so far that may be counted in. */
+  #last = Number.POSITIVE_INFINITY;
   #columns = newColumns(FIRST_SLICES);
 
   /** @param opened_ms when the first slice begins, monotonic milliseconds */
   constructor(opened_ms: number) {
     this.#opened_ms = opened_ms;
+  }
+
+  /** Begins so many further slices, and ends the earlier ones. */
+  resume(at_ms: number, bins: number): void {
+    const first = this.#last === Number.POSITIVE_INFINITY ? 0 : this.#last + 1;
+    this.#opened_ms = at_ms - first * SLICE_MS;
+    this.#last = first + bins - 1;
   }
 
   /** @param us latency of an allowed or limited answer; 0 for a failure */
@@ -63,7 +72,7 @@ export class SliceRecorder {
   }
 
   #indexOf(at_ms: number): number {
-    const index = Math.max(0, Math.floor((at_ms - this.#opened_ms) / SLICE_MS));
+    const index = Math.min(this.#last, Math.max(0, Math.floor((at_ms - this.#opened_ms) / SLICE_MS)));
     if (index >= this.#columns.allowed.length) this.#grow(index);
     return index;
   }

@@ -3,11 +3,19 @@ import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
+import type { TurnFigures, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import type { MeetingPlace } from "./meeting.js";
 import type { WorkerPlace } from "./shares.js";
 
 /** The `workerData` of a worker thread. */
-export interface WorkerAssignment extends WorkerPlace {
+export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
+  /** One or, by turns, those of a group. */
+  runs: readonly [RunAssignment, ...RunAssignment[]];
+}
+
+/** A worker's share of one run. */
+export interface RunAssignment {
   spec: GeneratorRunSpec;
   /** Number of this worker's first connection, counted over all workers of all generators. */
   firstConnection: number;
@@ -19,6 +27,7 @@ export type Command =
   | { command: "connect" }
   | { command: "warmUp"; atMostS: number }
   | ({ command: "measure" } & WorkerWindow)
+  | ({ command: "turns" } & TurnsPlan)
   | { command: "read" }
   | { command: "stop" };
 
@@ -42,6 +51,9 @@ export interface Measured extends Window {
   decisions?: DecisionColumns;
 }
 
+/** What a worker measured of one target of a group. */
+export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
+
 /** The counters of a worker that calls the limiter itself, since its start. */
 export interface WorkerReading extends LimiterReport {
   heap_used_bytes: number;
@@ -53,8 +65,11 @@ export type Reply =
   | { reply: "connect" | "stop" }
   | { reply: "warmUp"; warmup: WarmupFacts }
   | { reply: "measure"; measured: Measured }
+  | { reply: "turns"; measured: MeasuredByTurns[] }
   | { reply: "read"; reading: WorkerReading }
   | { reply: "warmUpSlice"; slice: WarmupSlice }
-  | { reply: "sample"; sample: WorkerSample }
+  | { reply: "sample"; run: number; sample: WorkerSample }
   | { reply: "closed" }
+  /** By turns: nobody has a turn until the main thread says so. */
+  | { reply: "paused" }
   | { reply: "error"; message: string; exitCode?: number };

@@ -4,12 +4,16 @@ import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import type { WorkerSample } from "../measurement/recorder.js";
+import type { TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import { type MeetingPlace, meetingPlace, resume } from "./meeting.js";
 import type {
   Command,
   EndWarmUp,
   Measured,
+  MeasuredByTurns,
   Reply,
+  RunAssignment,
   WorkerAssignment,
   WorkerReading,
   WorkerWindow,
@@ -19,8 +23,13 @@ import { placeOfWorker, shareOf, sharesBefore } from "./shares.js";
 /** Time for a worker to close its connections. */
 const CLOSE_MS = 2_000;
 
+type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;
+
 /** What a worker reports while it executes a command. */
-type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" }>;
+type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" | "paused" }>;
+
+const isMessage = (reply: Reply): reply is WorkerMessage =>
+  ["sample", "warmUpSlice", "closed", "paused"].includes(reply.reply);
 
 /** The main thread's side of one worker thread. */
 class WorkerHandle {
@@ -33,8 +42,7 @@ class WorkerHandle {
     this.assignment = assignment;
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: assignment });
     this.#worker.on("message", (reply: Reply) => {
-      if (reply.reply === "sample" || reply.reply === "warmUpSlice" || reply.reply === "closed")
-        onMessage(reply);
+      if (isMessage(reply)) onMessage(reply);
       else if (reply.reply === "error") {
         this.#pending?.reject(new BenchError(reply.message, (reply.exitCode ?? EXIT.defect) as ExitCode));
       } else this.#pending?.resolve(reply);
@@ -73,21 +81,33 @@ class WorkerHandle {
 /** All worker threads of one generator; they warm up and measure together. */
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
-  readonly #onSample: (worker: number, sample: WorkerSample) => void;
+  readonly #onSample: SampleListener;
   #onSlice: (worker: number, slice: WarmupSlice) => boolean = () => false;
   #onClosed: () => void = () => {};
+  #onPaused: () => void = () => {};
+  readonly #meeting: MeetingPlace;
 
-  /** Spreads connections evenly over the workers of all generators. A connection's number is that of the whole load. */
-  constructor(spec: GeneratorRunSpec, onSample: (worker: number, sample: WorkerSample) => void) {
-    const { workers, load } = spec.generator;
+  /**
+   * Spreads connections evenly over the workers of all generators. A connection's number is that of the whole load.
+   * @param runs one or, by turns, those of a group
+   */
+  constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
+    const [{ generator }] = runs;
+    const { workers } = generator;
+    this.#meeting = meetingPlace(workers);
     this.#onSample = onSample;
     this.#handles = Array.from({ length: workers }, (_, worker) => {
-      const place = placeOfWorker(spec.generator, worker);
-      const assignment = {
+      const place = placeOfWorker(generator, worker);
+      const [first, ...others] = runs;
+      const assigned = (spec: GeneratorRunSpec): RunAssignment => ({
         spec,
+        firstConnection: sharesBefore(spec.generator.load.connections, place),
+        connections: shareOf(spec.generator.load.connections, place),
+      });
+      const assignment: WorkerAssignment = {
+        runs: [assigned(first), ...others.map(assigned)],
         ...place,
-        firstConnection: sharesBefore(load.connections, place),
-        connections: shareOf(load.connections, place),
+        ...this.#meeting,
       };
       return new WorkerHandle(assignment, (message) => this.#receive(worker, message));
     });
@@ -128,10 +148,35 @@ export class WorkerPool {
     }));
     const [replies] = await Promise.all([measuring, closed]);
     return replies.flatMap((reply, index) =>
-      reply.reply === "measure"
-        ? [{ ...reply.measured, connections: this.#handles[index]?.assignment.connections ?? 0 }]
-        : [],
+      reply.reply === "measure" ? [{ ...reply.measured, connections: this.#connectionsOf(index, 0) }] : [],
     );
+  }
+
+  /**
+   * Gives the load to all runs by turns.
+   * @param onPause called when nobody has a turn; the next one waits for it
+   * @returns by run what each worker measured
+   */
+  async turns(
+    plan: TurnsPlan,
+    onPause: () => Promise<void> = async () => {},
+  ): Promise<(MeasuredByTurns & { connections: number })[][]> {
+    let paused = 0;
+    this.#onPaused = () => {
+      if (++paused % this.#handles.length === 0) onPause().finally(() => resume(this.#meeting));
+    };
+    const replies = await this.#all(() => ({ command: "turns", ...plan }));
+    const workers = replies.map((reply) => (reply.reply === "turns" ? reply.measured : []));
+    return (workers[0] ?? []).map((_, run) =>
+      workers.flatMap((measured, worker) => {
+        const own = measured[run];
+        return own ? [{ ...own, connections: this.#connectionsOf(worker, run) }] : [];
+      }),
+    );
+  }
+
+  #connectionsOf(worker: number, run: number): number {
+    return this.#handles[worker]?.assignment.runs[run]?.connections ?? 0;
   }
 
   /** The counters of workers that call the limiter themselves, one each. */
@@ -146,8 +191,9 @@ export class WorkerPool {
   }
 
   #receive(worker: number, message: WorkerMessage): void {
-    if (message.reply === "sample") this.#onSample(worker, message.sample);
+    if (message.reply === "sample") this.#onSample(worker, message.sample, message.run);
     else if (message.reply === "closed") this.#onClosed();
+    else if (message.reply === "paused") this.#onPaused();
     else if (this.#onSlice(worker, message.slice)) {
       this.#onSlice = () => false;
       for (const handle of this.#handles) handle.endWarmUp();

@@ -7,9 +7,10 @@ import { registerTraffic } from "../../plugins/register-traffic.js";
 import { mostRequests } from "../../traffic/boundary.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
-import { ClosedLoop } from "../closed-loop.js";
+import type { TrafficProfile } from "../../traffic/types.js";
+import { type ClosedConnections, ClosedLoop } from "../closed-loop.js";
 import { ChannelConnections } from "../drivers/channel-connections.js";
-import type { ChannelRequests, OpenDriver } from "../drivers/driver.js";
+import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
@@ -19,12 +20,16 @@ import type { WorkerSample } from "../measurement/recorder.js";
 import { RequestCounts } from "../measurement/request-counts.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
+import { type TurnsPlan, TurnWindow, takeTurns, type Usage } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
+import { meetingOf } from "./meeting.js";
 import type {
   Command,
   EndWarmUp,
   Measured,
+  MeasuredByTurns,
   Reply,
+  RunAssignment,
   WorkerAssignment,
   WorkerReading,
   WorkerWindow,
@@ -36,96 +41,130 @@ const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const post = (reply: Reply): void => port.postMessage(reply);
 
-const { spec } = assignment;
-const { generator } = spec;
+/** Equal in all runs of a group. */
+const [{ spec: first }] = assignment.runs;
 // A thread loads its own modules, so it has to register the plugins again.
-const plugins = await loadPlugins(spec.plugins);
+const plugins = await loadPlugins(first.plugins);
 registerTraffic(plugins);
-const driver = await loadDriver(generator.layer);
-
-const profile = findProfile(generator.traffic);
-const counts = new RequestCounts(profile.population().requests.length);
+const driver = await loadDriver(first.generator.layer);
 
 /** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
-
-function closedLoop(opened: OpenDriver): LoadLoop {
-  const { firstConnection: first, connections } = assignment;
-  const share = { connections: generator.load.connections, first, count: connections };
-  const requests = { ...openTraffic(profile, generator.seed, share), first, counts };
-  const timeoutS = generator.timeout_s;
-  const own = opened.closedConnections?.(requests);
-  const closed =
-    own ??
-    new ChannelConnections({
-      connections,
-      openChannel: opened.openChannels(requests),
-      timeoutS,
-      endpoint: driver.endpoint(spec),
-    });
-  return new ClosedLoop(closed, driver.codeText);
-}
-
-/** Every request, where the quota binds; set by the open loop. */
-let log: DecisionLog | undefined;
-
 /** A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4 % at most (5 deviations). */
 const ROOM = 1.05;
 
-function openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
-  const { index, of, firstConnection: first, connections } = assignment;
-  const share = { ...load, seed: generator.seed, index, of };
-  const requestsOf = (count: number): ChannelRequests => {
-    const one = { connections: 1, first: 0, count: 1 };
-    const whole = openTraffic(profile, generator.seed, one, spec.limits);
-    // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
-    const streams = whole.streams.map((stream) => streamOfShare(stream, share));
-    return {
-      requests: whole.requests,
-      streams: Array.from({ length: count }, () => streams).flat(),
-      first,
-    };
-  };
-  if (profile.binding) {
-    const most = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
-    log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
+/** The load of one run in this thread. */
+class RunLoad {
+  readonly counts: RequestCounts;
+  readonly #run: RunAssignment;
+  readonly #profile: TrafficProfile;
+  #opened: OpenDriver | undefined;
+  #loop: LoadLoop | undefined;
+  /** Absent in an open loop. */
+  #connections: ClosedConnections | undefined;
+  /** Every request, where the quota binds; set by the open loop. */
+  log: DecisionLog | undefined;
+
+  constructor(run: RunAssignment) {
+    this.#run = run;
+    this.#profile = findProfile(run.spec.generator.traffic);
+    this.counts = new RequestCounts(this.#profile.population().requests.length);
   }
-  return new OpenLoop({
-    share,
-    connections,
-    openChannel: opened.openChannels({ ...requestsOf(connections), counts, ...(log ? { log } : {}) }),
-    async startLoopback() {
-      const loopback = await opened.startLoopback();
-      const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
-      return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
-    },
-    timeoutS: generator.timeout_s,
-    endpoint: driver.endpoint(spec),
-    codeText: driver.codeText,
-  });
+
+  /** By a command, because only a reply to a command carries an exit code. */
+  async connect(): Promise<void> {
+    const { spec } = this.#run;
+    const { load } = spec.generator;
+    this.#opened = await driver.open(spec, plugins);
+    this.#loop = load.model === "open" ? this.#openLoop(this.#opened, load) : this.#closedLoop(this.#opened);
+    await this.#loop.connected();
+  }
+
+  get loop(): LoadLoop {
+    if (!this.#loop) throw new Error("the worker is not connected");
+    return this.#loop;
+  }
+
+  /** @throws Error in an open loop */
+  get connections(): ClosedConnections {
+    if (!this.#connections) throw new Error("there are no connections of a closed loop");
+    return this.#connections;
+  }
+
+  limiterReport(): LimiterReport | undefined {
+    return this.#opened?.limiterReport?.();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop?.stop();
+    await this.#opened?.close();
+  }
+
+  #closedLoop(opened: OpenDriver): LoadLoop {
+    const { spec, firstConnection, connections } = this.#run;
+    const { generator } = spec;
+    const share = { connections: generator.load.connections, first: firstConnection, count: connections };
+    const requests = {
+      ...openTraffic(this.#profile, generator.seed, share),
+      first: firstConnection,
+      counts: this.counts,
+    };
+    this.#connections =
+      opened.closedConnections?.(requests) ??
+      new ChannelConnections({
+        connections,
+        openChannel: opened.openChannels(requests),
+        timeoutS: generator.timeout_s,
+        endpoint: driver.endpoint(spec),
+      });
+    return new ClosedLoop(this.#connections, driver.codeText);
+  }
+
+  #openLoop(opened: OpenDriver, load: OpenLoad): LoadLoop {
+    const { index, of } = assignment;
+    const { spec, firstConnection, connections } = this.#run;
+    const { generator } = spec;
+    const share = { ...load, seed: generator.seed, index, of };
+    const requestsOf = (count: number): ChannelRequests => {
+      const one = { connections: 1, first: 0, count: 1 };
+      const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
+      // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
+      const streams = whole.streams.map((stream) => streamOfShare(stream, share));
+      return {
+        requests: whole.requests,
+        streams: Array.from({ length: count }, () => streams).flat(),
+        first: firstConnection,
+      };
+    };
+    if (this.#profile.binding) {
+      const most = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
+      this.log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
+    }
+    const { counts, log } = this;
+    return new OpenLoop({
+      share,
+      connections,
+      openChannel: opened.openChannels({ ...requestsOf(connections), counts, ...(log ? { log } : {}) }),
+      async startLoopback() {
+        const loopback = await opened.startLoopback();
+        const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
+        return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
+      },
+      timeoutS: generator.timeout_s,
+      endpoint: driver.endpoint(spec),
+      codeText: driver.codeText,
+    });
+  }
 }
 
-/** Set by the first command, because only a reply to a command carries an exit code. */
-let connected: { opened: OpenDriver; loop: LoadLoop } | undefined;
+const runs = assignment.runs.map((run) => new RunLoad(run));
+/** The run of a worker that has one. */
+const [only] = runs as [RunLoad];
 
-async function connect(): Promise<void> {
-  const opened = await driver.open(spec, plugins);
-  const { load } = generator;
-  const loop = load.model === "open" ? openLoop(opened, load) : closedLoop(opened);
-  connected = { opened, loop };
-  await loop.connected();
-}
-
-/** @throws Error before the first command */
-function inUse(): NonNullable<typeof connected> {
-  if (!connected) throw new Error("the worker is not connected");
-  return connected;
-}
-
-const collectGarbage = garbageCollectorFor(spec);
+const collectGarbage = garbageCollectorFor(first);
 
 function read(): WorkerReading {
-  const report = inUse().opened.limiterReport?.();
+  const report = only.limiterReport();
   if (!report) throw new Error(`the driver ${driver.id} does not call the limiter itself`);
   const { active, idle } = performance.eventLoopUtilization();
   collectGarbage();
@@ -142,7 +181,7 @@ let warmUpEnd = new AbortController();
 function warmUp(atMostS: number): Promise<WarmupFacts> {
   warmUpEnd = new AbortController();
   const onSlice = (slice: WarmupSlice) => post({ reply: "warmUpSlice", slice });
-  return inUse().loop.warmUp(atMostS, onSlice, warmUpEnd.signal);
+  return only.loop.warmUp(atMostS, onSlice, warmUpEnd.signal);
 }
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
@@ -171,14 +210,14 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
       busySinceLast = utilisationMeter();
     },
     sample: (sample: WorkerSample) =>
-      post({ reply: "sample", sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
+      post({ reply: "sample", run: 0, sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();
       post({ reply: "closed" });
     },
   };
-  const { loop } = inUse();
+  const { loop, counts, log } = only;
   loop.shareWakes?.(shared_wakes);
   const window = await loop.measure(plan, listener);
   return {
@@ -193,20 +232,59 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   };
 }
 
+function usage(): Usage {
+  const cpu = process.cpuUsage();
+  const { active, idle } = performance.eventLoopUtilization();
+  return {
+    cpu_us: cpu.user + cpu.system,
+    loop_active_ms: active,
+    loop_idle_ms: idle,
+    waited_ms: cpuWaitMs(),
+  };
+}
+
+/** Gives the load to all runs by turns, together with the other workers. */
+async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
+  const windows = runs.map(({ connections }) => new TurnWindow(connections, driver.codeText, usage));
+  const { meet, resumed } = meetingOf(assignment);
+  await takeTurns(windows, plan, meet, async (isLast) => {
+    if (!plan.counts) return;
+    for (const [run, window] of windows.entries()) post({ reply: "sample", run, sample: window.sample() });
+    if (isLast) return;
+    post({ reply: "paused" });
+    await resumed();
+  });
+  return windows.map((window, index) => {
+    const { turns, ...measured } = window.window(plan.lengths);
+    const { sent, undecided } = (runs[index] ?? only).counts;
+    return {
+      ...measured,
+      turns,
+      event_loop_utilisation: clampShare(turns.utilisation),
+      ...(turns.waited_ms === undefined
+        ? {}
+        : { cpu_wait_share: clampShare(turns.waited_ms / turns.counted_ms) }),
+      sent_by_request: sent,
+      undecided_by_request: undecided,
+    };
+  });
+}
+
 async function execute(command: Command): Promise<Reply> {
   switch (command.command) {
     case "connect":
-      await connect();
+      await Promise.all(runs.map((run) => run.connect()));
       return { reply: "connect" };
     case "warmUp":
       return { reply: "warmUp", warmup: await warmUp(command.atMostS) };
     case "measure":
       return { reply: "measure", measured: await measure(command) };
+    case "turns":
+      return { reply: "turns", measured: await byTurns(command) };
     case "read":
       return { reply: "read", reading: read() };
     case "stop":
-      await connected?.loop.stop();
-      await connected?.opened.close();
+      await Promise.all(runs.map((run) => run.stop()));
       port?.close();
       return { reply: "stop" };
   }

@@ -158,13 +158,14 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
 }
 
 /** Every request that was sent has one end. */
-function requestsReconcile({ counts, request }: Evidence): Finding | undefined {
+function requestsReconcile({ counts, request, turns }: Evidence): Finding | undefined {
   const { sent, followed, cut } = counts;
   if (accounted(counts) !== sent)
     return invalid(`${sent} requests were sent, ${accounted(counts)} are accounted for`);
-  const { connections } = request.load;
-  if (followed > connections)
-    return invalid(`${followed} requests were in flight at the end on ${connections} connections`);
+  // At the end of each turn.
+  const most = request.load.connections * (turns?.turns ?? 1);
+  if (followed > most)
+    return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);
   if (followedEnds(counts) !== followed)
     return invalid(`${followed} requests were followed, the ends of ${followedEnds(counts)} are known`);
   return cut === 0 ? undefined : invalid(`${cut} requests were cut at the end instead of followed`);

@@ -238,6 +238,7 @@ async function measure(
         campaign,
         folder,
         plan,
+        manifest,
         runtime,
         lease,
         eventLog,

@@ -1,8 +1,10 @@
 import { join, resolve } from "node:path";
+import type { Configuration } from "../../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import { isCounted, type Plan, roundOf } from "../../contract/plan.js";
+import type { Manifest } from "../../contract/manifest.js";
+import { isCounted, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { type HostLoad, hasFigures, type Result } from "../../contract/result.js";
 import type { PartFaults, Runtime } from "../../runtimes/types.js";
@@ -27,6 +29,7 @@ import {
   type RunIdentity,
   type RunOutcome,
 } from "../run/result-documents.js";
+import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
 import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import { type CampaignMachines, speedsOf } from "./machines.js";
@@ -37,6 +40,8 @@ interface RunLoopOptions {
   campaign: string;
   folder: string;
   plan: Plan;
+  /** Gets the lengths of turns, once they are found. */
+  manifest: Pick<Manifest, "turns">;
   runtime: Runtime;
   lease: Lease;
   eventLog: EventLog;
@@ -77,67 +82,94 @@ export class RunLoop {
     const { plan, signal, completed, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
     let before: PlannedRun | undefined;
-    for (const planned of plan.runs) {
-      // The diagnosing runs come last: what is decided about the others does not wait for them.
-      if (planned.diagnose) await selection.end();
-      else if (!(await selection.isNeeded(planned))) continue;
-      const measured = completed.get(planned.file);
-      if (measured) {
-        progress.kept(planned, measured);
-        if (saysHowItEnded(planned, measured)) outcomes.push(measured);
+    for (const unit of unitsOf(plan, plan.runs)) {
+      const needed: PlannedRun[] = [];
+      for (const planned of unit) {
+        // The diagnosing runs come last: what is decided about the others does not wait for them.
+        if (planned.diagnose) await selection.end();
+        else if (!(await selection.isNeeded(planned))) continue;
+        needed.push(planned);
+      }
+      const [first] = needed;
+      if (!first) continue;
+      // The runs of a group were made at the same time, or are made again together.
+      const kept = needed.flatMap((planned) => completed.get(planned.file) ?? []);
+      if (kept.length === needed.length) {
+        for (const [index, planned] of needed.entries()) {
+          const measured = kept[index];
+          if (!measured) continue;
+          progress.kept(planned, measured);
+          if (saysHowItEnded(planned, measured)) outcomes.push(measured);
+        }
         continue;
       }
-      const pauseS = before ? this.#cooldownS(before, planned) : 0;
+      const pauseS = before ? this.#cooldownS(before, first) : 0;
       if (before) {
         progress.cooldown(pauseS);
         await pause(signal, pauseS);
       }
-      const outcome = await this.#makeRun(planned, before === undefined);
-      if (!planned.diagnose) await selection.finished(outcome, pauseS);
-      if (saysHowItEnded(planned, outcome)) outcomes.push(outcome);
-      before = planned;
+      const made = await this.#makeRuns(needed, before === undefined);
+      for (const [index, outcome] of made.entries()) {
+        const planned = needed[index] ?? first;
+        if (!planned.diagnose) await selection.finished(outcome, index === 0 ? pauseS : 0);
+        if (saysHowItEnded(planned, outcome)) outcomes.push(outcome);
+      }
+      before = first;
     }
     await selection.end();
     return outcomes;
   }
 
-  async #makeRun(planned: PlannedRun, isFirst: boolean): Promise<RunOutcome> {
-    const { eventLog, progress } = this.#options;
-    const identity = this.#identity(planned);
-    progress.started(planned);
+  /** Makes one run, or those of a group at the same time. @returns their outcomes, in order */
+  async #makeRuns(planned: readonly PlannedRun[], isFirst: boolean): Promise<RunOutcome[]> {
+    const { progress } = this.#options;
+    progress.started(...planned);
     const startedAt = new Date();
-    let result: Result;
-    try {
-      result = await this.#measure(planned, identity);
-    } catch (error) {
-      if (error instanceof Aborted) {
-        const role = "campaign";
-        const aborted = failureDocument(identity, "aborted", startedAt, { role, text: error.message });
-        progress.finished(planned, aborted, await this.#save(planned, aborted));
-        throw error;
-      }
-      // In the first run an unfit machine is for the user to fix; it is not a failed run.
-      if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
-      if (!(error instanceof BenchError || error instanceof PartFailed)) {
-        eventLog.detail(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      }
-      const role = error instanceof PartFailed ? error.role : "harness";
-      result = failureDocument(identity, "failed", startedAt, { role, text: messageOf(error) });
+    const [first] = planned;
+    const ends: RunEnd[] =
+      first && planned.length === 1
+        ? [await settled(this.#measure(first, this.#identity(first)))]
+        : await this.#measureRound(planned);
+    const aborted = ends.find((end) => "error" in end && end.error instanceof Aborted);
+    const outcomes: RunOutcome[] = [];
+    for (const [index, end] of ends.entries()) {
+      const run = planned[index];
+      if (run) outcomes.push(await this.#record(run, aborted ?? end, startedAt, isFirst));
     }
+    if (aborted && "error" in aborted) throw aborted.error;
+    return outcomes;
+  }
+
+  /** Saves what became of a run. @throws BenchError when the first run cannot start */
+  async #record(planned: PlannedRun, end: RunEnd, startedAt: Date, isFirst: boolean): Promise<RunOutcome> {
+    const { progress } = this.#options;
+    const identity = this.#identity(planned);
+    const { configuration } = identity.planned;
+    const result = "result" in end ? end.result : this.#failure(end.error, identity, startedAt, isFirst);
     const saved = (await this.#save(planned, result)) && (await this.#copy(result));
     progress.finished(planned, result, saved);
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
-    const { configuration } = identity.planned;
     const run = { file: planned.file, configuration, seconds };
     if (!hasFigures(result) || !saved) return { ...run, status: "failed" };
     const { verdict, outcome } = result;
     return { ...run, status: verdict.status, ...(outcome === undefined ? {} : { outcome }) };
   }
 
-  async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
-    const { plan, runtime, lease, signal, request, external, partFaults } = this.#options;
-    const settings = {
-      configuration: identity.planned.configuration,
+  #failure(error: unknown, identity: RunIdentity, startedAt: Date, isFirst: boolean): Result {
+    if (error instanceof Aborted)
+      return failureDocument(identity, "aborted", startedAt, { role: "campaign", text: error.message });
+    // In the first run an unfit machine is for the user to fix; it is not a failed run.
+    if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
+    if (!(error instanceof BenchError || error instanceof PartFailed))
+      this.#options.eventLog.detail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    const role = error instanceof PartFailed ? error.role : "harness";
+    return failureDocument(identity, "failed", startedAt, { role, text: messageOf(error) });
+  }
+
+  #settings(planned: PlannedRun, configuration: Configuration): RoundMember["request"] {
+    const { plan, request, external, partFaults } = this.#options;
+    return {
+      configuration,
       // All configurations of a round meet the same requests.
       seed: (plan.seed + roundOf(planned)) % 4_294_967_296,
       warmupS: plan.warmup_s,
@@ -148,6 +180,45 @@ export class RunLoop {
       ...(external ? { external } : {}),
       ...(planned.diagnose ? { diagnose: planned.diagnose } : {}),
     };
+  }
+
+  /** The runs of a group, by turns. */
+  async #measureRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
+    const { plan, runtime, lease, signal, manifest } = this.#options;
+    const identities = planned.map((each) => this.#identity(each));
+    const members = planned.map((each, index) => ({
+      request: this.#settings(each, (identities[index] as RunIdentity).planned.configuration),
+      listener: this.#listener(each),
+    }));
+    const [first] = planned;
+    const turns = {
+      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.block ?? 0) : 0)) % 4_294_967_296,
+      ...(manifest.turns ? { lengths: manifest.turns } : {}),
+    };
+    let ends: RoundEnd[];
+    try {
+      ends = await abortable(signal, executeRound(members, turns, runtime, lease));
+    } catch (error) {
+      return planned.map(() => ({ error }));
+    }
+    return ends.map((end, index): RunEnd => {
+      if ("error" in end) return end;
+      const identity = identities[index] as RunIdentity;
+      const { turns: found } = end.raw.result;
+      // Those of the first round hold for all.
+      if (found) manifest.turns ??= { lead_in_ms: found.lead_in_ms, slice_ms: found.slice_ms };
+      try {
+        checkPlugins(identity.plugins ?? [], end.raw.result);
+        return { result: measuredDocument(identity, end.raw) };
+      } catch (error) {
+        return { error };
+      }
+    });
+  }
+
+  async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
+    const { runtime, lease, signal } = this.#options;
+    const settings = this.#settings(planned, identity.planned.configuration);
     const listener = this.#listener(planned);
     const before = await this.#hostSpeed();
     const machines = await this.#machinesBefore();
@@ -162,7 +233,7 @@ export class RunLoop {
     }
     const raw = await abortable(
       signal,
-      executeRun(settings, runtime, lease, listener, this.#options.machines),
+      executeRun(settings, runtime, lease, listener, { machines: this.#options.machines }),
     );
     checkPlugins(identity.plugins ?? [], raw.result);
     const found = { ...(await this.#since(before, raw)), ...(await machines(raw)) };
@@ -258,5 +329,14 @@ export class RunLoop {
 /** Whether a run says how the campaign ended: of those that do not count, a diagnosing run that failed. */
 const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
   isCounted(planned) || (planned.diagnose === true && status === "failed");
+
+/** How a run ended. */
+type RunEnd = { result: Result } | { error: unknown };
+
+const settled = (run: Promise<Result>): Promise<RunEnd> =>
+  run.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
 
 const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;

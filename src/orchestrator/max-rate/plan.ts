@@ -8,7 +8,7 @@ import {
 import { connectionsText } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
-import { shuffler } from "../plan/order.js";
+import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
@@ -149,11 +149,13 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
     configurations: planned
       .filter(({ hash }) => !known.has(hash))
       .map(({ hash, configuration }) => ({ hash, configuration })),
-    runs: shuffler(plan.seed + plan.runs.length)(planned).map(({ hash, configuration }): PlannedRun => {
-      const run = made(hash) + 1;
-      const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
-      return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };
-    }),
+    runs: shuffler(plan.seed + plan.runs.length)
+      .shuffle(planned)
+      .map(({ hash, configuration }): PlannedRun => {
+        const run = made(hash) + 1;
+        const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
+        return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };
+      }),
     givenUp: all.flatMap(({ subject, next }) =>
       next.phase === "given up"
         ? [`${subject.name}: given up: no trial at ${next.rate_per_second}/s could be measured`]

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, roundOf } from "../../contract/plan.js";
+import { type Plan, roundOf, unitsOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -99,6 +99,28 @@ export function runS(plan: Plan, configuration: Configuration, overheads: Overhe
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
 }
 
+/** Seconds of a warm-up of `auto` by turns, of each target. */
+const AUTO_WARMUP_BY_TURNS_S = 1.5;
+/** What lead-ins and requests that are followed add to the slices. */
+const BEYOND_SLICES = 1.12;
+/** The second in which nobody has a turn. */
+const IDLE_S = 1;
+
+/** The estimated seconds of the runs of a group, whose parts start and stop at the same time. */
+export function roundS(
+  plan: Pick<Plan, "warmup_s">,
+  group: readonly Configuration[],
+  overheads: Overheads,
+): number {
+  const warmup_s = plan.warmup_s === "auto" ? AUTO_WARMUP_BY_TURNS_S : plan.warmup_s;
+  const loaded_s = sum(group.map((configuration) => BEYOND_SLICES * (warmup_s + measuredS(configuration))));
+  // Parts that start at once share the CPUs.
+  const starts_s = sum(
+    group.map(({ target: { topology } }) => 0.5 * (overheads[topology] ?? overheads.standalone ?? 0)),
+  );
+  return loaded_s + starts_s + IDLE_S;
+}
+
 /** The window of the rounds for which `doctor` gives times. */
 export const ROUND_WINDOW_S = 10;
 
@@ -115,6 +137,16 @@ export const cooldownS = (plan: Plan, before: Configuration, next: Configuration
 /** The estimated seconds of a whole campaign with its report. */
 export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
+  if (plan.order === "turns") {
+    const units = unitsOf(plan, plan.runs).map((unit) =>
+      roundS(
+        plan,
+        unit.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []),
+        overheads,
+      ),
+    );
+    return sum(units) + plan.cooldown_s * Math.max(0, units.length - 1) + REPORT_S;
+  }
   const runs = plan.runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
   const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
   return sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S;

@@ -1,47 +1,20 @@
-import { uniformInt } from "pure-rand/distribution/uniformInt";
-import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
+import { availableParallelism } from "node:os";
 import { isBurnIn, type Plan } from "../../contract/plan.js";
+import { type Shuffler, shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
 import { counted } from "../ui/text.js";
+import { groupsOf } from "./groups.js";
 import { MIN_ROUNDS_FOR_A_CLAIM, type Planned, type Ranking } from "./rankings.js";
 
 /** Most runs of a block, with its reference: what follows within minutes meets the same host (M22). */
 const BLOCK_SIZE = 5;
-
-/**
- * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it, consecutive seeds would
- * give similar orders, since the generator's first numbers depend linearly on its seed.
- */
-function spreadSeed(seed: number): number {
-  let bits = seed | 0;
-  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return bits ^ (bits >>> 16);
-}
-
-/** Gives a list in another random order with each call. */
-type Shuffle = <Item>(items: readonly Item[]) => Item[];
-
-/**
- * Random orders that the seed decides: Fisher–Yates (Durstenfeld, CACM 7(7), 1964).
- * @param seed a whole number; the same one gives the same orders
- */
-export function shuffler(seed: number): Shuffle {
-  const generator = xoroshiro128plus(spreadSeed(seed));
-  return (items) => {
-    const pool = [...items];
-    const order: typeof pool = [];
-    while (pool.length > 0) order.push(...pool.splice(uniformInt(generator, 0, pool.length - 1), 1));
-    return order;
-  };
-}
 
 /** How many blocks a ranking has in each round. */
 export const blockCount = ({ members, reference }: Ranking): number =>
   reference ? Math.ceil((members.length - 1) / (BLOCK_SIZE - 1)) : members.length;
 
 /** A ranking's blocks of one round: the reference and a random share of the others, of nearly the same size. */
-function blocksOf(ranking: Ranking, shuffle: Shuffle): Planned[][] {
+function blocksOf(ranking: Ranking, shuffle: Shuffler["shuffle"]): Planned[][] {
   const { members, reference } = ranking;
   if (!reference) return members.map((each) => [each]);
   const others = shuffle(members.filter((each) => each !== reference));
@@ -54,22 +27,43 @@ function blocksOf(ranking: Ranking, shuffle: Shuffle): Planned[][] {
 /** A run of a plan without its file. */
 type OrderedRun = Omit<Plan["runs"][number], "file">;
 
+/** Gives each run of a configuration its number. */
+function runNumbers(): (hash: string) => number {
+  const lastRuns = new Map<string, number>();
+  return (hash) => {
+    const run = (lastRuns.get(hash) ?? 0) + 1;
+    lastRuns.set(hash, run);
+    return run;
+  };
+}
+
+/** By turns: rounds of groups, whose runs are made at the same time. */
+function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
+  const nextRun = runNumbers();
+  return Array.from({ length: rounds }, (_, index) => {
+    const groups = groupsOf(rankings, shuffler(seed + index + 1), availableParallelism());
+    return groups.flatMap((members, group) =>
+      members.map(({ hash }) => ({
+        configuration_hash: hash,
+        run: nextRun(hash),
+        round: index + 1,
+        block: group + 1,
+      })),
+    );
+  }).flat();
+}
+
 /**
  * Interleaved: rounds of blocks (M16, M22). A block has up to five configurations of one ranking, one of them the
  * reference, in random order; its neighbours are compared with it. A campaign that can show something begins with a
  * burn-in round.
  */
 function interleaved(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
-  const lastRuns = new Map<string, number>();
-  const nextRun = (hash: string): number => {
-    const run = (lastRuns.get(hash) ?? 0) + 1;
-    lastRuns.set(hash, run);
-    return run;
-  };
-  const burnIn = shuffler(seed)(rankings.flatMap(({ members }) => members));
+  const nextRun = runNumbers();
+  const burnIn = shuffler(seed).shuffle(rankings.flatMap(({ members }) => members));
   const countedRuns = Array.from({ length: rounds }, (_, index) => {
     const round = index + 1;
-    const shuffle = shuffler(seed + round);
+    const { shuffle } = shuffler(seed + round);
     const blocks = shuffle(rankings.flatMap((ranking) => blocksOf(ranking, shuffle)));
     return blocks.flatMap((members, block) =>
       members.map(({ hash }) => ({
@@ -100,6 +94,7 @@ export function orderedRuns(
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
 ): OrderedRun[] {
+  if (order === "turns") return byTurns(runs, seed, rankings);
   if (order === "interleaved") return interleaved(runs, seed, rankings);
   return configurations.flatMap(({ hash }) =>
     Array.from({ length: runs }, (_, index) => ({ configuration_hash: hash, run: index + 1 })),

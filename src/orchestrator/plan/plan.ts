@@ -46,6 +46,7 @@ import type { DurationMode, Request } from "../request/request.js";
 import { decisionRounds } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
+import { reasonAgainstTurns } from "./groups.js";
 import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
@@ -432,9 +433,17 @@ export function selectConfigurations(
  * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
  * The errors are those of `selectConfigurations`.
  */
-export function makePlan(request: Request, context: PlanContext): Plan {
+export function makePlan(asked: Request, context: PlanContext): Plan {
   const { external } = context;
-  const { configurations: selected, skips, notes } = selectConfigurations(request, context);
+  const { configurations: selected, skips, notes } = selectConfigurations(asked, context);
+  const against =
+    asked.order === "turns"
+      ? reasonAgainstTurns(
+          asked,
+          selected.map(({ configuration }) => configuration),
+        )
+      : undefined;
+  const request = against ? { ...asked, order: "interleaved" as const } : asked;
   const referenceOf = referenceChooser(request.reference, selected);
   const isRanked = request.diagnose !== "alone";
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_CLAIM;
@@ -462,6 +471,7 @@ export function makePlan(request: Request, context: PlanContext): Plan {
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
+      ...(against && selected.length > 1 ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
       // M16
       ...(request.order === "consecutive" && configurations.length > 1

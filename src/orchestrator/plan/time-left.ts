@@ -20,7 +20,7 @@ export class TimeLeft {
   readonly #gone = new Set<string>();
   /** Seconds beyond the estimate, by topology. */
   readonly #excess = new Map<string, number[]>();
-  #current: { run: PlannedRun; started_s: number; estimated_s: number } | undefined;
+  #current: { runs: readonly PlannedRun[]; started_s: number; estimated_s: number } | undefined;
   /** Seconds after the current run. */
   #later_s = 0;
 
@@ -48,34 +48,36 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending);
   }
 
-  start(file: string, now_s: number): void {
-    const run = this.#pending.find((each) => each.file === file);
-    this.#gone.add(file);
-    if (!run) return;
-    const rest = this.#pending.filter((each) => each !== run);
+  /** @param files of the runs that begin together */
+  start(files: readonly string[], now_s: number): void {
+    const runs = this.#pending.filter(({ file }) => files.includes(file));
+    for (const file of files) this.#gone.add(file);
+    if (runs.length === 0) return;
+    const rest = this.#pending.filter((each) => !runs.includes(each));
     // A difference of two estimates includes the pauses.
     const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
     this.#pending = rest;
-    this.#current = { run, started_s: now_s, estimated_s };
+    this.#current = { runs, started_s: now_s, estimated_s };
     this.#later_s = this.#estimate(rest) + this.#correction(rest);
   }
 
   /** @param counts whether the run took its full time: one that failed early says nothing about the others */
   finish(now_s: number, counts: boolean): void {
     if (!this.#current) return;
-    const { run, started_s, estimated_s } = this.#current;
+    const { runs, started_s, estimated_s } = this.#current;
     this.#current = undefined;
     // The pause after this run is still to come.
     const pause_s = this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
-    if (counts) this.#learn(run, now_s - started_s + pause_s - estimated_s);
+    const excess_s = now_s - started_s + pause_s - estimated_s;
+    if (counts) for (const run of runs) this.#learn(run, excess_s / runs.length);
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
   /** Never negative. */
   secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
-    const { run, started_s, estimated_s } = this.#current;
-    const own_s = estimated_s + this.#correction([run]) - (now_s - started_s);
+    const { runs, started_s, estimated_s } = this.#current;
+    const own_s = estimated_s + this.#correction(runs) - (now_s - started_s);
     return Math.max(0, own_s) + Math.max(0, this.#later_s);
   }
 

@@ -4,6 +4,7 @@ import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
+import { orders } from "../../contract/plan.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { findOperation, operationIds } from "../../targets/benchmarks/operations.js";
@@ -313,7 +314,7 @@ export function requestFromLayers(
     runtime: places.runtime,
     access: places.access,
     caps: strict ? pinnedToOwnCores(caps, notices) : caps,
-    order: oneOf(settings.get("order"), ["interleaved", "consecutive"]),
+    order: oneOf(settings.get("order"), orders),
     seed: seedNumber,
     output: settings.get("output").value,
     workers: number("workers"),

@@ -5,6 +5,7 @@ import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
+import type { Order } from "../../contract/plan.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { OutputMode } from "../ui/types.js";
@@ -98,7 +99,7 @@ export interface Request {
   access: RuntimeAccess;
   /** Caps of each role by its kind, if the runtime can apply them. */
   caps: KindCaps;
-  order: "interleaved" | "consecutive";
+  order: Order;
   seed: number;
   output: string;
   workers: number;

@@ -5,6 +5,7 @@ import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, decimalOrAuto, wholeNumber, wholeOrAuto } from "../../contract/env.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
+import { orders } from "../../contract/plan.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { idSchema } from "../../contract/target.js";
 import { runtimeIds } from "../../runtimes/index.js";
@@ -394,9 +395,9 @@ const method: SettingGroup = {
     {
       key: "order",
       value: "<order>",
-      help: "interleaved|consecutive",
-      defaultValue: "interleaved",
-      choices: () => valuesOnly(["interleaved", "consecutive"]),
+      help: orders.join("|"),
+      defaultValue: "turns",
+      choices: () => valuesOnly(orders),
     },
     {
       key: "reference",

@@ -103,9 +103,17 @@ export class Progress {
     if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
 
-  started(planned: PlannedRun): void {
+  /** Reports runs that begin together. */
+  started(...runs: readonly PlannedRun[]): void {
     this.#started_s = nowS();
-    this.#timeLeft.start(planned.file, this.#started_s);
+    this.#timeLeft.start(
+      runs.map(({ file }) => file),
+      this.#started_s,
+    );
+    for (const planned of runs) this.#started(planned);
+  }
+
+  #started(planned: PlannedRun): void {
     this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),

@@ -1,13 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { MachineCounters } from "../../contract/machine-probe.js";
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
-import { type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
+import { cpuBetween, type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
 import type { PartCounters } from "../../runtimes/types.js";
 import type { RunningRole } from "./part-supervisor.js";
 
 const PERIOD_MS = 1000;
+const IDLE_MS = 1000;
 /** A part whose counters cannot be read within this time must not hold up the run. */
 const READ_TIMEOUT_MS = 10_000;
 
@@ -17,6 +19,7 @@ interface Reading extends PartCounters {
 
 /** What is read besides the counters when the generator is drained. */
 interface EndReading {
+  at_ms: number;
   host: HostCpu | undefined;
   /** CPU time of the orchestrator. */
   harness_us: number;
@@ -112,11 +115,15 @@ export class CounterWatch {
   readonly #roles: readonly RunningRole[];
   readonly #readings = new Map<string, Reading[]>();
   readonly #ends: EndReading[] = [];
+  /** By role, in the second before the window in which nobody had load; empty unless it is read. */
+  readonly #idle = new Map<string, { us_per_s: number }>();
   readonly #failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
   readonly #machines: SeveralMachines | undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
+  /** The counters before the window are read, those after it are not. */
+  #isOpen = false;
   #isReadingBetween = false;
   /** Readings take place one after the other. */
   #pending = Promise.resolve();
@@ -127,10 +134,32 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
+  /**
+   * Reads what the roles use in a second without load, and then the counters: by turns the figures of a role are what it
+   * used less that, and nobody reads between turns.
+   */
+  startByTurns(): Promise<void> {
+    if (this.#hasStopped) return this.#pending;
+    this.#enqueue(async () => {
+      const began_ms = performance.now();
+      const before = await this.#readDelays();
+      await sleep(IDLE_MS);
+      const seconds = (performance.now() - began_ms) / 1000;
+      for (const [id, delays] of await this.#readDelays()) {
+        const earlier = before.get(id);
+        if (earlier) this.#idle.set(id, { us_per_s: cpuBetween(earlier, delays) / seconds });
+      }
+    });
+    this.#readEnd();
+    this.#isOpen = true;
+    return this.#pending;
+  }
+
   /** Resolves when the counters are read. Does nothing after `stop`: a generator that has ended opens no window. */
   start(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#readEnd();
+    this.#isOpen = true;
     this.#timer = setInterval(() => this.#readBetween(), PERIOD_MS);
     return this.#pending;
   }
@@ -138,9 +167,9 @@ export class CounterWatch {
   /** Resolves when the counters are read. */
   stop(): Promise<void> {
     this.#hasStopped = true;
-    if (this.#timer !== undefined) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
+    clearInterval(this.#timer);
+    if (this.#isOpen) {
+      this.#isOpen = false;
       this.#readEnd();
     }
     return this.#pending;
@@ -167,7 +196,8 @@ export class CounterWatch {
       const first = readings[0];
       const last = readings.at(-1);
       if (!first || !last || first === last) return [];
-      const cpu_us = Math.max(0, last.cpu_us - first.cpu_us);
+      const idle_us = this.#idleUs(id, last.at_ms - first.at_ms, loaded_s);
+      const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
       const resident = readings.map(({ resident_bytes }) => resident_bytes);
       const resources: RoleResources = {
         kind,
@@ -176,6 +206,7 @@ export class CounterWatch {
         cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
         ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
         ...this.#runDelay(id),
+        ...(idle_us === undefined ? {} : { idle_us }),
         resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
         resident_bytes_max: Math.max(...resident),
         resident_bytes_at_window_open: first.resident_bytes,
@@ -261,6 +292,27 @@ export class CounterWatch {
     return used_us;
   }
 
+  /** What a role used while others had the load; undefined where nobody read what it uses then. */
+  #idleUs(id: string, elapsed_ms: number, loaded_s: number): number | undefined {
+    const idle = this.#idle.get(id);
+    return idle && Math.round(idle.us_per_s * Math.max(0, elapsed_ms / 1000 - loaded_s));
+  }
+
+  /** Seconds between the readings at both ends. */
+  get elapsedS(): number {
+    const [from, to] = this.#ends;
+    return from && to ? (to.at_ms - from.at_ms) / 1000 : 0;
+  }
+
+  async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {
+    const delays = await Promise.all(
+      this.#roles.map(
+        async ({ id, part }) => [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
+      ),
+    );
+    return new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+  }
+
   #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {
     const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(id));
     return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
@@ -284,18 +336,14 @@ export class CounterWatch {
     this.#enqueue(async () => {
       const host = this.#readHost();
       const harness_us = harnessCpuUs();
-      const [cpu_us, machines, delays] = await Promise.all([
+      const at_ms = performance.now();
+      const [cpu_us, machines, run_delays] = await Promise.all([
         this.#readParts(),
         // One that does not answer is told by its own means.
         inTime(this.#machines?.counters() ?? Promise.resolve({})).catch(() => ({})),
-        Promise.all(
-          this.#roles.map(
-            async ({ id, part }) => [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
-          ),
-        ),
+        this.#readDelays(),
       ]);
-      const run_delays = new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
-      this.#ends.push({ host, harness_us, cpu_us, run_delays, machines });
+      this.#ends.push({ at_ms, host, harness_us, cpu_us, run_delays, machines });
     });
   }
 

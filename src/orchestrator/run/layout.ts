@@ -53,6 +53,8 @@ export interface Role {
   required: boolean;
   /** What the runtime starts. @param places addresses of the started roles, by id */
   part(places: ReadonlyMap<string, Node>): Part;
+  /** What a load generator is asked; absent for other roles. */
+  runSpec?(places: ReadonlyMap<string, Node>, allocation: PartAllocation): RunSpec;
 }
 
 export const PROBE = "probe";
@@ -250,6 +252,7 @@ const generatorRole = (
     ...capsFor(settings, "generator"),
     environment: (allocation) => environmentOf(specOf(places, allocation), settings),
   }),
+  runSpec: specOf,
 });
 
 /** The sender of an audit, which takes the place of the load generator. It gets the servers with each request. */

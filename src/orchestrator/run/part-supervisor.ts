@@ -82,6 +82,11 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
+  /** Addresses of the started roles, by id. */
+  get places(): ReadonlyMap<string, Node> {
+    return this.#places;
+  }
+
   /** The started roles of that kind, or the one of that id. */
   roles(kindOrId: string): RunningRole[] {
     return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);

@@ -1,7 +1,7 @@
 import type { Configuration, KindCaps } from "../../contract/configuration.js";
 import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { sum } from "../../contract/numbers.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import {
@@ -69,6 +69,18 @@ function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagn
   };
 }
 
+/** The CPU figures of a role, less what it used while others had the load. */
+function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
+  const cpu_us = Math.max(0, role.cpu_us - idle_us);
+  const scaled = (value: number): number => rounded((value * cpu_us) / Math.max(1, role.cpu_us), 2);
+  return {
+    ...role,
+    cpu_us,
+    cpu_percent: scaled(role.cpu_percent),
+    ...(role.cpu_us_per_request === undefined ? {} : { cpu_us_per_request: scaled(role.cpu_us_per_request) }),
+  };
+}
+
 /**
  * Exact counters that a role reported itself win, unless its process was replaced; the samples are always the runtime's.
  */
@@ -78,6 +90,9 @@ function mergeRole(
   wasReplaced: boolean,
 ): RoleResources {
   if (!reported || wasReplaced) return observed;
+  const { idle_us } = observed;
+  // The generator divides its CPU time at the edges of turns itself.
+  if (idle_us && observed.kind === "server") return withoutIdle({ ...observed, ...reported }, idle_us);
   return { ...observed, ...reported, samples: observed.samples };
 }
 

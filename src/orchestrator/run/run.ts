@@ -5,7 +5,7 @@ import type { Phase } from "../../contract/events.js";
 import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import type { RunHostSpeed } from "../../contract/host-speed.js";
 import { sum } from "../../contract/numbers.js";
-import type { HostLoad, MeasuredResult } from "../../contract/result.js";
+import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
 import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
@@ -18,7 +18,13 @@ import { FaultInjection } from "./faults/injection.js";
 import { Generators } from "./generators.js";
 import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
 import type { Second } from "./merged-seconds.js";
-import { PartFailed, PartSupervisor, placementOf, withTroubles } from "./part-supervisor.js";
+import {
+  PartFailed,
+  PartSupervisor,
+  placementOf,
+  type RunningRole,
+  withTroubles,
+} from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 /** Receives what happens during a run. */
@@ -49,18 +55,53 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   notes: string[];
 }
 
+/** What makes the load of a run, and reads its counters at the drained moments. */
+export interface RunLoad {
+  readonly watch: RunWatch;
+  /** Each rejects when something fails that the load needs, and never resolves. */
+  readonly failures: readonly Promise<never>[];
+  /** @param mayEnd required roles whose end is a result */
+  output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
+  /** Resolves when all readings are taken. */
+  done(): Promise<void>;
+  /** Nothing more is expected of it. */
+  leave(): void;
+}
+
+/** The counters of a run's roles. */
+export type RunWatch = Pick<CounterWatch, "resources" | "hostLoad" | "machineLoads" | "failures">;
+
+/** A run whose servers are ready. */
+export interface ReadyRun {
+  settings: RunSettings;
+  supervisor: PartSupervisor;
+  store: RunStore;
+  servers: readonly RunningRole[];
+  listener: RunListener;
+  injection: FaultInjection;
+  machines: SeveralMachines | undefined;
+}
+
+export interface RunOptions {
+  machines?: SeveralMachines | undefined;
+  /** Which of several runs that are up at once; absent where there is one. */
+  run?: string;
+  /** Starts what makes the load; by default a generator of its own. */
+  startLoad?: (run: ReadyRun) => Promise<RunLoad>;
+}
+
 /** Makes one run with a fresh store, service, servers and generator; all of them are stopped whatever happens. */
 export async function executeRun(
   request: Omit<RunSettings, "runNonce">,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
-  machines?: SeveralMachines,
+  { machines, run, startLoad = ownLoad }: RunOptions = {},
 ): Promise<RawRun> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
   const started: RunningPart[] = [];
   const start = async (part: Part): Promise<RunningPart> => {
-    const running = await lease.start(runtime, part);
+    const running = await lease.start(runtime, run === undefined ? part : { ...part, run });
     started.push(running);
     running.onLine((line) => listener.log(part.role, line));
     return running;
@@ -68,7 +109,8 @@ export async function executeRun(
   try {
     const supervisor = new PartSupervisor(layoutOf(settings), start);
     const restart = (part: RunningPart) => lease.restart(part);
-    const raw = await new RunExecution(settings, runtime, supervisor, listener, restart, machines).run();
+    const execution = new RunExecution(settings, runtime, supervisor, listener, restart, machines);
+    const raw = await execution.run(startLoad);
     return { ...raw, ...placementOf(started) };
   } catch (error) {
     throw await withTroubles(error, started);
@@ -81,10 +123,34 @@ export async function executeRun(
 /** What a run consists of while it is measured. */
 interface Measuring {
   store: RunStore;
-  generators: Generators;
-  watch: CounterWatch;
-  readings: DrainedReadings;
+  load: RunLoad;
   injection: FaultInjection;
+}
+
+/** The load of a run that has its generators to itself. */
+async function ownLoad(run: ReadyRun): Promise<RunLoad> {
+  const { settings, supervisor, store, servers, listener, injection, machines } = run;
+  const { warmupS } = settings;
+  const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
+  const generators = new Generators(await supervisor.start("generator"), warmup_s);
+  const watch = new CounterWatch([...store.nodes, ...servers, ...generators.roles], undefined, machines);
+  const readings = new DrainedReadings(generators.parts, store, watch, () => generators.goOn());
+  generators.follow(readings, {
+    phase: (phase, opens_in_ms) => {
+      listener.phase(phase);
+      if (opens_in_ms !== undefined) injection.windowOpensIn(opens_in_ms);
+    },
+    second: (second) => listener.second(second),
+  });
+  // A generator that was killed announces no end.
+  for (const { exited } of generators.parts) exited.then(() => watch.stop());
+  return {
+    watch,
+    failures: [generators.failed, readings.failed],
+    output: (mayEnd) => generators.output(supervisor, mayEnd),
+    done: () => readings.done(),
+    leave: () => generators.leave(),
+  };
 }
 
 /** Whether the store's counts of keys say nothing after a fault. */
@@ -124,7 +190,7 @@ class RunExecution {
     this.#restart = restart;
   }
 
-  async run(): Promise<RawRun> {
+  async run(startLoad: (run: ReadyRun) => Promise<RunLoad>): Promise<RawRun> {
     this.#listener.phase("starting");
     const store = storeOf(this.#settings, this.#supervisor);
     await store.open();
@@ -133,39 +199,33 @@ class RunExecution {
     const servers = await this.#supervisor.start("server");
     if (servers.length > 0) this.#listener.phase("server ready");
 
-    const { warmupS } = this.#settings;
-    const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
-    const generators = new Generators(await this.#supervisor.start("generator"), warmup_s);
-    const roles = [...store.nodes, ...servers, ...generators.roles];
-    const watch = new CounterWatch(roles, undefined, this.#machines);
-    const readings = new DrainedReadings(generators.parts, store, watch, () => generators.goOn());
     const injection = this.#injection(store);
-    generators.follow(readings, {
-      phase: (phase, opens_in_ms) => {
-        this.#listener.phase(phase);
-        if (opens_in_ms !== undefined) injection.windowOpensIn(opens_in_ms);
-      },
-      second: (second) => this.#listener.second(second),
+    const load = await startLoad({
+      settings: this.#settings,
+      supervisor: this.#supervisor,
+      store,
+      servers,
+      listener: this.#listener,
+      injection,
+      machines: this.#machines,
     });
-    // A generator that was killed announces no end.
-    for (const { exited } of generators.parts) exited.then(() => watch.stop());
     try {
-      return await this.#measure({ store, generators, watch, readings, injection });
+      return await this.#measure({ store, load, injection });
     } finally {
-      generators.leave();
+      load.leave();
       await injection.undoAll();
     }
   }
 
-  async #measure({ store, generators, watch, readings, injection }: Measuring): Promise<RawRun> {
+  async #measure({ store, load, injection }: Measuring): Promise<RawRun> {
     const { external } = this.#settings;
     const { request_counts, ...result } = await Promise.race([
-      generators.output(this.#supervisor, (role) => this.#storeDecides && role.kind === "store"),
-      generators.failed,
-      readings.failed,
+      load.output((role) => this.#storeDecides && role.kind === "store"),
+      ...load.failures,
       injection.failed,
     ]);
-    await readings.done();
+    const { watch } = load;
+    await load.done();
     const faults = await injection.finish();
     const { reconnections, ...behind } = await this.#readAfter(store);
     if (store.relays.length > 0) this.#notes.push("a relay stood between servers and store in the whole run");

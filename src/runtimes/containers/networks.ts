@@ -57,6 +57,9 @@ interface OpenNetwork {
   addresses?: Addresses;
 }
 
+/** A part's name among all that are up. */
+const aliasOf = ({ run, role }: Part): string => (run === undefined ? role : `${run}-${role}`);
+
 /** A network for this campaign alone, on one engine. It is made with the first part. */
 export class OwnNetwork implements PartNetwork {
   readonly #docker: Docker;
@@ -83,10 +86,10 @@ export class OwnNetwork implements PartNetwork {
     return {
       network: network.id,
       endpoint: {
-        Aliases: [part.role],
+        Aliases: [aliasOf(part)],
         ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
       },
-      address: sameForAll(part.role, part),
+      address: sameForAll(aliasOf(part), part),
       link: network,
       release: () => address !== undefined && addresses?.giveBack(address),
     };

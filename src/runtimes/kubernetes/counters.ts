@@ -5,7 +5,7 @@ import {
   UNIFIED_FILES,
   unifiedCounters,
 } from "../containers/control-group.js";
-import { type RunDelays, runDelayUs } from "../run-delay.js";
+import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { PartCounters } from "../types.js";
 
 const ROOT = "/sys/fs/cgroup";
@@ -50,11 +50,11 @@ export const READ_RUN_DELAYS =
 
 /** The delays in what `READ_RUN_DELAYS` printed; undefined where the system does not report them. */
 export function runDelaysIn(printed: string): RunDelays | undefined {
-  const delays = new Map<string, number>();
+  const delays = new Map<string, ThreadTimes>();
   for (const line of printed.split("\n")) {
     const [path = "", ...text] = line.split(" ");
-    const delay_us = runDelayUs(text.join(" "));
-    if (path.startsWith("/proc/") && delay_us !== undefined) delays.set(path, delay_us);
+    const times = threadTimesOf(text.join(" "));
+    if (path.startsWith("/proc/") && times) delays.set(path, times);
   }
   return delays.size > 0 ? delays : undefined;
 }

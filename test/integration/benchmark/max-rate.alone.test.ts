@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { judgeTrial } from "../../../src/orchestrator/max-rate/objective.js";
 import { nextTrials, type Trial } from "../../../src/orchestrator/max-rate/trials.js";
-import { shuffler } from "../../../src/orchestrator/plan/order.js";
+import { shuffler } from "../../../src/traffic/shuffle.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { LONG } from "../../helpers/needs.js";
 import { build, measured, ROOT } from "../../helpers/programs.js";
@@ -20,7 +20,7 @@ async function searchOn(url: string, from: number): Promise<Trial[]> {
   const settings = { from, min: 100, max: 10_000, trials_per_rate: 5 };
   const trials: Trial[] = [];
   for (let next = nextTrials(settings, trials); "rates" in next; next = nextTrials(settings, trials))
-    for (const rate_per_second of shuffler(trials.length)(next.rates)) {
+    for (const rate_per_second of shuffler(trials.length).shuffle(next.rates)) {
       const env = { TARGET_URL: url, RATE: String(rate_per_second), DURATION: "1", CONNECTIONS: "200" };
       const { status } = judgeTrial(await measured(env), objectives);
       trials.push({ rate_per_second, bracket: next.phase === "bracket", status });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isBurnIn, type Plan, roundOf } from "../../../../src/contract/plan.js";
-import { shuffler } from "../../../../src/orchestrator/plan/order.js";
+import { shuffler } from "../../../../src/traffic/shuffle.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -122,7 +122,7 @@ test("consecutive: all runs of a configuration, then the next", () => {
 describe("a shuffle", () => {
   const things = ["a", "b", "c", "d"];
   const SEEDS = 24_000;
-  const orders = Array.from({ length: SEEDS }, (_, seed) => shuffler(seed)(things).join(""));
+  const orders = Array.from({ length: SEEDS }, (_, seed) => shuffler(seed).shuffle(things).join(""));
   /** Pearson's statistic of counts that should be equal. */
   const chiSquare = (counts: readonly number[], total: number) => {
     const expected = total / counts.length;
@@ -136,7 +136,7 @@ describe("a shuffle", () => {
 
   test("does not change its input and keeps every item", () => {
     const given = Object.freeze([...things]);
-    expect(shuffler(9)(given).sort()).toEqual(things);
+    expect(shuffler(9).shuffle(given).sort()).toEqual(things);
   });
 
   test("gives each order equally often", () => {

@@ -1,0 +1,205 @@
+import type { Readable } from "node:stream";
+import { messageOf } from "../contract/errors.js";
+import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
+import { mean, rounded, sum } from "../contract/numbers.js";
+import type { PluginFacts } from "../contract/plugins.js";
+import type { Progress, ReadingPhase } from "../contract/progress.js";
+import type { GroupOutput } from "../contract/result.js";
+import type { Usage } from "../contract/server-api.js";
+import type { TurnLengths } from "../contract/turns.js";
+import { findWorkload } from "../traffic/lookup.js";
+import { loadDriver } from "./drivers/index.js";
+import { monotonicMs } from "./measurement/clock.js";
+import { type Consumers, readDrained } from "./measurement/consumers.js";
+import { ServerMonitor } from "./measurement/monitor.js";
+import { SampleMerger } from "./measurement/samples.js";
+import { identifyServers } from "./measurement/server-readings.js";
+import { type Reading, ReadingWaits } from "./reading-waits.js";
+import { buildResult } from "./results.js";
+import { requestCounts, requireLimits, secondEvent } from "./run.js";
+import { turnsOfASecond } from "./turns.js";
+import type { MeasuredByTurns } from "./workers/protocol.js";
+import { WorkerPool } from "./workers/worker-pool.js";
+
+/** Shortest lead-in and slice. */
+const LEAD_IN_MS = 5;
+const SLICE_MS = 100;
+/** Longest slice: a slower target is not measured by turns. */
+const LONGEST_SLICE_MS = 5_000;
+/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
+const LEAD_IN_LATENCIES = 2;
+const SLICE_LATENCIES = 20;
+/** Cycles of a window at least. */
+const FEWEST_CYCLES = 5;
+/** Seconds of a warm-up of `auto`, of each target. */
+const AUTO_WARMUP_S = 1.5;
+
+type Workers = readonly (MeasuredByTurns & { connections: number })[];
+
+/** One target of the group. */
+interface Member {
+  spec: GeneratorRunSpec;
+  /** Absent for foreign servers. */
+  consumers: Consumers | undefined;
+  merger: SampleMerger;
+  monitor: ServerMonitor | undefined;
+  /** Why it has no result. */
+  failed?: string;
+}
+
+/** The mean latency of what the workers measured, milliseconds; 0 without answers. */
+function meanLatencyMs(workers: Workers): number {
+  const answers = sum(workers.flatMap(({ slices }) => [...slices.allowed, ...slices.limited]));
+  return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
+}
+
+/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
+export function lengthsFor(slowest_ms: number): TurnLengths {
+  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(SLICE_MS, SLICE_LATENCIES * slowest_ms));
+  return {
+    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
+    slice_ms: 100 * Math.ceil(slice_ms / 100),
+  };
+}
+
+/** Of load, in the turns of a target that are a second of its slices. */
+const secondsOf = (lengths: TurnLengths): number =>
+  (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
+
+/** The counters of all targets. One that does not answer any more fails alone. */
+const readAll = (members: readonly Member[], read: (consumers: Consumers) => Promise<Usage[]>) =>
+  Promise.all(
+    members.map(async (member) => {
+      if (!member.consumers) return [];
+      return read(member.consumers).catch((error: unknown) => {
+        member.failed ??= messageOf(error);
+        return [];
+      });
+    }),
+  );
+
+/**
+ * One round of a group: connect to all targets, warm up by turns, drain, measure by turns, drain. At each drained moment it
+ * waits for the line that says that the counters of all targets are read.
+ * @returns what was measured of each target, in the order of the group
+ * @throws BenchError when a server cannot be reached or is not the expected one
+ */
+export async function runByTurns(
+  { runs, turns }: GeneratorGroup,
+  plugins: readonly PluginFacts[],
+  report: (progress: Progress) => void,
+  input: Readable,
+): Promise<GroupOutput> {
+  const started_at = new Date();
+  const [{ generator: common }] = runs;
+  for (const spec of runs) {
+    requireLimits(spec);
+    findWorkload(spec.generator.workload.id);
+  }
+  const driver = await loadDriver(common.layer);
+  const members: Member[] = await Promise.all(
+    runs.map(async (spec) => {
+      const { servers, workers } = spec.generator;
+      const consumers = await identifyServers(servers);
+      const monitor = consumers && new ServerMonitor(servers.map(({ url }) => url));
+      return { spec, consumers, monitor, merger: new SampleMerger(workers) };
+    }),
+  );
+  const pool = new WorkerPool(runs, (worker, sample, run) => {
+    const member = members[run];
+    const interval = member?.merger.add(worker, sample, 0);
+    if (interval) report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run } as Progress);
+  });
+  const waits = new ReadingWaits(report, input);
+  const drainedAt = (phase: ReadingPhase): Promise<Reading> => waits.at(phase);
+  const readMonitors = (own_s?: number) => Promise.all(members.map(({ monitor }) => monitor?.read(own_s)));
+  try {
+    await pool.connect();
+    const readAtStart = await drainedAt("connected");
+    const at_start = await readAll(members, (consumers) => consumers.read());
+    report({ event: "phase", phase: "warmup" });
+    const began_ms = monotonicMs();
+    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP_S : common.warmup_s;
+    const lengths = turns.lengths ?? lengthsFor(0);
+    const warm = await pool.turns({ lengths, seconds: warmup_s, seed: turns.seed, counts: false });
+    const found = turns.lengths ?? lengthsFor(Math.max(...warm.map(meanLatencyMs)));
+    const drainMs = common.timeout_s * 1000;
+    const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
+    const readAtWindowOpen = await drainedAt("drained");
+
+    const seconds = Math.max(durationOf(common), (FEWEST_CYCLES * found.slice_ms) / 1000);
+    const opened_ms = monotonicMs();
+    report({ event: "phase", phase: "measure", opens_in_ms: 0 });
+    await readMonitors();
+    const measured = await pool.turns(
+      { lengths: found, seconds, seed: turns.seed + 1, counts: true },
+      async () => void (await readMonitors(secondsOf(found))),
+    );
+    const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
+    const readAtEnd = await drainedAt("finished");
+
+    return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
+      if (failed !== undefined) return { failed };
+      const workers = measured[index] ?? [];
+      const figures = workers.map((worker) => worker.turns);
+      const lead_in_s = mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000;
+      const lead_in_requests = sum(workers.map((worker) => worker.lead_in_requests));
+      const warmWorkers = warm[index] ?? [];
+      const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
+      return {
+        ...buildResult({
+          spec,
+          started_at,
+          finished_at: new Date(),
+          opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
+          opens_ms: opened_ms,
+          wall_offset_ms: Date.now() - monotonicMs(),
+          opens_s: (opened_ms - began_ms) / 1000,
+          measured: workers,
+          warmup: {
+            took_s: rounded(warmup_s + lead_in_s, 3),
+            requests:
+              sum(warmWorkers.map(({ counts, lead_in_requests: more }) => counts.sent + more)) +
+              lead_in_requests,
+            lead_in: { took_s: rounded(lead_in_s, 6), requests: lead_in_requests },
+          },
+          readings: { at_start: readAtStart, at_window_open: readAtWindowOpen, at_end: readAtEnd },
+          turns: {
+            group: members.length,
+            turns: Math.max(0, ...figures.map((each) => each.turns)),
+            ...found,
+            drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
+          },
+          generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
+          links: [],
+          samples: merger.rows(monitor?.samples ?? [], 0),
+          serverSamples: monitor?.samples ?? [],
+          samplesByServer: monitor?.samplesByServer ?? [],
+          driverVersions: driver.versions(),
+          notes: [...new Set(monitor?.failures)].map(
+            (failure) => `a reading of the servers failed: ${failure}`,
+          ),
+          ...(consumers
+            ? {
+                consumers: {
+                  ...consumers,
+                  at_start: readingsOf(at_start),
+                  at_window_open: readingsOf(at_window_open),
+                  at_end: readingsOf(at_end),
+                },
+              }
+            : {}),
+        }),
+        request_counts: requestCounts(workers),
+      };
+    });
+  } finally {
+    waits.close();
+    await pool.close();
+  }
+}
+
+function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
+  if ("duration_s" in extent) return extent.duration_s;
+  throw new Error("by turns a run has a duration");
+}

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TurnLengths } from "../contract/turns.js";
+import { SLICE_MS } from "../judge/merging/slices.js";
+import { shuffler } from "../traffic/shuffle.js";
+import type { ClosedConnections } from "./closed-loop.js";
+import type { Window } from "./load-loop.js";
+import { cheapMonotonicMs } from "./measurement/clock.js";
+import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
+
+/** A rate that was counted, and what the turn took beyond its slice. */
+interface Turn {
+  slice_ms: number;
+  /** From the end of the slice to the last answer. */
+  drained_ms: number;
+}
+
+/** What a worker has used so far; the differences around a turn are the target's. */
+export interface Usage {
+  cpu_us: number;
+  loop_active_ms: number;
+  loop_idle_ms: number;
+  waited_ms: number | undefined;
+}
+
+const difference = (from: Usage, to: Usage): Usage => ({
+  cpu_us: to.cpu_us - from.cpu_us,
+  loop_active_ms: to.loop_active_ms - from.loop_active_ms,
+  loop_idle_ms: to.loop_idle_ms - from.loop_idle_ms,
+  waited_ms:
+    to.waited_ms === undefined || from.waited_ms === undefined ? undefined : to.waited_ms - from.waited_ms,
+});
+
+/** The window of one target: what its slices have together. */
+export class TurnWindow {
+  readonly #connections: ClosedConnections;
+  readonly #recorder: ResponseRecorder;
+  /** Of the lead-ins; what it records is discarded. */
+  readonly #ignored: ResponseRecorder;
+  readonly #readUsage: () => Usage;
+  #opened_ms = 0;
+  #closed_ms = 0;
+  #counted_ms = 0;
+  #lead_in_ms = 0;
+  #drained_ms = 0;
+  #overrun_ms = 0;
+  #sent = 0;
+  #leadInRequests = 0;
+  #turns = 0;
+  #cpu_us = 0;
+  #loop = { active_ms: 0, idle_ms: 0 };
+  #waited_ms: number | undefined = 0;
+
+  constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
+    this.#connections = connections;
+    this.#recorder = new ResponseRecorder(codeText);
+    this.#ignored = new ResponseRecorder(codeText);
+    this.#readUsage = readUsage;
+  }
+
+  /** Time that its requests took beyond its slices, in all. */
+  get overrun_ms(): number {
+    return this.#overrun_ms;
+  }
+
+  /** One turn: lead-in, slice, and what is in flight followed to its end. */
+  async turn({ lead_in_ms, slice_ms }: TurnLengths): Promise<Turn> {
+    const before = this.#readUsage();
+    const began_ms = cheapMonotonicMs();
+    this.#ignored.resume(began_ms, 1);
+    this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY);
+    await sleep(lead_in_ms);
+    const opened = this.#readUsage();
+    const opened_ms = cheapMonotonicMs();
+    if (this.#turns === 0) this.#opened_ms = opened_ms;
+    this.#recorder.resume(opened_ms, Math.round(slice_ms / SLICE_MS));
+    this.#leadInRequests += this.#connections.changeRecorder(this.#recorder, Number.POSITIVE_INFINITY);
+    await sleep(slice_ms);
+    this.#ignored.sample(opened_ms);
+    // One synchronous step: requests in flight now are followed, but do not count in the slice.
+    this.#closed_ms = cheapMonotonicMs();
+    this.#sent += this.#connections.shutGate();
+    const inSlice = difference(opened, this.#readUsage());
+    await this.#connections.drained();
+    const drained_ms = cheapMonotonicMs() - this.#closed_ms;
+    const taken = this.#closed_ms - opened_ms;
+    this.#turns++;
+    this.#lead_in_ms += opened_ms - began_ms;
+    this.#counted_ms += taken;
+    this.#drained_ms += drained_ms;
+    this.#overrun_ms += drained_ms + taken - slice_ms;
+    this.#cpu_us += difference(before, this.#readUsage()).cpu_us;
+    this.#loop.active_ms += inSlice.loop_active_ms;
+    this.#loop.idle_ms += inSlice.loop_idle_ms;
+    this.#waited_ms =
+      this.#waited_ms === undefined || inSlice.waited_ms === undefined
+        ? undefined
+        : this.#waited_ms + inSlice.waited_ms;
+    return { slice_ms: taken, drained_ms };
+  }
+
+  /** What it did since the last call; times are those of its own slices. */
+  sample(): WorkerSample {
+    return this.#recorder.sample(this.#counted_ms);
+  }
+
+  /** @param lengths those of its turns */
+  window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures } {
+    const { active_ms, idle_ms } = this.#loop;
+    return {
+      opened_ms: this.#opened_ms,
+      closed_ms: this.#closed_ms,
+      lead_in_requests: this.#leadInRequests,
+      counts: this.#recorder.counts(this.#sent),
+      histograms: this.#recorder.histograms(),
+      slices: this.#recorder.slices(this.#turns * slice_ms),
+      timeline_slices: this.#recorder.timelineSlices(this.#turns * slice_ms),
+      turns: {
+        turns: this.#turns,
+        counted_ms: this.#counted_ms,
+        lead_in_ms: this.#lead_in_ms,
+        drained_ms: this.#drained_ms,
+        cpu_us: this.#cpu_us,
+        utilisation: active_ms + idle_ms > 0 ? active_ms / (active_ms + idle_ms) : 0,
+        ...(this.#waited_ms === undefined ? {} : { waited_ms: this.#waited_ms }),
+      },
+    };
+  }
+}
+
+/** What the turns of one target took in one worker. */
+export interface TurnFigures {
+  turns: number;
+  /** In its slices. */
+  counted_ms: number;
+  lead_in_ms: number;
+  drained_ms: number;
+  /** Of the whole process, in its turns. */
+  cpu_us: number;
+  /** Of the worker's event loop, in its slices. */
+  utilisation: number;
+  waited_ms?: number;
+}
+
+/** How long turns go on, and in which order. */
+export interface TurnsPlan {
+  lengths: TurnLengths;
+  /** Of each target. */
+  seconds: number;
+  seed: number;
+  /** Not in the warm-up: after each second of own turns the figures are reported, and the servers are read. */
+  counts: boolean;
+}
+
+/** Turns of a target that are a second of its own. */
+export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
+  Math.max(1, Math.round(SAMPLE_MS / slice_ms));
+
+/** The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step do not march with the edges. */
+const RANDOM_SHARE = 0.5;
+
+/**
+ * Gives the load to the targets by turns, in an order drawn anew for each cycle, never to two at a time. A target whose
+ * overruns together exceed its window gets no further turn.
+ * @param meet resolves when all workers have come to this turn
+ * @param onSecond called after each second of own turns, when nobody has a turn; the next one waits for it
+ */
+export async function takeTurns(
+  windows: readonly TurnWindow[],
+  { lengths, seconds, seed }: TurnsPlan,
+  meet: () => Promise<void>,
+  onSecond: (isLast: boolean) => Promise<void>,
+): Promise<void> {
+  const cycles = Math.max(1, Math.round((1000 * seconds) / lengths.slice_ms));
+  const { shuffle, share } = shuffler(seed);
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const order = shuffle(windows);
+    // Drawn for all, so that all workers draw the same.
+    const leadIns = order.map(() => lengths.lead_in_ms * (1 + RANDOM_SHARE * share()));
+    for (const [index, window] of order.entries()) {
+      await meet();
+      if (window.overrun_ms > 1000 * seconds) continue;
+      await window.turn({ ...lengths, lead_in_ms: leadIns[index] ?? lengths.lead_in_ms });
+    }
+    const isLast = cycle === cycles - 1;
+    if (isLast || (cycle + 1) % turnsOfASecond(lengths) === 0) await onSecond(isLast);
+  }
+}
