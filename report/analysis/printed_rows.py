@@ -57,6 +57,11 @@ class PrintedRow:
         return (min(values), max(values)) if len(values) > 1 else None
 
     @property
+    def by_turns(self) -> bool:
+        """A foreign program never has the load by turns."""
+        return False
+
+    @property
     def foreign_cpu_percent(self) -> float | None:
         values = self.values(lambda printed: printed.foreign_cpu_percent)
         return median(values) if values else None

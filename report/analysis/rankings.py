@@ -399,7 +399,12 @@ class _Compared:
             Pair(
                 base,
                 new,
-                attributable(resolution.beyond(each) if resolution else each, base, new, self.unsteady),
+                attributable(
+                    resolution.beyond(each) if resolution and not base.by_turns else each,
+                    base,
+                    new,
+                    self.unsteady,
+                ),
             )
             for (base, new), each in zip(row_pairs, found, strict=True)
         )

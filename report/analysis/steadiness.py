@@ -47,6 +47,9 @@ def unsteady_controls(summaries: Iterable[Summary]) -> tuple[UnsteadyControl, ..
     campaign changes both runs of a pair, and what it makes of equal runs is what the copy shows.
     """
     rows = tuple(summaries)
+    # By turns the host's speed cancels (rules M21 and M31).
+    if all(row.by_turns for row in rows):
+        return ()
     return () if _in_pairs_with_copy(rows) else spread_controls(rows)
 
 
@@ -89,6 +92,9 @@ class ComparedRow(Protocol):
     @property
     def foreign_cpu_percent(self) -> float | None: ...
 
+    @property
+    def by_turns(self) -> bool: ...
+
 
 def foreign_text(base: ComparedRow, new: ComparedRow) -> str:
     """Why the CPU that other programs used forbids a comparison; empty where it does not, or is not known."""
@@ -107,6 +113,8 @@ def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow, un
     Args:
         unsteady: `unsteady_text` of the campaign.
     """
+    if base.by_turns and new.by_turns:
+        return comparison
     foreign = foreign_text(base, new)
     if foreign:
         return comparison.undecided_by(foreign)

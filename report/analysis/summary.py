@@ -59,6 +59,8 @@ class Summary:
     """Round and block of each planned run; empty in plans without blocks."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
+    by_turns: bool = False
+    """Its runs were made at the same time as those that they are compared with."""
 
     @property
     def figures(self) -> Measured | None:
@@ -232,7 +234,8 @@ def sample_between(
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
     by_block = places <= others or others <= places
     side, other = (upto(row.side(figure), last) for row in (new, base))
-    return sample_of(side, other, min(planned, last), by_block, share)
+    together = new.by_turns and base.by_turns
+    return sample_of(side, other, min(planned, last), by_block, share, together)
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
@@ -312,6 +315,7 @@ def _summary(
         burn_in=tuple(run for run in every if run.burn_in),
         places=frozenset(planned.places.values()) if planned else frozenset(),
         reference=planned is not None and planned.reference,
+        by_turns=planned is not None and planned.by_turns,
     )
 
 

@@ -789,6 +789,7 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
             runs=tuple(sorted(runs.get(entry["hash"], []))),
             places=places.get(entry["hash"], {}),
             reference=entry["hash"] in references,
+            by_turns=plan["order"] == "turns",
         )
         for entry in plan["configurations"]
         # One that is only diagnosed has no row.

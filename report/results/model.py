@@ -748,6 +748,8 @@ class Planned:
     """By run; empty in plans without blocks."""
     reference: bool = False
     """The others of its ranking are compared with it."""
+    by_turns: bool = False
+    """Its runs were made at the same time as those that they are compared with (rule M16)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,23 +32,35 @@ class Sample:
     """How many pairs were planned; 0: they were not measured next to each other."""
     share: float = 1.0
     """Of the level of one look, what the one may spend at which these runs were stopped."""
+    together: bool = False
+    """The runs of a pair were made at the same time, by turns: what the host does cancels in a pair alone."""
 
     def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
         """Whether a family of so many comparisons is compared by pairs.
 
         Decided by the plan alone: a choice by the runs would be one more look at them.
         """
+        if self.together:
+            return True
         enough = self.rounds >= MIN_ROUNDS_TO_PAIR
         return enough and smallest_paired_p(self.rounds) * comparisons <= alpha
 
 
-def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True, share: float = 1.0) -> Sample:
+def sample_of(
+    new: Side,
+    base: Side,
+    rounds: int = 0,
+    by_block: bool = True,
+    share: float = 1.0,
+    together: bool = False,
+) -> Sample:
     """The sample of two sides.
 
     Args:
         rounds: how many were planned of both; 0 for runs that are not paired.
         by_block: partners ran in one block. Else they ran in one round, and several runs of one round stand
             for one: by the mean of their logarithms, so that no round counts twice.
+        together: see `Sample`.
     """
     one, other = (new, base) if by_block else (_by_round(new), _by_round(base))
     common = sorted(one.keys() & other.keys())
@@ -59,6 +71,7 @@ def sample_of(new: Side, base: Side, rounds: int = 0, by_block: bool = True, sha
         dropped=len(one) - len(common) if rounds else 0,
         rounds=rounds,
         share=share,
+        together=together,
     )
 
 

@@ -7,6 +7,7 @@ import type { Progress, ReadingPhase } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths } from "../contract/turns.js";
+import { halvesOf } from "../judge/steadiness.js";
 import { findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
@@ -65,6 +66,20 @@ export function lengthsFor(slowest_ms: number): TurnLengths {
 /** Of load, in the turns of a target that are a second of its slices. */
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
+
+/** The answers of each turn of a target. */
+function answersByTurn(workers: Workers, { slice_ms }: TurnLengths): number[] {
+  const bins = slice_ms / SLICE_MS;
+  const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
+  return Array.from({ length: turns }, (_, turn) =>
+    sum(
+      workers.flatMap(({ slices: { allowed, limited } }) => [
+        ...allowed.slice(turn * bins, (turn + 1) * bins),
+        ...limited.slice(turn * bins, (turn + 1) * bins),
+      ]),
+    ),
+  );
+}
 
 /** The counters of all targets. One that does not answer any more fails alone. */
 const readAll = (members: readonly Member[], read: (consumers: Consumers) => Promise<Usage[]>) =>
@@ -138,6 +153,7 @@ export async function runByTurns(
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     const readAtEnd = await drainedAt("finished");
 
+    const halves = halvesOf(measured.map((workers) => answersByTurn(workers, found)));
     return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
       if (failed !== undefined) return { failed };
       const workers = measured[index] ?? [];
@@ -169,6 +185,7 @@ export async function runByTurns(
             turns: Math.max(0, ...figures.map((each) => each.turns)),
             ...found,
             drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
+            ...(halves[index] ? { halves: halves[index] } : {}),
           },
           generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
           links: [],

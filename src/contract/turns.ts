@@ -25,5 +25,10 @@ export const turnsFactsSchema = z.strictObject({
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */
   drained_s: z.number().min(0),
+  /**
+   * Its rate in the second half of the cycles ÷ that in the first, each relative to the other targets in the same cycles;
+   * and the standard error of the logarithm. Absent with fewer than eight cycles.
+   */
+  halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
 });
 export type TurnsFacts = z.infer<typeof turnsFactsSchema>;

@@ -1,6 +1,7 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
-import { mean, sum } from "../contract/numbers.js";
+import { mean, rounded, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
+import type { TurnsFacts } from "../contract/turns.js";
 
 /** The normal deviate of a two-sided test at 5 %. */
 const TWO_SIDED_5_PERCENT = 1.96;
@@ -23,7 +24,7 @@ export function hasTrend(values: readonly number[]): boolean {
   return (Math.abs(score) - 1) / Math.sqrt(variance) > TWO_SIDED_5_PERCENT;
 }
 
-/** A window that began slower than it went on. */
+/** A window that began slower, or faster, than it went on. */
 export interface Ramp {
   /** Medians of the slices. Closed loop: answers a second. Open loop: mean latency, milliseconds. */
   first_second: number;
@@ -33,8 +34,8 @@ export interface Ramp {
 const SLICES_PER_SECOND = 10;
 /** Shorter windows are not tested (M26). */
 export const RAMP_WINDOW_S = 3;
-/** A smaller difference is no ramp worth a longer warm-up. */
-const MIN_RAMP = 0.05;
+/** A smaller difference is no reason to doubt a window. */
+const MIN_RAMP = 0.1;
 /** Standard errors beyond which a difference is a ramp. */
 const RAMP_ERRORS = 3;
 /** The lag-1 correlation of neighbouring slices is hard to estimate from few of them: it counts as this at least and at most. */
@@ -95,8 +96,8 @@ export function firstSlices(slices: Slices, seconds: number): Slices {
 }
 
 /**
- * A ramp inside the window (M26): the median slice of the first second is slower than that of the second half, by more
- * than a twentieth and by more than three standard errors of a difference of means of correlated values (Zwiers and von
+ * A ramp inside the window (M26), up or down: the median slice of the first second differs from that of the second half by
+ * more than a tenth and by more than three standard errors of a difference of means of correlated values (Zwiers and von
  * Storch, Journal of Climate 8, 1995; the correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that
  * of the second half. Medians, so that a stall in the first second is no ramp. In simulated windows of 3 to 30 s without
  * a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 % were flagged.
@@ -111,12 +112,47 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
   if (first.length < SLICES_PER_SECOND / 2 || latest.length < SLICES_PER_SECOND) return undefined;
   const first_second = median(first);
   const second_half = median(latest);
-  const slower = model === "closed" ? second_half - first_second : first_second - second_half;
+  const change = Math.abs(second_half - first_second);
   const error = errorOfDifference(first.length, latest);
-  return slower > Math.max(MIN_RAMP * second_half, RAMP_ERRORS * error)
+  return change > Math.max(MIN_RAMP * second_half, RAMP_ERRORS * error)
     ? { first_second, second_half }
     : undefined;
 }
+
+/** Fewer cycles than this have no halves. */
+const FEWEST_CYCLES = 8;
+
+/**
+ * By turns the rate of each target in the second half of the cycles ÷ that in the first, relative to the geometric mean of
+ * the others in the same cycles: what the host does to all of them cancels (M26).
+ * @param answers of each target, by turn
+ * @returns one for each target; undefined for few cycles, and for one whose turns the others did not all have
+ */
+export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
+  return answers.map((own, index) => {
+    const others = answers.filter((each, other) => other !== index && each.length === own.length);
+    const relative = own.map((count, cycle) => {
+      const logs = others.map((each) => Math.log(Math.max(0.5, each[cycle] ?? 0)));
+      return Math.log(Math.max(0.5, count)) - (logs.length > 0 ? mean(logs) : 0);
+    });
+    if (relative.length < FEWEST_CYCLES) return undefined;
+    const middle = Math.floor(relative.length / 2);
+    const [first, second] = [relative.slice(0, middle), relative.slice(middle)];
+    const squares = sum([first, second].flatMap((half) => half.map((value) => (value - mean(half)) ** 2)));
+    const error = Math.sqrt((squares / (relative.length - 2)) * (1 / first.length + 1 / second.length));
+    return {
+      ratio: rounded(Math.exp(mean(second) - mean(first)), 6),
+      error: rounded(error, 6),
+    };
+  });
+}
+
+/** From this change between halves on a window is not steady, if it is beyond three standard errors, too. */
+const UNSTEADY = 0.1;
+
+/** Whether the halves of a window by turns differ (M26). */
+export const areApart = ({ ratio, error }: NonNullable<TurnsFacts["halves"]>): boolean =>
+  Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
 /** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {

@@ -12,14 +12,16 @@ export const hostUndisturbed = {
     host_load,
     machine_load = {},
     faults,
-  }: Pick<Evidence, "host_load" | "machine_load" | "faults">): Finding | undefined {
+    turns,
+  }: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">): Finding | undefined {
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
     );
     const load = host_load ?? busiest?.[1];
     if (!load) return { severity: "not applicable", text: "foreign CPU is not known" };
     const { cpus, foreign_cpu_percent: foreign } = load;
-    if (foreign < FOREIGN_CPU_PERCENT) return undefined;
+    // By turns it cancels.
+    if (foreign < (turns ? 50 * cpus : FOREIGN_CPU_PERCENT)) return undefined;
     // Programs that start, and the engine that starts and freezes them, are counted with the others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;

@@ -1,6 +1,6 @@
 import type { Evidence, Finding, Rule } from "../evidence.js";
 import { firstFaultS } from "../faults.js";
-import { firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
+import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
 
 function figure(value: number, { load }: Evidence["request"]): string {
   return load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
@@ -14,7 +14,20 @@ function rampFinding(evidence: Evidence): Finding | undefined {
   const took = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
   return {
     severity: "suspect",
-    text: `the window began slower than it went on: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
+    text: `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
+  };
+}
+
+/** What all targets of the group have in common cancels. */
+function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
+  if (!halves)
+    return { severity: "not applicable", text: "too few cycles to compare the halves of the round" };
+  if (!areApart(halves)) return undefined;
+  const change = Math.abs((halves.ratio - 1) * 100).toFixed(0);
+  const direction = halves.ratio > 1 ? "faster" : "slower";
+  return {
+    severity: "suspect",
+    text: `not steady: beside the others it was ${change} % ${direction} in the second half of the round than in the first (longer --warmup)`,
   };
 }
 
@@ -22,6 +35,7 @@ function rampFinding(evidence: Evidence): Finding | undefined {
 export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {
+    if (evidence.turns) return byTurns(evidence.turns);
     if (evidence.duration < RAMP_WINDOW_S)
       return { severity: "not applicable", text: `the window is shorter than ${RAMP_WINDOW_S} s` };
     if (firstFaultS(evidence) < RAMP_WINDOW_S)

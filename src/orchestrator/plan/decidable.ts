@@ -13,6 +13,8 @@ const LEVEL = 0.05;
 /** The runs behind one comparison of a ranking. */
 interface Design {
   rounds: number;
+  /** The runs of a round are made at the same time: pairs alone are compared. */
+  byTurns: boolean;
   /** Runs of the reference in each round. */
   blocks: number;
   isInterleaved: boolean;
@@ -30,12 +32,14 @@ function smallestUnpairedP(n: number, m: number): number {
   return p;
 }
 
-const isPaired = ({ rounds, isInterleaved, comparisons }: Design): boolean =>
-  isInterleaved && rounds >= MIN_ROUNDS_FOR_PAIRS && smallestPairedP(rounds) * comparisons <= LEVEL;
+const isPaired = ({ rounds, byTurns, isInterleaved, comparisons }: Design): boolean =>
+  byTurns ||
+  (isInterleaved && rounds >= MIN_ROUNDS_FOR_PAIRS && smallestPairedP(rounds) * comparisons <= LEVEL);
 
 /** Whether the clearest result would pass the corrected test. */
 function canDecide(design: Design): boolean {
   const { rounds, blocks, comparisons } = design;
+  if (design.byTurns) return smallestPairedP(rounds) * comparisons <= LEVEL;
   if (rounds < MIN_ROUNDS_FOR_A_CLAIM) return false;
   return isPaired(design) || smallestUnpairedP(rounds, rounds * blocks) * comparisons <= LEVEL;
 }
@@ -60,6 +64,7 @@ function designOf({ order, runs_per_configuration: rounds }: Plan, ranking: Rank
   const isInterleaved = order === "interleaved";
   return {
     rounds,
+    byTurns: order === "turns",
     blocks: isInterleaved ? blockCount(ranking) : 1,
     isInterleaved,
     comparisons: originals(ranking.members).length - 1,

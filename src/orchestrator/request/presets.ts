@@ -7,8 +7,8 @@ export interface Preset {
   strict?: true;
 }
 
-/** Each client on its default store, and `ioredis` on both stores, which shows the effect of the store. */
-const CLIENTS_AND_STORES = "standalone,ioredis@valkey,controls";
+/** The clients of the original project on one store, and a route without a limiter: a group, with the reference's copy. */
+const CLIENTS_ON_ONE_STORE = "ioredis@valkey,iovalkey@valkey,valkey-glide@valkey,none";
 
 /** Four clients on one store, each with its own script and with the same one: two rankings. */
 const CLIENTS_AND_SCRIPTS = [
@@ -34,13 +34,13 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     id: "quick",
-    summary: "a first report in four minutes: three clients, ioredis on both stores, controls, 3 runs of 4 s",
+    summary: "a first report in four minutes: three clients on one store, and none; 7 rounds of 3 s by turns",
     settings: {
-      clients: CLIENTS_AND_STORES,
+      clients: CLIENTS_ON_ONE_STORE,
       concurrency: "50",
-      "duration-mode": "custom:4",
-      runs: "3",
-      warmup: "auto",
+      "duration-mode": "custom:3",
+      runs: "7",
+      warmup: "1.5",
       cooldown: "0",
     },
   },
@@ -48,7 +48,7 @@ export const PRESETS: readonly Preset[] = [
     id: "standard",
     summary: "enough to name a winner: the clients of quick, 10 rounds of 10 s",
     settings: {
-      clients: CLIENTS_AND_STORES,
+      clients: CLIENTS_ON_ONE_STORE,
       concurrency: "50 100",
       "duration-mode": "custom:10",
       runs: "10",
