@@ -11,6 +11,7 @@ import jsonschema_rs
 
 from report.base.errors import FieldError, one_line
 from report.base.paths import CONTRACT_SCHEMAS
+from report.results.upgrade import SCHEMA_VERSION, upgraded
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 Document = Mapping[str, Any]
 Schema = dict[str, Any]
 
-#: Of result, plan and manifest.
-SCHEMA_VERSION = 2
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
 #: A day of samples holds a million values. Each costs some 60 bytes once it is parsed.
@@ -166,6 +165,7 @@ def _check_format(document: object, schema: str) -> Document:
     if document.get("schema") != schema:
         found = one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
+    document = upgraded(document)
     if document.get("schema_version") != SCHEMA_VERSION:
         version = document.get("schema_version")
         found = one_line(json.dumps(version), 40)

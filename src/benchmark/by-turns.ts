@@ -3,7 +3,7 @@ import { messageOf } from "../contract/errors.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import type { Progress, ReadingPhase } from "../contract/progress.js";
+import type { Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths } from "../contract/turns.js";
@@ -15,7 +15,7 @@ import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { ServerMonitor } from "./measurement/monitor.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
-import { type Reading, ReadingWaits } from "./reading-waits.js";
+import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { requestCounts, requireLimits, secondEvent } from "./run.js";
 import { turnsOfASecond } from "./turns.js";
@@ -126,11 +126,10 @@ export async function runByTurns(
     if (interval) report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run } as Progress);
   });
   const waits = new ReadingWaits(report, input);
-  const drainedAt = (phase: ReadingPhase): Promise<Reading> => waits.at(phase);
   const readMonitors = (own_s?: number) => Promise.all(members.map(({ monitor }) => monitor?.read(own_s)));
   try {
     await pool.connect();
-    const readAtStart = await drainedAt("connected");
+    await waits.at("connected");
     const at_start = await readAll(members, (consumers) => consumers.read());
     report({ event: "phase", phase: "warmup" });
     const began_ms = monotonicMs();
@@ -140,7 +139,7 @@ export async function runByTurns(
     const found = turns.lengths ?? lengthsFor(Math.max(...warm.map(meanLatencyMs)));
     const drainMs = common.timeout_s * 1000;
     const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
-    const readAtWindowOpen = await drainedAt("drained");
+    await waits.at("drained");
 
     const seconds = Math.max(durationOf(common), (FEWEST_CYCLES * found.slice_ms) / 1000);
     const opened_ms = monotonicMs();
@@ -151,7 +150,7 @@ export async function runByTurns(
       async () => void (await readMonitors(secondsOf(found))),
     );
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
-    const readAtEnd = await drainedAt("finished");
+    await waits.at("finished");
 
     const halves = halvesOf(measured.map((workers) => answersByTurn(workers, found)));
     return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
@@ -179,7 +178,6 @@ export async function runByTurns(
               lead_in_requests,
             lead_in: { took_s: rounded(lead_in_s, 6), requests: lead_in_requests },
           },
-          readings: { at_start: readAtStart, at_window_open: readAtWindowOpen, at_end: readAtEnd },
           turns: {
             group: members.length,
             turns: Math.max(0, ...figures.map((each) => each.turns)),

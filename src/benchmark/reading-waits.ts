@@ -1,23 +1,14 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
-import {
-  ALL_STEADY_LINE,
-  type AnnouncedPhase,
-  type Progress,
-  READ_LINE,
-  READING_TIMEOUT_S,
-} from "../contract/progress.js";
-import type { MeasuredResult } from "../contract/result.js";
-
-export type Reading = NonNullable<MeasuredResult["readings"]>["at_start"];
+import { BenchError, EXIT } from "../contract/errors.js";
+import { ALL_STEADY_LINE, type AnnouncedPhase, type Progress, READ_LINE } from "../contract/progress.js";
 
 /**
- * Announces the drained moments and waits at each until the input says that the counters are read. Line number n answers
- * announcement number n: a line that comes too late for its own moment never counts for the next one.
+ * Announces the drained moments and waits at each until the input says that the counters are read, as long as the input is
+ * open: nothing is sent without that line, so no two loads ever run at once.
  */
 export class ReadingWaits {
   readonly #report: (progress: Progress) => void;
-  readonly #timeoutS: number;
   readonly #input: Readable;
   readonly #lines: Interface;
   #announced = 0;
@@ -26,9 +17,8 @@ export class ReadingWaits {
   #areAllSteady = false;
   #check: () => void = () => {};
 
-  constructor(report: (progress: Progress) => void, input: Readable, timeoutS = READING_TIMEOUT_S) {
+  constructor(report: (progress: Progress) => void, input: Readable) {
     this.#report = report;
-    this.#timeoutS = timeoutS;
     this.#input = input;
     this.#lines = createInterface({ input });
     this.#lines.on("line", (line) => {
@@ -40,7 +30,6 @@ export class ReadingWaits {
       this.#hasEnded = true;
       this.#check();
     };
-    // Nobody will write any more: the load goes on, and the readings are late.
     input.on("error", end);
     this.#lines.on("error", end);
     this.#lines.on("close", end);
@@ -51,20 +40,19 @@ export class ReadingWaits {
     return this.#areAllSteady;
   }
 
-  async at(phase: AnnouncedPhase): Promise<Reading> {
+  /** @throws BenchError when the input closes before its line comes */
+  async at(phase: AnnouncedPhase): Promise<void> {
     const number = ++this.#announced;
     this.#report({ event: "phase", phase });
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#timeoutS * 1000);
+    await new Promise<void>((resolve, reject) => {
       this.#check = () => {
-        if (this.#read < number && !this.#hasEnded) return;
-        clearTimeout(timer);
-        resolve();
+        if (this.#read >= number) return resolve();
+        const text = `the standard input ended at the moment ${phase}: whoever reads the counters is gone`;
+        if (this.#hasEnded) reject(new BenchError(text, EXIT.configurationFailed));
       };
       this.#check();
     });
     this.#check = () => {};
-    return this.#read >= number ? "in time" : "late";
   }
 
   /** An input that is still open would keep the process alive. */

@@ -47,8 +47,6 @@ export interface RunMeasurements {
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
-  /** Only of a generator that waits for readings. */
-  readings?: NonNullable<MeasuredResult["readings"]>;
   /** One entry per worker, all of the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
   /** Only of a run by turns. */
@@ -278,7 +276,6 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     request: requestOf(spec),
     ...figures,
     warmup,
-    ...(measurements.readings ? { readings: measurements.readings } : {}),
     ...serverFigures(measurements, resources),
     samples: measurements.samples,
     slices,

@@ -2,11 +2,11 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestCounts } from "../contract/admissions.js";
 import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
-import { BenchError, EXIT, usageError } from "../contract/errors.js";
+import { usageError } from "../contract/errors.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import { OTHERS_TIMEOUT_S, type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
+import { type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
 import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
@@ -21,7 +21,7 @@ import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
 import { AnswerLog } from "./measurement/timeline.js";
 import { sharesWakes } from "./open-loop/shared-wakes.js";
-import { type Reading, ReadingWaits } from "./reading-waits.js";
+import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { shareOutput } from "./share-output.js";
 import { type WarmupFacts, WarmupWatch } from "./warmup.js";
@@ -83,7 +83,6 @@ async function warmUp(
  * One run of the load generator: connect, warm up, drain, measure, drain. Where the spec says so, it waits at each drained
  * moment until a line of the input says that the counters are read. One of several generators also waits for the others
  * there: what it writes is about its own share. The first one reads the servers for all.
- * @param readingTimeoutS how long it waits for that line
  * @throws BenchError when a server cannot be reached or is not the expected one
  */
 export async function run(
@@ -91,7 +90,6 @@ export async function run(
   plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
   input: Readable,
-  readingTimeoutS?: number,
 ): Promise<GeneratorOutput> {
   const started_at = new Date();
   const { generator } = spec;
@@ -112,19 +110,14 @@ export async function run(
     const interval = merger.add(worker, sample, opened_ms);
     if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
   });
-  const waits = generator.waits_for_readings
-    ? new ReadingWaits(report, input, readingTimeoutS ?? (share && OTHERS_TIMEOUT_S))
-    : undefined;
-  const drainedAt = async (phase: ReadingPhase): Promise<Reading | undefined> => {
-    if (waits) return waits.at(phase);
-    report({ event: "phase", phase });
-    return undefined;
+  const waits = generator.waits_for_readings ? new ReadingWaits(report, input) : undefined;
+  const drainedAt = async (phase: ReadingPhase): Promise<void> => {
+    if (waits) await waits.at(phase);
+    else report({ event: "phase", phase });
   };
   /** Waits until all generators have come here, so that the servers are idle, or stay so until they are read. */
   const whenAllAreHere = async (): Promise<void> => {
-    if (!share || (await waits?.at(WAITING)) === "in time") return;
-    const text = `the other generators were not here within ${OTHERS_TIMEOUT_S} s`;
-    throw new BenchError(text, EXIT.configurationFailed);
+    if (share) await waits?.at(WAITING);
   };
   const joint = share && {
     steady: () => report({ event: "phase", phase: STEADY }),
@@ -132,7 +125,7 @@ export async function run(
   };
   try {
     await pool.connect();
-    const readAtStart = await drainedAt("connected");
+    await drainedAt("connected");
     const consumers: Consumers | undefined =
       servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
     const at_start = (await consumers?.read()) ?? [];
@@ -144,7 +137,7 @@ export async function run(
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     // What the instruments saw so far is the warm-up's.
     if (generator.diagnose && readsServers) await readDiagnoses(servers);
-    const readAtWindowOpen = await drainedAt("drained");
+    await drainedAt("drained");
 
     monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
     const links = await readNetworkLinks();
@@ -169,7 +162,7 @@ export async function run(
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     const diagnosed =
       generator.diagnose && readsServers ? { servers: await readDiagnoses(servers), nodes: [] } : undefined;
-    const readAtEnd = await drainedAt("finished");
+    await drainedAt("finished");
 
     const measurements = {
       spec,
@@ -181,9 +174,6 @@ export async function run(
       opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
-      ...(readAtStart && readAtWindowOpen && readAtEnd
-        ? { readings: { at_start: readAtStart, at_window_open: readAtWindowOpen, at_end: readAtEnd } }
-        : {}),
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),

@@ -8,14 +8,14 @@ import { runtimeFactsSchema } from "./result.js";
 import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
-/** History: 1 — first format; 2 — the configurations and caps of result schema 2. */
-export const MANIFEST_SCHEMA_VERSION = 2;
+/** History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns. */
+export const MANIFEST_SCHEMA_VERSION = 3;
 
 /** Why a manifest of another schema version is refused, with the remedy; undefined for one of this version. */
 export const otherVersionReason = (version: unknown): string | undefined =>
   version === MANIFEST_SCHEMA_VERSION
     ? undefined
-    : `schema_version is ${version}; this version reads ${MANIFEST_SCHEMA_VERSION}: measure again, with the command in its README.md`;
+    : `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}: ratelimit-bench report still reads it; measure again with the command in its README.md`;
 
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
 export const machineSchema = z.strictObject({

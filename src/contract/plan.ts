@@ -3,8 +3,8 @@ import { configurationSchema, warmupSchema } from "./configuration.js";
 import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
-/** History: 1 — first format; 2 — the configurations of result schema 2. */
-export const PLAN_SCHEMA_VERSION = 2;
+/** History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns. */
+export const PLAN_SCHEMA_VERSION = 3;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 

@@ -36,10 +36,6 @@ export const STEADY = "steady";
 
 /** The line on a generator's standard input that lets it go on: all have announced the phase, and the counters are read. */
 export const READ_LINE = "read";
-/** How long the generator waits for that line. */
-export const READING_TIMEOUT_S = 15;
-/** Of several generators: how long one waits for the others, which may still start, warm up, or follow their requests. */
-export const OTHERS_TIMEOUT_S = 120;
 /** The line that ends the warm-up of all generators. */
 export const ALL_STEADY_LINE = "steady";
 

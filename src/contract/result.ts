@@ -34,8 +34,8 @@ import { timelineSchema } from "./timeline.js";
 import { turnsFactsSchema } from "./turns.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
-/** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind. */
-export const RESULT_SCHEMA_VERSION = 2;
+/** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind; 3 — turns. */
+export const RESULT_SCHEMA_VERSION = 3;
 
 const count = z.int().min(0);
 const ms = z.number().min(0);
@@ -412,9 +412,6 @@ const warmupFactsSchema = z.strictObject({
   steady: z.boolean().optional(),
 });
 
-/** `late`: the load went on before the orchestrator had read the counters. */
-const readingSchema = z.enum(["in time", "late"]);
-
 /** What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. */
 export const outcomeStatuses = ["served", "overloaded", "failed"] as const;
 export type OutcomeStatus = (typeof outcomeStatuses)[number];
@@ -427,10 +424,6 @@ export const measuredResultSchema = z.strictObject({
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
   warmup: warmupFactsSchema,
-  /** Whether counters were read at the drained moments (M8); absent for a generator that was started by hand. */
-  readings: z
-    .strictObject({ at_start: readingSchema, at_window_open: readingSchema, at_end: readingSchema })
-    .optional(),
   /**
    * Over allowed and limited answers, also of followed requests (M23); absent when none came. In an open loop from the
    * intended send (M3).

@@ -51,7 +51,6 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
     finished_at: latest(outputs.map(({ finished_at }) => finished_at)),
     notes: [...new Set(outputs.flatMap(({ notes }) => notes))],
     warmup,
-    ...mergeReadings(outputs),
     samples: mergeSamples(outputs),
     slices,
     ...(timeline ? { timeline } : {}),
@@ -86,16 +85,6 @@ function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredRes
       requests: sum(warmups.map(({ lead_in }) => lead_in.requests)),
     },
     ...(steady.length > 0 ? { steady: steady.every(Boolean) } : {}),
-  };
-}
-
-function mergeReadings(outputs: readonly GeneratorOutput[]): Pick<MeasuredResult, "readings"> {
-  const all = outputs.flatMap(({ readings }) => readings ?? []);
-  if (all.length === 0) return {};
-  const at = (moment: keyof NonNullable<MeasuredResult["readings"]>) =>
-    all.some((readings) => readings[moment] === "late") ? ("late" as const) : ("in time" as const);
-  return {
-    readings: { at_start: at("at_start"), at_window_open: at("at_window_open"), at_end: at("at_end") },
   };
 }
 

@@ -207,40 +207,20 @@ function serversReconcile(evidence: Evidence): Finding | undefined {
   );
 }
 
-/** What the load did while counters were read too late. */
-const LATE_READINGS = {
-  at_start: "the warm-up ran",
-  at_window_open: "the window was open",
-  at_end: "the generator ended",
-} as const;
-
-function readingsInTime({ readings }: Evidence): Finding | undefined {
-  const late = (["at_start", "at_window_open", "at_end"] as const).filter(
-    (moment) => readings?.[moment] === "late",
-  );
-  if (late.length === 0) return undefined;
-  const moments = late.map((moment) => LATE_READINGS[moment]).join(", and while ");
-  return { severity: "suspect", text: `counters were read while ${moments}` };
-}
-
 /** M8: counts reconcile from the generator through the server, and the service, to the store. */
 export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
-    const { consumers, readings } = evidence;
+    const { consumers } = evidence;
     const broken = requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
     if (broken) return broken;
-    const late = readingsInTime(evidence);
-    if (consumers.length === 0)
-      return late ?? { severity: "not applicable", text: "the server reports no counters" };
+    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no counters" };
     const ofServers = serversReconcile(evidence);
     if (ofServers?.severity === "invalid") return ofServers;
-    // The store's own count began late, too: nothing can be concluded from a difference.
-    if (readings?.at_start === "late") return late;
     const behind = [ofServers, serviceReconciles(evidence), storeReconciles(evidence)].filter(
       (found) => found !== undefined,
     );
-    return behind.find(({ severity }) => severity === "invalid") ?? late ?? behind[0];
+    return behind.find(({ severity }) => severity === "invalid") ?? behind[0];
   },
 };
 

@@ -1,12 +1,25 @@
 import { type AnnouncedPhase, READ_LINE, WAITING } from "../../contract/progress.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import type { CounterWatch } from "./counters.js";
+import { PartFailed } from "./part-supervisor.js";
 import type { RunStore } from "./store.js";
+
+/** Nobody has load meanwhile. */
+const READ_WITHIN_MS = 10_000;
+
+/** @throws PartFailed when it takes too long */
+function inTime(reading: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const text = `its counters could not be read within ${READ_WITHIN_MS / 1000} s`;
+    const timer = setTimeout(() => reject(new PartFailed("store", text)), READ_WITHIN_MS);
+    reading.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
 
 /**
  * The readings at the drained moments. Each generator waits at each moment for a line that lets it go on. All get it at
- * once, when the last of them has come and the counters are read: so it is also what starts several generators together. They
- * do not wait for ever: a reading that takes too long, or fails, cannot stop them.
+ * once, when the last of them has come and the counters are read: so it is also what starts several generators together. A
+ * reading that takes too long, or fails, fails the run and lets them go on.
  */
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
@@ -34,7 +47,7 @@ export class DrainedReadings {
     this.#announced = generators.map(() => 0);
     this.#readings = {
       // At every layer all scripts are loaded and no load was sent: from here on the store counts this run's load alone.
-      connected: () => store.readBefore(),
+      connected: () => inTime(store.readBefore()),
       drained: () => watch.start(),
       finished: () => watch.stop(),
       [WAITING]: async () => {},

@@ -233,7 +233,6 @@ class RunExecution {
     if (withoutStore > 0) this.#notes.push(`${withoutStore} consumes were decided without the store`);
     const admissions = await this.#readAdmissions(store, request_counts, {
       withoutStore,
-      isLate: result.readings?.at_start === "late",
       isGone: behind.store === undefined,
       hasEvicted: behind.store?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0) ?? false,
     });
@@ -285,14 +284,8 @@ class RunExecution {
   async #readAdmissions(
     store: RunStore,
     requestCounts: RequestCounts | undefined,
-    {
-      withoutStore,
-      isLate,
-      isGone,
-      hasEvicted,
-    }: { withoutStore: number; isLate: boolean; isGone: boolean; hasEvicted: boolean },
+    { withoutStore, isGone, hasEvicted }: { withoutStore: number; isGone: boolean; hasEvicted: boolean },
   ): Promise<Admissions> {
-    if (isLate) return { status: "not known", reason: "the load began before the store was emptied" };
     const { faults = [] } = this.#settings.configuration;
     if (faults.some(losesCounts))
       return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
