@@ -202,6 +202,8 @@ export const manifestSchema = z.strictObject({
   plan: planSchema,
   /** Length of the turns, which the first round has found; absent in other orders. */
   turns: turnLengthsSchema.optional(),
+  /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
+  set_aside: z.array(z.string()).optional(),
   /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
   /** Only of a search for the highest rate. */

@@ -196,7 +196,7 @@ async function measure(
     await lease.update({ folder });
     eventLog.writeTo(join(folder, "benchmark.log"));
     const campaign = existing?.manifest.campaign ?? basename(folder);
-    const overheads = await overheadsOf(runtime.id);
+    const overheads = await overheadsOf(runtime.id, plan.order);
     const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
     const fresh = await startManifest(
       campaign,
@@ -257,7 +257,7 @@ async function measure(
       if (machines && session) session.links = await abortable(signal, machines.measureClocks());
       manifest.status = "finished";
       const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
-      await learnOverheads(runtime.id, plan.warmup_s, measured);
+      await learnOverheads(runtime.id, plan, measured);
       return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
     } finally {
       endSession(manifest);
@@ -371,7 +371,7 @@ async function finishCompleteCampaign(
 ): Promise<CampaignOutcome> {
   const { runtime, campaign, max_rate: search } = manifest;
   const plan = { ...manifest.plan, runs: requestedRuns(manifest) };
-  const overheads = await overheadsOf(runtime.id);
+  const overheads = await overheadsOf(runtime.id, plan.order);
   const choice = "nothing is missing: the report is built again";
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
   const progress = new Progress(eventLog, plan, overheads);

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
-import { isBurnIn, isCounted, type Plan } from "../../contract/plan.js";
-import { hasFigures, resultSchema } from "../../contract/result.js";
+import { isBurnIn, isCounted, type Plan, unitsOf } from "../../contract/plan.js";
+import { hasFigures, type Result, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
 import { parseJson } from "../files/json.js";
@@ -80,7 +80,8 @@ export async function openExistingCampaign(
 /**
  * Checks the result file of every requested run. A run is completed when its result has the right checksum, fits the
  * schema and measures the planned configuration. Invalid runs and those that the target spoiled count: to repeat runs
- * until they are good would be to choose among results. Failed and aborted runs are measured again.
+ * until they are good would be to choose among results. Failed and aborted runs are measured again; by turns a run that
+ * failed alone belongs to its round, and a round that is not complete is measured again as a whole.
  */
 export async function readCompletedRuns(
   folder: string,
@@ -95,10 +96,14 @@ export async function readCompletedRuns(
   for (const planned of requested) {
     const configuration = byHash.get(planned.configuration_hash);
     if (!configuration) throw new Error(`the plan has no configuration ${planned.configuration_hash}`);
-    const run = await readCompletedRun(folder, campaign, planned, configuration, checksums);
+    const isOfGroup = plan.order === "turns";
+    const run = await readCompletedRun(folder, campaign, planned, configuration, checksums, isOfGroup);
     if (typeof run === "object") completed.set(planned.file, run);
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
+  // A round is measured as a whole.
+  for (const unit of unitsOf(plan, requested))
+    if (!unit.every(({ file }) => completed.has(file))) for (const { file } of unit) completed.delete(file);
   const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
   const missing = requested.filter((planned) => !isBurnIn(planned) && !completed.has(planned.file));
   return { completed, outcomes, missing: missing.length, rejected };
@@ -111,6 +116,7 @@ async function readCompletedRun(
   { file, run, configuration_hash }: Plan["runs"][number],
   configuration: Configuration,
   checksums: Checksums,
+  isOfGroup: boolean,
 ): Promise<RunOutcome | string | undefined> {
   const content = await readFile(join(folder, file)).catch(() => undefined);
   if (content === undefined) return checksums.has(file) ? "is gone" : undefined;
@@ -120,14 +126,19 @@ async function readCompletedRun(
   if (!result) return "is not a result";
   if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
     return "belongs to another run";
+  // By turns a run that failed alone belongs to its round.
+  if (result.status === "failed" && isOfGroup)
+    return { file, status: "failed", configuration, seconds: secondsOf(result) };
   if (!hasFigures(result)) return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
-  const { verdict, outcome, finished_at, started_at } = result;
-  const seconds = (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+  const { verdict, outcome } = result;
   return {
     file,
     status: verdict.status,
     ...(outcome === undefined ? {} : { outcome }),
     configuration,
-    seconds,
+    seconds: secondsOf(result),
   };
 }
+
+const secondsOf = ({ finished_at, started_at }: Result): number =>
+  (Date.parse(finished_at) - Date.parse(started_at)) / 1000;

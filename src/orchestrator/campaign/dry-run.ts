@@ -57,7 +57,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     plan.notes.push(pendingCalibrationText(plan));
   }
   if (request.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
-  const overheads: Overheads = await overheadsOf(description.id);
+  const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
   return {

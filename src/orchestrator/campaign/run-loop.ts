@@ -1,3 +1,4 @@
+import { mkdir, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
@@ -41,7 +42,7 @@ interface RunLoopOptions {
   folder: string;
   plan: Plan;
   /** Gets the lengths of turns, once they are found. */
-  manifest: Pick<Manifest, "turns">;
+  manifest: Pick<Manifest, "turns" | "set_aside">;
   runtime: Runtime;
   lease: Lease;
   eventLog: EventLog;
@@ -123,6 +124,7 @@ export class RunLoop {
   /** Makes one run, or those of a group at the same time. @returns their outcomes, in order */
   async #makeRuns(planned: readonly PlannedRun[], isFirst: boolean): Promise<RunOutcome[]> {
     const { progress } = this.#options;
+    if (planned.length > 1) await this.#setAside(planned);
     progress.started(...planned);
     const startedAt = new Date();
     const [first] = planned;
@@ -137,7 +139,8 @@ export class RunLoop {
       if (run) outcomes.push(await this.#record(run, aborted ?? end, startedAt, isFirst));
     }
     if (aborted && "error" in aborted) throw aborted.error;
-    return outcomes;
+    // Each has its share of the time.
+    return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
   /** Saves what became of a run. @throws BenchError when the first run cannot start */
@@ -180,6 +183,21 @@ export class RunLoop {
       ...(external ? { external } : {}),
       ...(planned.diagnose ? { diagnose: planned.diagnose } : {}),
     };
+  }
+
+  /** A round is measured as a whole: what an earlier session left of it enters no figure, and is kept. */
+  async #setAside(planned: readonly PlannedRun[]): Promise<void> {
+    const { folder, checksums, manifest } = this.#options;
+    for (const { file } of planned) {
+      if (!checksums.has(file)) continue;
+      const to = `${ABORTED}/${(manifest.set_aside ?? []).length + 1}-${file}`;
+      await mkdir(join(folder, ABORTED), { recursive: true });
+      await rename(join(folder, file), join(folder, to)).catch((error) => {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      });
+      await checksums.rename(file, to);
+      manifest.set_aside = [...(manifest.set_aside ?? []), to];
+    }
   }
 
   /** The runs of a group, by turns. */
@@ -329,6 +347,9 @@ export class RunLoop {
 /** Whether a run says how the campaign ended: of those that do not count, a diagnosing run that failed. */
 const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
   isCounted(planned) || (planned.diagnose === true && status === "failed");
+
+/** Folder of the results of rounds that were measured again. */
+const ABORTED = "aborted";
 
 /** How a run ended. */
 type RunEnd = { result: Result } | { error: unknown };

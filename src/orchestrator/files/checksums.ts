@@ -41,6 +41,18 @@ export class Checksums {
   /** Records the checksum of a file. @throws Error when it cannot be saved */
   async add(file: string, content: string): Promise<void> {
     this.#sums.set(file, sumOf(content));
+    await this.#write();
+  }
+
+  /** A file has another name. @throws Error when that cannot be saved */
+  async rename(file: string, to: string): Promise<void> {
+    const sum = this.#sums.get(file);
+    this.#sums.delete(file);
+    if (sum !== undefined) this.#sums.set(to, sum);
+    await this.#write();
+  }
+
+  async #write(): Promise<void> {
     const lines = [...this.#sums]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, sum]) => `${sum}  ${name}\n`);

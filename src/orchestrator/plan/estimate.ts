@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { type Order, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -26,6 +26,9 @@ export const HOST_SPEED_S = 0.6;
 /** Seconds to build the report. */
 export const REPORT_S = 4;
 
+/** Of these seconds, what a run takes where the parts of several start and stop together. */
+const SHARE_BY_TURNS = 0.7;
+
 /** How many runs are kept for each runtime and topology. */
 const HISTORY_LENGTH = 20;
 
@@ -34,6 +37,9 @@ const historySchema = z.record(z.string(), z.array(z.number().min(0)).max(1000))
 type History = z.infer<typeof historySchema>;
 
 const historyPath = (): string => join(stateFolder(), "overheads.json");
+
+/** By turns the parts of a group start and stop together. */
+const keyOf = (runtime: string, order: Order): string => (order === "turns" ? `${runtime}-turns` : runtime);
 
 /** The overheads of earlier campaigns on this machine; none where the file cannot be read. */
 const readHistory = async (): Promise<History> =>
@@ -45,34 +51,40 @@ function median(values: readonly number[]): number | undefined {
 }
 
 /** The overheads to expect on this machine in a runtime. */
-export async function overheadsOf(runtime: string): Promise<Overheads> {
+export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
   const history = await readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
     const middle = median(values);
     const [id = "", topology = ""] = key.split(":");
-    return id === runtime && middle !== undefined ? [[topology, middle] as const] : [];
+    return id === keyOf(runtime, order) && middle !== undefined ? [[topology, middle] as const] : [];
   });
-  return { ...(DEFAULTS[runtime] ?? DEFAULTS.docker), ...Object.fromEntries(learned) };
+  const usual = Object.entries(DEFAULTS[runtime] ?? DEFAULTS.docker ?? {});
+  const share = order === "turns" ? SHARE_BY_TURNS : 1;
+  return {
+    ...Object.fromEntries(usual.map(([topology, seconds]) => [topology, share * seconds])),
+    ...Object.fromEntries(learned),
+  };
 }
 
 interface MeasuredRun {
   configuration: Configuration;
-  /** From the run's start until its result was saved. */
+  /** From the run's start until its result was saved; by turns its share of the round. */
   seconds: number;
 }
 
 /** Saves what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
 export async function learnOverheads(
   runtime: string,
-  warmup: Warmup,
+  { warmup_s, order }: Pick<Plan, "warmup_s" | "order">,
   runs: readonly MeasuredRun[],
 ): Promise<void> {
   const history = await readHistory();
   for (const { configuration, seconds } of runs) {
     // Their length is not known, so nobody knows what the rest is.
     if ("requests" in configuration.extent) continue;
-    const key = `${runtime}:${configuration.target.topology}`;
-    const known = expectedS(warmup) + measuredS(configuration) + HOST_SPEED_S;
+    const key = `${keyOf(runtime, order)}:${configuration.target.topology}`;
+    const known =
+      order === "turns" ? ownTurnsS(warmup_s, configuration) : runS({ warmup_s }, configuration, { none: 0 });
     const overhead = Math.max(0, seconds - known);
     history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
   }
@@ -94,7 +106,11 @@ const measuredS = ({ extent }: Configuration): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / GUESSED_REQUESTS_PER_SECOND;
 
 /** The estimated seconds of one run. */
-export function runS(plan: Plan, configuration: Configuration, overheads: Overheads): number {
+export function runS(
+  plan: Pick<Plan, "warmup_s">,
+  configuration: Configuration,
+  overheads: Overheads,
+): number {
   const overhead = overheads[configuration.target.topology] ?? overheads.standalone ?? 0;
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
 }
@@ -112,13 +128,14 @@ export function roundS(
   group: readonly Configuration[],
   overheads: Overheads,
 ): number {
-  const warmup_s = plan.warmup_s === "auto" ? AUTO_WARMUP_BY_TURNS_S : plan.warmup_s;
-  const loaded_s = sum(group.map((configuration) => BEYOND_SLICES * (warmup_s + measuredS(configuration))));
-  // Parts that start at once share the CPUs.
-  const starts_s = sum(
-    group.map(({ target: { topology } }) => 0.5 * (overheads[topology] ?? overheads.standalone ?? 0)),
-  );
-  return loaded_s + starts_s + IDLE_S;
+  const starts_s = group.map(({ target: { topology } }) => overheads[topology] ?? overheads.standalone ?? 0);
+  return sum([...group.map((each) => ownTurnsS(plan.warmup_s, each)), ...starts_s, IDLE_S]);
+}
+
+/** The seconds of a run's own turns, those of its warm-up included. */
+function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
+  const warmup_s = warmup === "auto" ? AUTO_WARMUP_BY_TURNS_S : warmup;
+  return BEYOND_SLICES * (warmup_s + measuredS(configuration));
 }
 
 /** The window of the rounds for which `doctor` gives times. */
