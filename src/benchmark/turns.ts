@@ -49,6 +49,7 @@ export class TurnWindow {
   #cpu_us = 0;
   #loop = { active_ms: 0, idle_ms: 0 };
   #waited_ms: number | undefined = 0;
+  hasLeft = false;
 
   constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
     this.#connections = connections;
@@ -60,6 +61,12 @@ export class TurnWindow {
   /** Time that its requests took beyond its slices, in all. */
   get overrun_ms(): number {
     return this.#overrun_ms;
+  }
+
+  /** It gets no further turn: its connections are closed, so that they take no time of the others. */
+  async leave(): Promise<void> {
+    if (!this.hasLeft) await this.#connections.stop();
+    this.hasLeft = true;
   }
 
   /** One turn: lead-in, slice, and what is in flight followed to its end. */
@@ -178,7 +185,8 @@ export async function takeTurns(
     const leadIns = order.map(() => lengths.lead_in_ms * (1 + RANDOM_SHARE * share()));
     for (const [index, window] of order.entries()) {
       await meet();
-      if (window.overrun_ms > 1000 * seconds) continue;
+      if (window.overrun_ms > 1000 * seconds) await window.leave();
+      if (window.hasLeft) continue;
       await window.turn({ ...lengths, lead_in_ms: leadIns[index] ?? lengths.lead_in_ms });
     }
     const isLast = cycle === cycles - 1;

@@ -168,7 +168,7 @@ export class AutocannonConnections implements ClosedConnections {
         client._connect();
         return;
       }
-      if (this.#open && this.#sent < this.#quota) {
+      if (this.#open && this.#sent < this.#quota && !isPausing) {
         this.#sent++;
         // It takes the next request itself.
         send();
@@ -180,11 +180,19 @@ export class AutocannonConnections implements ClosedConnections {
     };
 
     let broken = false;
+    /** It waits until it may connect again: what it sent now would be lost. */
+    let isPausing = false;
+    /** autocannon's time-out has come while it waited at the gate. */
+    let isIdle = false;
     client.on("connError", () => {
       broken = true;
     });
     const connect = client._connect.bind(client);
     client._connect = () => {
+      if (isIdle) {
+        isIdle = false;
+        return;
+      }
       const now_ms = cheapMonotonicMs();
       for (const sent_ms of sentMs(client)) {
         source.undecided();
@@ -196,13 +204,19 @@ export class AutocannonConnections implements ClosedConnections {
       client.parser.initialize("RESPONSE");
       if (!broken) return connect();
       broken = false;
+      isPausing = true;
       setTimeout(() => {
+        isPausing = false;
+        this.#waiting.delete(client);
         if (!this.#stopped) connect();
       }, RECONNECT_MS);
     };
 
     const destroyConnection = client._destroyConnection.bind(client);
     client._destroyConnection = () => {
+      // The gate keeps it open and idle, for as long as others have the load.
+      isIdle = !client.destroyed && this.#waiting.has(client);
+      if (isIdle) return;
       // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
         const now_ms = cheapMonotonicMs();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isBurnIn, type Plan, roundOf } from "../../../../src/contract/plan.js";
-import { shuffler } from "../../../../src/traffic/shuffle.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { shuffler } from "../../../../src/traffic/shuffle.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 /** A ranking of six targets, a target that is alone, and a control. */

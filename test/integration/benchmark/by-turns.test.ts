@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { beforeAll, expect, test } from "vitest";
+import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
+import { groupOutputSchema } from "../../../src/contract/result.js";
+import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
+import { expectConsistent } from "../../helpers/expectations.js";
+import { build, ROOT } from "../../helpers/programs.js";
+import { StubServer } from "../../helpers/stub-server.js";
+
+beforeAll(build);
+
+const specFor = ({ url }: StubServer, duration = "0.6") => {
+  const env = { TARGET_URL: url, DURATION: duration, WARMUP: "0.3", CONNECTIONS: "4", TIMEOUT: "2" };
+  const { generator, ...spec } = decodeGeneratorEnv(env);
+  return {
+    ...spec,
+    generator: { ...generator, waits_for_readings: true, progress: "json" as const },
+  };
+};
+
+/** A generator of a group. @param onDrained at each drained moment, before the line that lets it go on */
+async function generateGroup(
+  stubs: readonly StubServer[],
+  onDrained: (phase: string) => Promise<boolean> = async () => true,
+) {
+  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub)), turns: { seed: 1 } });
+  const child = spawn(process.execPath, [join(ROOT, "dist/benchmark/index.js")], {
+    env: { PATH: process.env.PATH, ...encodeRunSpec(spec) },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  const seconds: number[] = [];
+  createInterface({ input: child.stderr }).on("line", async (line) => {
+    if (!line.startsWith("{")) return;
+    const { event, phase, run } = JSON.parse(line);
+    if (event === "second") seconds.push(run);
+    if (event !== "phase" || ["warmup", "measure"].includes(phase)) return;
+    if (!(await onDrained(phase))) child.stdin.end();
+    else child.stdin.write("read\n");
+  });
+  let text = "";
+  child.stdout.on("data", (bytes) => {
+    text += bytes;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, seconds, outputs: code === 0 ? groupOutputSchema.parse(JSON.parse(text)) : [] };
+}
+
+test("every target of a group has its result, its counts reconcile, and the server received nothing else", async () => {
+  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 400 })];
+  const { code, outputs, seconds } = await generateGroup(stubs);
+  expect(code).toBe(0);
+  expect(outputs).toHaveLength(2);
+  expect(new Set(seconds)).toEqual(new Set([0, 1]));
+  for (const [index, output] of outputs.entries()) {
+    if ("failed" in output) throw new Error(output.failed);
+    const { request_counts: _, ...result } = output;
+    expectConsistent(result);
+    expect(result.turns?.group).toBe(2);
+    expect(result.turns?.turns).toBeGreaterThanOrEqual(5);
+    expect((await stubs[index]?.counts())?.asked).toBe(result.warmup.requests + result.counts.sent);
+  }
+});
+
+test("nothing is sent before the line comes, and the generator ends when its input does", async () => {
+  const stub = await StubServer.start({ delay_us: 200 });
+  const { code } = await generateGroup([stub], async () => false);
+  expect(code).toBe(4);
+  expect((await stub.counts()).asked).toBe(0);
+});
+
+test("a target that dies in the round fails alone", async () => {
+  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 200 })];
+  const { code, outputs } = await generateGroup(stubs, async (phase) => {
+    if (phase === "drained") await stubs[1]?.kill();
+    return true;
+  });
+  expect(code).toBe(0);
+  const [good, dead] = outputs;
+  if (!good || "failed" in good) throw new Error("the first target has no result");
+  expect(good.turns?.turns).toBeGreaterThanOrEqual(5);
+  expect(good.totalErrors).toBe(0);
+  // A stub has no counters: what it did not answer is in its own result.
+  if (dead && "counts" in dead) expect(dead.counts.allowed).toBe(0);
+});

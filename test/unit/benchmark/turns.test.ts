@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+import { lengthsFor } from "../../../src/benchmark/by-turns.js";
+import type { ClosedConnections } from "../../../src/benchmark/closed-loop.js";
+import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
+import type { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
+import { TurnWindow, takeTurns } from "../../../src/benchmark/turns.js";
+import { sum } from "../../../src/contract/numbers.js";
+import { accounted } from "../../../src/judge/counts.js";
+
+const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
+
+/** Connections with one answer in the lead-in, some in the slice, and one that is followed. */
+class StubConnections implements ClosedConnections {
+  readonly name: string;
+  readonly log: string[];
+  readonly drain_ms: number;
+  #recorder: ResponseRecorder | undefined;
+
+  constructor(name: string, log: string[], drain_ms = 0) {
+    this.name = name;
+    this.log = log;
+    this.drain_ms = drain_ms;
+  }
+
+  connected = async () => undefined;
+  quotaDone = async () => undefined;
+  stop = async () => undefined;
+
+  openGate(recorder: ResponseRecorder): void {
+    this.log.push(`${this.name} opens`);
+    recorder.answer("allowed", 200, 1, cheapMonotonicMs());
+  }
+
+  changeRecorder(recorder: ResponseRecorder): number {
+    this.#recorder = recorder;
+    for (let n = 0; n < 3; n++) recorder.answer("allowed", 200, 2, cheapMonotonicMs());
+    return 1;
+  }
+
+  shutGate(): number {
+    this.#recorder?.close();
+    return 4;
+  }
+
+  async drained(): Promise<void> {
+    this.#recorder?.answer("limited", 429, 3, cheapMonotonicMs());
+    await new Promise((resolve) => setTimeout(resolve, this.drain_ms));
+    this.log.push(`${this.name} drained`);
+  }
+}
+
+const LENGTHS = { lead_in_ms: 1, slice_ms: 100 };
+
+test("each cycle gives every target one turn, never two at a time, in an order that is drawn anew", async () => {
+  const log: string[] = [];
+  const names = ["a", "b", "c"];
+  const windows = names.map((name) => new TurnWindow(new StubConnections(name, log), String, NO_USE));
+  const seconds: boolean[] = [];
+  await takeTurns(
+    windows,
+    { lengths: LENGTHS, seconds: 0.6, seed: 1, counts: true },
+    async () => {},
+    async (isLast) => void seconds.push(isLast),
+  );
+  const opened = log.filter((line) => line.endsWith("opens"));
+  expect(opened).toHaveLength(18);
+  // Nobody opens before the one before is drained.
+  expect(log).toEqual(opened.flatMap((line) => [line, line.replace("opens", "drained")]));
+  const cycles = Array.from({ length: 6 }, (_, cycle) => opened.slice(3 * cycle, 3 * cycle + 3));
+  for (const cycle of cycles) expect([...cycle].sort()).toEqual(names.map((name) => `${name} opens`));
+  expect(new Set(cycles.map((cycle) => cycle.join())).size).toBeGreaterThan(1);
+  expect(seconds).toEqual([true]);
+});
+
+test("the slices of a target are its window: counts reconcile over turns, and no bin spans two", async () => {
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 4; turn++) await window.turn(LENGTHS);
+  const { counts, slices, lead_in_requests, turns } = window.window(LENGTHS);
+  expect(counts).toMatchObject({ sent: 16, allowed: 12, limited: 0, followed: 4 });
+  expect(counts.after_window.limited).toBe(4);
+  expect(accounted(counts)).toBe(counts.sent);
+  expect(lead_in_requests).toBe(4);
+  expect(slices.allowed).toEqual([3, 3, 3, 3]);
+  expect(sum(slices.limited)).toBe(0);
+  expect(turns.turns).toBe(4);
+  expect(turns.utilisation).toBe(0);
+  expect(turns.counted_ms).toBeGreaterThanOrEqual(399);
+});
+
+test("a target whose overruns exceed its window gets no further turn, and the others go on", async () => {
+  const log: string[] = [];
+  const windows = [new StubConnections("slow", log, 250), new StubConnections("b", log)].map(
+    (connections) => new TurnWindow(connections, String, NO_USE),
+  );
+  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts: false };
+  await takeTurns(
+    windows,
+    plan,
+    async () => {},
+    async () => {},
+  );
+  expect(log.filter((line) => line === "slow opens")).toHaveLength(2);
+  expect(log.filter((line) => line === "b opens")).toHaveLength(4);
+});
+
+test.each([
+  [0, 5, 100],
+  [2.6, 5.2, 100],
+  [10, 20, 200],
+  [80, 160, 1600],
+  [400, 800, 5000],
+])(
+  "of a mean latency of %d ms lead-ins follow of %d ms and slices of %d ms",
+  (slowest, lead_in_ms, slice_ms) => {
+    expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
+  },
+);
