@@ -8,7 +8,7 @@ import { decodePlugins } from "./src/contract/plugins.js";
  */
 const ISOLATED = [
   "test/unit/targets/{clients,node-redis,own-settings}.test.ts",
-  "test/unit/{plugins/load,orchestrator/run/plugins,orchestrator/commands/claims/register}.test.ts",
+  "test/unit/{plugins/load,orchestrator/run/plugins}.test.ts",
 ];
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { auditSchema } from "../src/contract/audit.js";
-import { claimSchema, claimsRegisterSchema, claimVerdictsSchema } from "../src/contract/claims.js";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
@@ -41,9 +40,6 @@ const schemas = {
   event: eventSchema,
   version: versionReportSchema,
   audit: auditSchema,
-  claim: claimSchema,
-  claims: claimsRegisterSchema,
-  "claim-verdicts": claimVerdictsSchema,
 };
 const architecture = "docs/architecture.md";
 

@@ -17,12 +17,12 @@ COMMANDS = {
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
     "claims": "report.cli.claims",
-    "site": "report.cli.site",
+    "pages": "report.cli.pages",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",
 }
-PACKAGES = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly")
+PACKAGES = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 REPORT = Path(__file__).resolve().parent.parent

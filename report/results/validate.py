@@ -219,20 +219,3 @@ def validate_audit(document: object) -> Document:
         raise FieldError("$", "is not a JSON object")
     _audit_check().check(document)
     return document
-
-
-@cache
-def _claims_check() -> _SchemaCheck:
-    return _SchemaCheck(_schema("claims"))
-
-
-def validate_claims(document: object) -> Document:
-    """Admits the register that `ratelimit-bench claims` wrote.
-
-    Raises:
-        FieldError: the first field that the schema does not admit.
-    """
-    if not isinstance(document, Mapping):
-        raise FieldError("$", "is not a JSON object")
-    _claims_check().check(document)
-    return document

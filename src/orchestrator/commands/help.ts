@@ -2,6 +2,7 @@ import { Argument } from "commander";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { removedText } from "../request/removed.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 const definition = ({ commands }: Pick<CliContext, "commands">) =>
@@ -13,6 +14,8 @@ const definition = ({ commands }: Pick<CliContext, "commands">) =>
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
   const found = commands.find((command) => command.name === name);
   if (found) return found;
+  const removed = removedText(name);
+  if (removed) throw usageError(removed);
   const names = commands.map((command) => command.name);
   throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
 }

@@ -1,5 +1,4 @@
 import { audit } from "./audit.js";
-import { claims } from "./claims/index.js";
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
@@ -25,7 +24,6 @@ export const commands: readonly CliCommand[] = [
   planCapacity,
   memory,
   audit,
-  claims,
   doctor,
   clean,
   kubernetes,
