@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from report.base.errors import USAGE, ReportError, one_line
+from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
 
 SUFFIX = ".tar.xz"
 #: Of one archive, unpacked: the largest campaign here has 6 MB.
@@ -63,8 +63,10 @@ def unpack(archive: Path, folder: Path) -> None:
 
     Raises:
         ReportError: exit code 2 for a link, a device, an absolute or parent path, or more than `MAX_BYTES`;
-            nothing is unpacked then.
+            nothing is unpacked then. Exit code 3 for a Python that cannot refuse these.
     """
+    if not hasattr(tarfile, "data_filter"):
+        raise ReportError("Python 3.11.4 or newer is needed to unpack archives", ENVIRONMENT)
     try:
         # What is packed may be far larger than the archive: nothing is read before that is known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:
