@@ -48,6 +48,13 @@ describe.each(files)("$file", ({ text, steps }) => {
   });
 });
 
+test("the job that reads results for the pages can write nothing, and deploys nothing", () => {
+  const reading = workflows
+    .flatMap(({ jobs }) => Object.values(jobs))
+    .filter(({ steps }) => steps.some(({ run }) => run?.includes("report pages")));
+  expect(reading.map(({ permissions }) => permissions)).toEqual([{ actions: "read", contents: "read" }]);
+});
+
 test("one action is used in one version", () => {
   const uses = files.flatMap(({ steps }) => steps.flatMap(({ uses: used }) => (used ? [used] : [])));
   const versions = new Map<string, Set<string>>();

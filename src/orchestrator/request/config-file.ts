@@ -101,6 +101,11 @@ export function campaignFileSchema() {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();
     return [key, type.optional().describe(help)] as const;
   });
-  const claims = z.array(z.unknown()).optional().describe("What others published, for `python3 report claims`");
-  return z.strictObject({ ...Object.fromEntries(members), [CLAIMS]: claims }).meta({ title: "A campaign of ratelimit-bench" });
+  const claims = z
+    .array(z.unknown())
+    .optional()
+    .describe("What others published, for `python3 report claims`");
+  return z
+    .strictObject({ ...Object.fromEntries(members), [CLAIMS]: claims })
+    .meta({ title: "A campaign of ratelimit-bench" });
 }

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, hash_of, latency, result, verdict
+from builder import Document, configuration, hash_of, result, verdict
 from campaign_writer import manifest, write_campaign
+from evidence import latency
 from report.base.errors import ReportError
 from report.base.paths import ROOT
 from report.cli.claims import CONFIRMED, REFUTED, UNDECIDED, main, read_claims
@@ -33,7 +34,7 @@ def _measure(
     settings: Document | None = None,
     **changes: Any,
 ) -> None:
-    """A campaign of both targets, the base at 4000/s with a copy; so many of the new one's runs have no p99."""
+    """A campaign of both targets, the base at 4000/s, and its copy; so many of the new runs have no p99."""
     configurations = [configuration(label, **(settings or {})) for label in (NEW, BASE, f"{BASE}+copy")]
     runs = [
         result(each, run, rate, campaign=name, **changes)

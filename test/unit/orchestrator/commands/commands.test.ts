@@ -33,6 +33,10 @@ describe("commands", () => {
     await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
   });
 
+  test("that are gone say what to use instead", async () => {
+    await expectFailure(() => findCommand("claims", commands), EXIT.usage, "--config claims/");
+  });
+
   test("refuse unknown arguments in one line that names their help", async () => {
     const command = createCommand("ratelimit-bench thing").addArgument(
       new Argument("<kind>").choices(["a", "b"]),
