@@ -322,23 +322,23 @@ def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterato
 
 def _run(options: argparse.Namespace) -> int:
     results = Path(options.results).resolve()
-    claims, campaigns = read_claims(Path(options.claims)), []
+    claims, by_start = read_claims(Path(options.claims)), {}
     with found_campaigns(results, MANIFEST) as found:
         for place, folder, wrong in found:
             try:
                 if wrong:
                     raise ReportError(wrong, USAGE)
-                campaigns.append((str(place), analyse(load_campaign(folder, keep_going=True, series=False))))
+                analysis = analyse(load_campaign(folder, keep_going=True, series=False))
+                # A campaign that is there twice is one attempt.
+                by_start[(analysis.campaign.manifest or {}).get("started_at", "")] = (str(place), analysis)
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
-    campaigns.sort(key=lambda each: (each[1].campaign.manifest or {}).get("started_at", ""))
+    campaigns = [by_start[start] for start in sorted(by_start)]
     rows = [row for claim in claims for row in _rows(claim, campaigns)]
     write_all(results, {"claims.md": "\n".join([_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), ""])})
     kinds = (CONFIRMED, REFUTED, UNDECIDED)
     counts = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in kinds)
-    ids = {claim["id"] for claim in claims}
-    print(f"{plural(len(rows), 'row')} of {plural(len(ids), 'claim')}: {counts}")
-    print(f"saved in {one_line(results / 'claims.md', 4096)}")
+    print(f"{plural(len(rows), 'row')}: {counts}; saved in {one_line(results / 'claims.md', 4096)}")
     return 0
 
 

@@ -36,6 +36,7 @@ class _Site:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._newest = ""
+        self._starts: dict[str, str] = {}
         self.listed: list[ListedCampaign] = []
         self.audits: list[tuple[str, str]] = []
         """Name and address of each."""
@@ -60,6 +61,9 @@ class _Site:
         campaign = load_campaign(folder, keep_going=True)
         if campaign.manifest is None:
             raise ReportError("; ".join(map(str, campaign.excluded)) or "there is no manifest", USAGE)
+        start = campaign.manifest["started_at"]
+        if self._starts.setdefault(start, address) != address:
+            raise ReportError(f"it is also {self._starts[start]}: one campaign is shown once", USAGE)
         analysis = analyse(campaign)
         files = report_files(analysis, "all")
         target.mkdir(parents=True)

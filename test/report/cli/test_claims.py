@@ -1,5 +1,6 @@
 """Claims against campaigns: what counts as an attempt, and how it is judged."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def _measure(
     new: int = 5400,
     unsupported: int = 0,
     copy: int = 4000,
+    start: str = "2026-01-02T03:04:05.000Z",
     settings: Document | None = None,
     **changes: Any,
 ) -> None:
@@ -43,7 +45,7 @@ def _measure(
     ]
     for document in runs[:unsupported]:
         document["unsupported"] = ["p99"]
-    document = manifest(configurations, 10, campaign=name)
+    document = manifest(configurations, 10, campaign=name, started_at=start)
     document["plan"]["references"] = [hash_of(configurations[1])]
     write_campaign(root / name, document, runs)
 
@@ -95,12 +97,15 @@ def test_the_interval_decides(tmp_path: Path, expects: str, ending: str) -> None
 def test_every_campaign_that_measured_the_same_is_a_row_whatever_its_name(tmp_path: Path) -> None:
     results = tmp_path / "results"
     _measure(results, "20260102_030405")
-    _measure(results / "elsewhere", "20260103_030405", new=3000)
+    _measure(results / "elsewhere", "20260103_030405", new=3000, start="2026-01-03T03:04:05.000Z")
+    # One that is there twice is one attempt.
+    shutil.copytree(results / "elsewhere", results / "a copy")
     # Other traffic, another load, several servers: none is an attempt.
     closed = {"model": "closed", "connections": 7}
     others: list[Document] = [{"traffic": "allowed"}, {"load": closed}, {"load": OPEN}, {"servers": 2}]
     for number, settings in enumerate(others):
-        _measure(results, f"20260104_03040{number}", settings=settings)
+        start = f"2026-01-04T03:04:0{number}.000Z"
+        _measure(results, f"20260104_03040{number}", settings=settings, start=start)
     rows = _rows(tmp_path, "metric: throughput, ratio: [1.2, 1.5]")
     assert [(row[PLACE], row[VERDICT]) for row in rows] == [
         ("`20260102_030405`", CONFIRMED),

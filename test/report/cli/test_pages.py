@@ -3,6 +3,7 @@
 import io
 import lzma
 import re
+import shutil
 import tarfile
 from pathlib import Path
 from urllib.parse import unquote
@@ -42,6 +43,7 @@ def test_the_newest_report_is_at_the_root_and_the_table_links_every_report(tmp_p
     results, site = tmp_path / "results", tmp_path / "a site"
     for day in (3, 12, 7):
         add_campaign(results / "of somebody", day, RATES)
+    shutil.copytree(results / "of somebody" / "20260103_000000", results / "twice")
     (results / "latest").symlink_to(results / "of somebody" / "20260107_000000")
     assert main([str(site), str(results)]) == 0
     table = (site / CAMPAIGNS).read_text("utf-8")
