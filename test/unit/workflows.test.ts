@@ -13,11 +13,6 @@ const files = [
   { file: action.file, text: action.text, steps: action.runs.steps },
 ];
 
-test("all that the project promises are there", () => {
-  const names = workflows.map(({ file }) => file.replace(/.*\//, ""));
-  expect(names).toEqual(expect.arrayContaining(["benchmark.yml", "ci.yml", "pages.yml", "release.yml"]));
-});
-
 describe.each(workflows)("$file", ({ permissions, concurrency, jobs }) => {
   test("may write nothing by default, ends some time, and not twice at once", () => {
     expect(Object.values(permissions ?? { all: "write" })).not.toContain("write");

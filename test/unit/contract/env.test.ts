@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decimalNumber, formatNodes, parseNodes, readEnv, wholeNumber } from "../../../src/contract/env.js";
+import { decimalNumber, readEnv, wholeNumber } from "../../../src/contract/env.js";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { decodeProbeEnv, parseProbeRequest } from "../../../src/contract/probe-env.js";
@@ -35,14 +35,6 @@ describe("reading an environment", () => {
   });
 });
 
-test("nodes are the same after formatting and parsing", () => {
-  const nodes = [
-    { host: "127.0.0.1", port: 7001 },
-    { host: "store-2", port: 6379 },
-  ];
-  expect(parseNodes(formatNodes(nodes))).toEqual(nodes);
-});
-
 describe("the load generator's environment", () => {
   const base = { TARGET_URL: "http://127.0.0.1:3001" };
 
@@ -67,11 +59,6 @@ describe("the load generator's environment", () => {
     });
   });
 
-  test("takes a warm-up in seconds, or auto", () => {
-    const warmup = (WARMUP: string) => decodeGeneratorEnv({ ...base, WARMUP }).generator.warmup_s;
-    expect([warmup("0"), warmup("2.5"), warmup("auto")]).toEqual([0, 2.5, "auto"]);
-  });
-
   test("takes several servers, separated by commas", () => {
     const env = { TARGET_URL: "http://a:1/, https://b:2/api", RUN_NONCE: "n", RATE: "0.25" };
     const { servers, load } = decodeGeneratorEnv(env).generator;
@@ -85,11 +72,6 @@ describe("the load generator's environment", () => {
   test("is a run spec, which survives the way there and back", () => {
     const spec = decodeGeneratorEnv({ ...base, REQUESTS: "1000", OUTPUT_FILE: "/tmp/a b.json" });
     expect(decodeGeneratorEnv({ ...encodeRunSpec(spec), TARGET_URL: "http://ignored:1" })).toEqual(spec);
-  });
-
-  test("is refused as a run spec that has nothing for a generator", async () => {
-    const { generator: _, ...spec } = decodeGeneratorEnv(base);
-    await expectFailure(() => decodeGeneratorEnv(encodeRunSpec(spec)), EXIT.usage, "generator");
   });
 
   test.each([

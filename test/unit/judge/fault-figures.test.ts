@@ -118,13 +118,6 @@ describe("the figures of a fault", () => {
     });
   });
 
-  test("of a moment: what requests get in the outage that follows, and no guess from a slice", () => {
-    const slices = [...times(10, SERVED), ...times(0.1, SERVED), ...times(1, FAILS), ...times(6, SERVED)];
-    expect(figuresOf(slices, fault(10, 10.05))).toMatchObject({ behaviour: "errors", recovery_s: 1.1 });
-    const admitted = [...times(10, SERVED), { allowed: 10 }, ...times(8, SERVED)];
-    expect(figuresOf(admitted, fault(10, 10.05))).toMatchObject({ behaviour: "unchanged" });
-  });
-
   test("without an outage: recovered at once, with the counters in use or without", () => {
     const unharmed = {
       outage_seen_s: 0,
@@ -223,13 +216,6 @@ describe("the figures of a fault", () => {
       outage_seen_s: 1,
       recovery: "not known",
       recovery_text: "the run has less than 3 s before its first fault to compare with",
-    });
-  });
-
-  test("a run that ends within three seconds does not show whether it recovered", () => {
-    expect(figuresOf([...times(10, SERVED), ...times(2, SERVED)], fault(10, 10))).toMatchObject({
-      recovery: "not known",
-      recovery_text: "only 2 s of the run are left after it, and 3 s are needed",
     });
   });
 

@@ -13,10 +13,6 @@ const reasons = (evidence: ReturnType<typeof run>) =>
   judge(evidence).reasons.map(({ rule, text }) => `${rule} ${text}`);
 
 describe("of several generators", () => {
-  test("none is blamed where all are alike", () => {
-    expect(reasons(run(() => {}))).toEqual([]);
-  });
-
   test("a saturated one is named, in the verdict and as the limit", () => {
     const evidence = run(({ workers }) => {
       for (const worker of workers) worker.event_loop_utilisation = 0.95;

@@ -72,12 +72,6 @@ describe("the resource that limited a run", () => {
     expect(limitOf(plain)).toEqual({ resource: "client", text: "the client's event loop was 98 % busy" });
   });
 
-  test("is one of several servers, by name", () => {
-    const plain = run(0.97, { "server-2": role("server", 10) });
-    plain.consumers.push({ ...structuredClone(serverOf(validEvidence())), id: "server-2" });
-    expect(limitOf(plain).text).toBe("server-1's event loop was 97 % busy");
-  });
-
   test("is a store whose threads are all busy, where it has several", () => {
     const plain = run(0.5, { "store-1": role("store", 150) });
     plain.store = { ...validEvidence().store, command_threads: 2 };
@@ -140,12 +134,5 @@ describe("the resource that limited a run", () => {
     expect(
       limitOf(run(0.5, {}, { counts: denied, prediction: { ...prediction, basis: "traffic" } })).resource,
     ).toBe("none");
-  });
-
-  test("is none if nothing was used up, and the most used one is named", () => {
-    expect(limitOf(run(0.6, { "store-1": role("store", 20) }))).toEqual({
-      resource: "none",
-      text: "nothing was used up; most of all, the server's event loop was 60 % busy",
-    });
   });
 });

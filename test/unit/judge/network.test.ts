@@ -43,16 +43,6 @@ describe("what links between machines carried", () => {
     expect(second?.share).toBeCloseTo(0.16);
   });
 
-  test("each direction has its own rate", () => {
-    const slowBack = [link("b", "a", { there: 1e8, back: 1e9 })];
-    const resources = { "generator-1": role("generator", 100, 100), "server-1": role("server") };
-    // What the generator receives goes from b to a: there.
-    expect(carriedLinks({ links: slowBack, placement, resources }, 10)[0]).toMatchObject({
-      share: 0.8,
-      bits_per_second: 1e8,
-    });
-  });
-
   test("several generators of a machine add up, and peers on several machines divide it", () => {
     const resources = {
       "generator-1": role("generator", 100),

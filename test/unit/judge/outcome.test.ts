@@ -173,13 +173,6 @@ describe("nothing is known of the target", () => {
   });
 });
 
-test("a suspect run has an outcome", () => {
-  const run = validEvidence();
-  addFailures(run, "timed_out", 100);
-  run.host_load = { cpus: 2, busy_cpu_percent: 190, foreign_cpu_percent: 90 };
-  expect(judged(run)).toMatchObject({ status: "suspect", outcome: "failed" });
-});
-
 test("overloaded and failed runs are spoiled; served and unknown ones are not", () => {
   expect(
     ([undefined, "served", "overloaded", "failed"] as const).map((outcome) => isSpoiled({ outcome })),

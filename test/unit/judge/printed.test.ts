@@ -86,14 +86,6 @@ test.each([
   expect(rulesOf({ operations, calls: { before: 0, after } })).toEqual(expected);
 });
 
-test("the CPU counters of a service are asked for, too", () => {
-  const at = { decisions: 0 };
-  const service = { id: "envoy-ratelimit", role: "service-1", at_start: at, at_end: at, settings: {} };
-  expect(judgePrinted(evidence({ service })).reasons.map(({ text }) => text)).toEqual([
-    "no CPU counters of service-1",
-  ]);
-});
-
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };
   const { calls: _, ...rest } = evidence({

@@ -123,14 +123,6 @@ describe("the rules of a run with a service", () => {
       text: "decisions of the store: some decisions do not reach it",
     });
   });
-
-  test("say where there is no reading of it", () => {
-    const { service: _service, ...run } = validRun();
-    expect(judge(run).not_applicable).toContainEqual({
-      rule: "M8",
-      text: "decisions of the service: there is no reading of it",
-    });
-  });
 });
 
 describe("what limited a run with a service", () => {

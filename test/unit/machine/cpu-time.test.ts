@@ -67,10 +67,6 @@ describe("foreign CPU", () => {
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(20);
   });
 
-  test("is never negative, however coarse the counters are", () => {
-    expect(foreignCpuPercent(start, reading(10, { idle_us: 8_000_000 }), 12_010_000)).toBe(0);
-  });
-
   test("excludes measured interrupts, since our own traffic causes most of them", () => {
     const end = reading(10, { idle_us: 8_000_000, interrupts_us: 3_000_000 });
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(0);
@@ -93,13 +89,5 @@ describe("the load of a host", () => {
       busy_cpu_percent: 200,
       foreign_cpu_percent: 50,
     });
-  });
-
-  test("is never above all CPUs of the machine", () => {
-    expect(hostLoadOf(start, reading(5, {}), 9_900_000, 4)?.busy_cpu_percent).toBe(200);
-  });
-
-  test("is absent where the system does not count CPU time", () => {
-    expect(hostLoadOf(start, start, 0, 4)).toBeUndefined();
   });
 });

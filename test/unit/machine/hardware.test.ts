@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { cpusInList } from "../../../src/contract/cpu-list.js";
-import { describeMachine } from "../../../src/machine/facts.js";
-import { cpuList, readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
+import { readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -115,12 +113,4 @@ test("of the machine's own id only a hash is told, the same each time", () => {
 test("where nothing is reported, as on macOS, nothing is claimed", () => {
   expect(readHardware(rootOf({}))).toEqual({});
   expect(readCpuTopology(rootOf({}))).toEqual({});
-});
-
-test("a description of this machine has what its hardware reports", async () => {
-  expect(await describeMachine()).toMatchObject(readHardware());
-});
-
-test("lists of CPUs are written as they are read", () => {
-  for (const text of ["0", "0-3", "0,4", "0-1,3,5-7"]) expect(cpuList(cpusInList(text))).toBe(text);
 });

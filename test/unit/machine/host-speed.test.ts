@@ -12,7 +12,7 @@ import {
   PIECES,
   ROUND_TRIPS,
 } from "../../../src/machine/host-speed-work.js";
-import { hostSeriesOf, measureFor } from "../../../src/orchestrator/host/host-series.js";
+import { measureFor } from "../../../src/orchestrator/host/host-series.js";
 
 /** 64 KiB. */
 const LINES = 1024;
@@ -82,14 +82,5 @@ describe("the host over some time", () => {
     let count = 0;
     const probe = { measure: async () => speed(++count) };
     expect(await measureFor(probe, 0)).toEqual([speed(1), speed(2)]);
-  });
-
-  test("is told by median and range", () => {
-    expect(hostSeriesOf([speed(9), speed(30), speed(10)])).toEqual({
-      cpus: 2,
-      measurements: 3,
-      integer: { median_us: 10, min_us: 9, max_us: 30 },
-      chase: { median_us: 7, min_us: 7, max_us: 7 },
-    });
   });
 });

@@ -4,10 +4,9 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
 import { type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
-import { registerStores, registerTargets } from "../../../src/plugins/register-targets.js";
+import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
-import { checked } from "../../../src/plugins/validation.js";
 import {
   candidatePrograms,
   describeClient,
@@ -233,16 +232,4 @@ test("a store runs the clients of the store that it is compatible with, where a 
   expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });
   expect(resolveTarget("own")).toMatchObject({ target: { store: "mystore" } });
   expect(candidatePrograms(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
-});
-
-test("a program that knows no clients registers stores alone", () => {
-  registerStores([plugin({ stores: [store({ id: "second" })], clients: [client({ id: "unused" })] })]);
-  expect(findStore("second").program).toBe("my-server");
-  expect(() => findClient("unused")).toThrow("no client");
-});
-
-test("a valid value is returned itself, not a copy", async () => {
-  const { z } = await import("zod");
-  const value = { id: "a" };
-  expect(checked("mine.js", z.strictObject({ id: z.string() }), value)).toBe(value);
 });

@@ -71,12 +71,6 @@ describe("/healthz", () => {
     expect(health.versions.fastify).toMatch(/^5\./);
   });
 
-  test("the control without a limiter reports no limits and no limiter version", async () => {
-    const health = healthSchema.parse((await fakeApp("none").get("/healthz")).json());
-    expect(health).not.toHaveProperty("limits");
-    expect(Object.keys(health.versions).sort()).toEqual(["fastify", "node"]);
-  });
-
   test("is 503 with the reason when the store does not answer", async () => {
     const { get } = fakeApp("memory", {
       storeVersion: async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
+import { resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
 import type { StorePlace } from "../../../src/targets/types.js";
 
@@ -76,16 +76,6 @@ test("the certificate of an external store's authority reaches it as a file", ()
   expect(envoyRatelimit.files(LIMITS, "0123456789abcdef", access)["store-ca.pem"]).toBe(access.tls.ca);
 });
 
-test("a setting that it refuses is named from what it prints, with what it takes", () => {
-  const panic =
-    "panic: envconfig.Process: assigning REDIS_POOL_SIZE to RedisPoolSize: converting 'a b' to type int. details: strconv.ParseInt";
-  expect(envoyRatelimit.refusedSetting?.(["goroutine 1", panic, "main.go:10"])).toEqual({
-    name: "REDIS_POOL_SIZE",
-    takes: "a whole number",
-  });
-  expect(envoyRatelimit.refusedSetting?.(["panic: dial tcp: connection refused"])).toBeUndefined();
-});
-
 describe("a target of it", () => {
   test("says what decides, and with a local cache that some decisions are made without the store", () => {
     expect(resolved("envoy-grpc")).toMatchObject({
@@ -97,15 +87,6 @@ describe("a target of it", () => {
     });
     expect(resolved("envoy-grpc")).not.toHaveProperty("decides_locally");
     expect(resolved("envoy-http@memcached+local-cache").decides_locally).toBe(true);
-  });
-
-  test("has the settings of its options", () => {
-    const settings = (text: string) => describeClient(resolved(text)).serviceEnvironment;
-    expect(settings("envoy-grpc")).toBeUndefined();
-    expect(settings("envoy-grpc@valkey:cluster+pipeline-75us+local-cache")).toEqual({
-      REDIS_PIPELINE_WINDOW: "75us",
-      LOCAL_CACHE_SIZE_IN_BYTES: "16777216",
-    });
   });
 
   test.each([

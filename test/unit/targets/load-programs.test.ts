@@ -58,10 +58,6 @@ describe("wrk", () => {
     });
   });
 
-  test("names calls without an answer", () => {
-    expect(wrk.figuresIn(line({ timeout: 3, read: 1 })).failures).toBe("1 read errors, 3 time-outs");
-  });
-
   test.each([
     ["", "it printed nothing"],
     ["unable to connect to 127.0.0.1:1 Connection refused", "it printed no figures"],
@@ -108,15 +104,6 @@ describe("ghz", () => {
       latency: { average: 0.4, min: 0.09, p50: 0.5, p95: 0.95, p99: 0.99, max: 9 },
     });
   });
-
-  test("names calls that ended with another status", () => {
-    const found = ghz.figuresIn(printed({ statusCodeDistribution: { OK: 9_998, Unavailable: 2 } }));
-    expect(found.failures).toBe("2 with the status Unavailable");
-  });
-
-  test("without a percentile is refused", () => {
-    expect(() => ghz.figuresIn(printed({ latencyDistribution: [] }))).toThrow("it printed no p50");
-  });
 });
 
 test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
@@ -132,16 +119,6 @@ test("redis-benchmark sends the command of a client of ThrottleCrab with keys th
 });
 
 describe("a target with a load program", () => {
-  test("is named after the client that it replaces, and says so", () => {
-    expect(resolveTarget("throttlecrab-http+wrk")).toMatchObject({
-      target: {
-        text: "throttlecrab-http@throttlecrab:standalone+wrk",
-        label: "throttlecrab-http+wrk",
-        program: "wrk",
-      },
-    });
-  });
-
   test.each([
     ["ioredis+wrk", "ioredis does not support +wrk: it calls services over HTTP alone"],
     ["throttlecrab-http+ghz", "throttlecrab-http does not support +ghz"],

@@ -1,15 +1,8 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
-import { limiters } from "../../../src/targets/limiters/index.js";
 import { options } from "../../../src/targets/options.js";
-import {
-  describeClient,
-  resolveTarget,
-  unsupportedLimits,
-  withLimiters,
-} from "../../../src/targets/resolve.js";
-import type { LimiterDescription } from "../../../src/targets/types.js";
+import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const target = (text: string, available?: (store: string) => boolean) => {
@@ -56,12 +49,6 @@ describe("a target with options", () => {
   ])("%s is %s, labelled %s", (asked, text, label) => {
     expect(target(asked)).toMatchObject({ text, label });
     expect(target(text)).toEqual(target(asked));
-  });
-
-  test("has each option once, sorted, whatever the order and number in the text", () => {
-    const asked = target("ioredis+same-script+autopipelining+same-script");
-    expect(asked.options).toEqual(["autopipelining", "same-script"]);
-    expect(asked).toEqual(target("ioredis+autopipelining+same-script"));
   });
 
   test("has the requested versions; naming the client's own limiter changes nothing", () => {
@@ -183,21 +170,6 @@ describe("the client that a target's options make", () => {
   });
 });
 
-test("each option is listed once and says what it changes", () => {
-  const ids = options.map(({ id }) => id);
-  expect(ids).toEqual(
-    expect.arrayContaining([
-      "fastify-rate-limit",
-      "redis-cell",
-      "redis-shield",
-      "same-script",
-      "autopipelining",
-    ]),
-  );
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const { summary } of options) expect(summary.length).toBeGreaterThan(10);
-});
-
 describe("ThrottleCrab, a store whose limiter is its own,", () => {
   test("gives it to the clients that can connect, without an option", () => {
     for (const client of ["ioredis", "iovalkey", "node-redis"]) {
@@ -232,13 +204,6 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
     expect(skip("throttlecrab-http@redis")).toBe("throttlecrab-http cannot use redis: it calls throttlecrab");
   });
 
-  test("keeps its limiter where others are requested", () => {
-    const requested = [{ id: "redis-gcra" }];
-    for (const text of ["ioredis@throttlecrab", "throttlecrab-http", "none"])
-      expect(withLimiters(text, requested)).toEqual([text]);
-    expect(withLimiters("ioredis@redis", requested)).toEqual(["ioredis@redis+redis-gcra"]);
-  });
-
   test("cannot keep a quota of one point, which it never denies", () => {
     const limits = { window_s: 60, block_s: 0 };
     const found = target("ioredis@throttlecrab");
@@ -246,14 +211,6 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
     expect(unsupportedLimits(found, { ...limits, points: 2 })).toBeUndefined();
     expect(unsupportedLimits(found, { ...limits, points: 2, block_s: 7 })).toContain("7 s");
   });
-});
-
-test("a limiter of a plugin may give its reason under the former name, lacks", () => {
-  const own = { id: "own", create: async () => undefined, lacks: () => "no such window" };
-  (limiters as LimiterDescription[]).push(own);
-  onTestFinished(() => void (limiters as LimiterDescription[]).pop());
-  const limits = { points: 1, window_s: 1, block_s: 0 };
-  expect(unsupportedLimits({ ...target("ioredis"), limiter: "own" }, limits)).toBe("no such window");
 });
 
 test("a block is unsupported where it could not be told from a decision", () => {

@@ -63,15 +63,6 @@ test("without a limiter or without an answer nothing is predicted", () => {
   ).toBeUndefined();
 });
 
-test("several servers share the quota: all their requests count", () => {
-  const asked = server.at_end.requests;
-  const twice = { at_start: [server.at_start, server.at_start], at_end: [server.at_end, server.at_end] };
-  const basis = (points: number) =>
-    predictionFor(work, warmup, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, window)
-      ?.basis;
-  expect([basis(2 * asked - 1), basis(2 * asked)]).toEqual(["limits", "traffic"]);
-});
-
 test("the limiter's algorithm decides, and for windows of the wall clock the time at which the load began", () => {
   const limits = { points: 2, window_s: 10, block_s: 0 };
   const share = (algorithm?: Algorithm, opened_at = window.opened_at) =>

@@ -6,7 +6,7 @@ import { findProfile } from "../../../src/traffic/lookup.js";
 import { predictAdmitted, predictLimitedShare } from "../../../src/traffic/prediction.js";
 import type { TrafficProfile } from "../../../src/traffic/types.js";
 import { type EvenLoad, evenly } from "../../helpers/even-load.js";
-import { FixedWindow, playedLimitedShare } from "../../helpers/fixed-window.js";
+import { playedLimitedShare } from "../../helpers/fixed-window.js";
 
 const allowed = findProfile("allowed");
 const denied = findProfile("denied");
@@ -29,23 +29,6 @@ describe("under limits that cannot be used up, the limited share is the traffic'
       expect(share).toBeCloseTo(expected[profile.id as keyof typeof expected], 12);
     }
   });
-});
-
-test("the simulated window counts, denies, blocks and reopens like the library's", () => {
-  const plain = new FixedWindow({ points: 2, window_s: 10, block_s: 0 });
-  const at = (limiter: FixedWindow, times: number[]) => times.map((time) => limiter.consume("k", time));
-  expect(at(plain, [0, 1, 2, 9.9, 10, 11, 12, 20])).toEqual([
-    true,
-    true,
-    false,
-    false,
-    true,
-    true,
-    false,
-    true,
-  ]);
-  const blocking = new FixedWindow({ points: 1, window_s: 10, block_s: 3 });
-  expect(at(blocking, [0, 1, 3.9, 4, 5, 7.9, 8])).toEqual([true, false, false, true, false, false, true]);
 });
 
 describe("one key under explicit limits is predicted exactly", () => {
@@ -83,40 +66,10 @@ describe("one key under explicit limits is predicted exactly", () => {
     expect(predictLimitedShare(fixed, limits, evenly(window))).toBeCloseTo(share, 2);
   });
 
-  test("every request of the window counts, whatever the rounding of its rate", () => {
-    const limits = { points: 10, window_s: 60, block_s: 0 };
-    const shares = Array.from({ length: 50 }, (_, index) => {
-      const closes_s = (index + 1) / 1000;
-      return predictLimitedShare(
-        fixed,
-        limits,
-        evenly({
-          opens_s: 0,
-          closes_s,
-          requests_per_second: 500 / closes_s,
-        }),
-      );
-    });
-    expect(new Set(shares)).toEqual(new Set([0.98]));
-  });
-
   test("also in a run of a day", () => {
     const limits = { points: 500, window_s: 1, block_s: 0 };
     expect(predictLimitedShare(fixed, limits, evenly(seen(3_600, 86_400, 20_000)))).toBeCloseTo(0.975, 3);
   });
-});
-
-test("a cost of all requests together within the quota leaves the traffic's share", () => {
-  const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
-  const limits = { points: 5000, window_s: 60, block_s: 0, cost: 5 };
-  expect(predictLimitedShare(fixed, limits, evenly(seen))).toBe(0);
-  expect(predictLimitedShare(fixed, { ...limits, cost: 6 }, evenly(seen))).toBeGreaterThan(0.1);
-});
-
-test("a fresh key is denied at a cost above the quota", () => {
-  const seen = { opens_s: 0, closes_s: 10, requests_per_second: 100 };
-  const limits = { points: 4, window_s: 60, block_s: 0, cost: 5 };
-  expect(predictLimitedShare(findProfile("variable"), limits, evenly(seen))).toBe(1);
 });
 
 test("a request with two descriptors is limited when either of them is", () => {
@@ -162,13 +115,6 @@ describe("one key of 500 requests a second under a quota of 100 in 10 s, by algo
     const requests = (window.closes_s - window.opens_s) * window.requests_per_second;
     const share = predictLimitedShare(fixed, limits, evenly(window), algorithm);
     expect(Math.abs((1 - share) * requests - admitted)).toBeLessThan(1.5);
-  });
-
-  test("a refilled point that is not enough for the cost is kept", () => {
-    const window = { ...seen, opens_s: 0, closes_s: 10 };
-    const share = predictLimitedShare(fixed, { ...limits, cost: 30 }, evenly(window), "GCRA");
-    // 3 at once, and one whenever 30 points are there again: 200 points in all.
-    expect((1 - share) * 5000).toBeCloseTo(6, 6);
   });
 });
 

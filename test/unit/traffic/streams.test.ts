@@ -88,21 +88,6 @@ describe("over many requests", () => {
   });
 });
 
-test("an alias table draws exactly the shares it was given", () => {
-  const shares = Float64Array.of(0.5, 0.1, 0, 0.15, 0.25);
-  const alias = new AliasTable(shares);
-  const GRID = 2_000;
-  const hits = new Float64Array(shares.length);
-  for (let column = 0; column < shares.length; column++) {
-    for (let toss = 0; toss < GRID; toss++) {
-      const picked = alias.pick((column + 0.5) / shares.length, (toss + 0.5) / GRID);
-      hits[picked] = (hits[picked] ?? 0) + 1 / (GRID * shares.length);
-    }
-  }
-  shares.forEach((share, index) => void expect(hits[index]).toBeCloseTo(share, 3));
-  expect(hits[2]).toBe(0);
-});
-
 test("unknown traffic and workloads are usage errors that list the valid names", async () => {
   await expectFailure(() => findProfile("real"), EXIT.usage, '"real"', "realistic, fixed, allowed, denied");
   await expectFailure(() => findWorkload("x".repeat(300)), EXIT.usage, "light, heavy");

@@ -151,24 +151,6 @@ test("a reference is measured only beside what is compared with it", async () =>
   expect(requestedRuns(fixture.manifest).map(({ file }) => file)).toEqual(measured);
 });
 
-test("a plan that is older than rounds and blocks ends as it did: there a run is its round", async () => {
-  const fixture = await createCampaign(newFolder(), "20260102_030405", [
-    ...THREE,
-    "--concurrency",
-    "50",
-    "--runs",
-    "auto",
-  ]);
-  const { plan } = fixture.manifest;
-  plan.runs = plan.runs
-    .filter(({ run }) => run > 0)
-    .map(({ configuration_hash, run, file }) => ({ configuration_hash, run, file }));
-  delete plan.references;
-  const simulation = await simulate({ iovalkey: 5, none: 7, "valkey-glide": 10 }, { fixture });
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([5, 7, 10]);
-  expect(requestedRuns(fixture.manifest).map(({ file }) => file)).toEqual(simulation.measured);
-});
-
 test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {
   const simulation = await simulate({}, { flags: ["--max-runs", "8"] });
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([8, 8, 8]);

@@ -111,14 +111,6 @@ describe("checksums", () => {
     expect(again.matches("a_run1.json", Buffer.from("a_run2.json"))).toBe(false);
     expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
   });
-
-  test("written by sha256sum are accepted, too", async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, "a.json"), "text");
-    const printed = execFileSync("sha256sum", ["--binary", "a.json"], { cwd: folder, encoding: "utf8" });
-    writeFileSync(join(folder, CHECKSUMS), printed);
-    expect((await Checksums.read(folder)).matches("a.json", Buffer.from("text"))).toBe(true);
-  });
 });
 
 test("only files of interrupted writes are removed, and reported [R-crash-1]", async () => {

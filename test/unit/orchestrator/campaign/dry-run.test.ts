@@ -26,14 +26,6 @@ function packageOf(...checks: { check: string; status: string; text: string; fix
 const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
 
-test.each([
-  ["auto", "3 to 10 s of warm-up (until steady) before each run"],
-  ["2", "2 s of warm-up before each run"],
-])("a dry run prints the warm-up: %s", async (warmup, line) => {
-  const found = await previewCampaign(local("--warmup", warmup), packageOf());
-  expect(previewLines(found)).toContain(line);
-});
-
 test("a dry run of a search prints its objective, how trials are chosen, and how long they are likely to take", async () => {
   const search = ["--find-max-rate", "--slo", "p99<10s", "--rate", "500", "--duration-mode", "custom:12"];
   const flags = [...search, "--warmup", "3", "--clients", "none,memory", "--budget", "20m"];

@@ -7,7 +7,6 @@ import {
   unusableReason,
 } from "../../../../src/orchestrator/commands/doctor.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
-import { roundOfTwoS } from "../../../../src/orchestrator/plan/estimate.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
 
@@ -27,18 +26,6 @@ describe("what doctor says a machine is good for", () => {
     ]);
   });
 
-  test("says what it is computed from, and what is not in it", () => {
-    const text = outlookLines(outlookOf({ deviation: 0.01, rounds_needed: [9, 5, 5] }, "memory", 30)).at(-1);
-    expect(text).toContain("the spread of the noisiest piece of work (memory)");
-    expect(text).toContain("ratelimit-bench noise");
-  });
-
-  test("is not guessed where it cannot be computed", () => {
-    expect(outlookLines("there is no Python")).toEqual([
-      "what it is good for was not computed: there is no Python",
-    ]);
-  });
-
   test("is not told from a machine on which other programs run, nor from a few measurements", () => {
     expect(unusableReason(90, 180)).toBe(
       "other programs used 180 % of one CPU meanwhile: stop them, then measure again",
@@ -47,10 +34,6 @@ describe("what doctor says a machine is good for", () => {
     expect(unusableReason(90, 9.9)).toBeUndefined();
     // Not every system counts it.
     expect(unusableReason(90, undefined)).toBeUndefined();
-  });
-
-  test("counts warm-up, window, start, end and the probe of both targets", () => {
-    expect(roundOfTwoS({ standalone: 2 })).toBeCloseTo(2 * (4 + 10 + 2 + 0.6));
   });
 });
 

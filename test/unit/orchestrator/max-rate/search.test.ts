@@ -204,22 +204,6 @@ describe("a trial without a measurement", () => {
     expect(files.filter((file) => file.startsWith("ioredis"))).toHaveLength(3);
     expect(files.filter((file) => file.startsWith("iovalkey")).length).toBeGreaterThan(25);
   });
-
-  test("is measured again by --resume, and the search goes on from there", async () => {
-    const campaign = await newCampaign();
-    const first = await simulate(campaign, () => "failed");
-    expect(first.measured).toHaveLength(3);
-    const second = await simulate(campaign, byCapacity);
-    expect(second.measured.slice(0, 3)).toEqual(first.measured);
-    expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
-  });
-});
-
-test("a rate at which the target fails its load is missed", async () => {
-  const { notices } = await simulate(await newCampaign(), (label, rate) =>
-    byCapacity(label, rate) === "fast" ? "fast" : "timing out",
-  );
-  expect(notices.some((text) => /at 6560\/s: missed \(.*errors<0\.1%/.test(text))).toBe(true);
 });
 
 test("no trial starts that would exceed the budget, and what was left out is not missing", async () => {
@@ -232,16 +216,6 @@ test("no trial starts that would exceed the budget, and what was left out is not
   expect(plan.max_rate?.budget_s).toBe(60);
   expect(requestedRuns(campaign.manifest).map(({ file }) => file)).toEqual(measured);
   expect(isDecided(campaign.manifest)).toBe(true);
-});
-
-test("configurations of one target are told apart", async () => {
-  const campaign = await newCampaign("--servers", "1,2", "--layer", "server,limiter");
-  const { notices } = await simulate(campaign, byCapacity, { stopAfter: 3 });
-  expect(notices.map((text) => text.split(" at 1000")[0]).sort()).toEqual([
-    "iovalkey, light on 2 servers, realistic, up to 200 connections",
-    "iovalkey, light, realistic, up to 200 connections",
-    "iovalkey, limiter layer, realistic, up to 200 at a time",
-  ]);
 });
 
 test("the trials last as long as asked, else ten seconds, and --runs makes more of them", () => {

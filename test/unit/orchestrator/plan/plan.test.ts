@@ -53,10 +53,6 @@ describe("counters in each process under a quota that requests use up", () => {
     const several = skips("--layer", "limiter", "--workers", "1", "--generators", "2");
     expect(several.map(({ reason }) => reason)).toEqual([expect.stringContaining("2 workers")]);
   });
-
-  test("the traffic's own quota is never used up", () => {
-    expect(makePlan(requestOf(...flags, "--servers", "2"), everything).skips).toEqual([]);
-  });
 });
 
 describe("which targets are planned", () => {
@@ -90,15 +86,6 @@ describe("which targets are planned", () => {
     expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
   });
 
-  test.each([
-    ["quick", ["valkey-glide"]],
-    ["standard", ["valkey-glide", "valkey-glide+copy"]],
-  ])("preset %s has ioredis on both stores, and the other clients", (preset, first) => {
-    const plan = makePlan(requestOf("--preset", preset), everything);
-    expect(labels(plan)).toEqual([...first, "iovalkey", "ioredis", "ioredis@valkey", "none", "memory"]);
-    expect(plan.notes).toEqual([]);
-  });
-
   test("preset publication: four clients on one store, in two rankings with a copy each", () => {
     const found = labels(makePlan(requestOf("--preset", "publication"), onlyValkey));
     const clients = ["ioredis@valkey", "node-redis@valkey", "valkey-glide"];
@@ -110,14 +97,6 @@ describe("which targets are planned", () => {
         ...["none", "memory"],
       ].sort(),
     );
-  });
-
-  test.each(["quick", "standard"])("preset %s without a Redis: ioredis once, one notice", (preset) => {
-    const plan = makePlan(requestOf("--preset", preset, "--no-copy"), onlyValkey);
-    expect(labels(plan)).toEqual(["valkey-glide", "iovalkey", "ioredis@valkey", "none", "memory"]);
-    expect(plan.notes).toEqual([
-      "ioredis runs on valkey here: no redis-server was found on this machine; that is ioredis@valkey, which is measured once",
-    ]);
   });
 
   test("a store that was requested by name is not replaced: the target is skipped with the reason", () => {
@@ -218,10 +197,6 @@ describe("versions side by side", () => {
     ]);
   });
 
-  test("what is requested twice is measured once", () => {
-    expect(labels("--clients", "ioredis,ioredis+rate-limiter-flexible")).toEqual(["ioredis"]);
-  });
-
   test("no two versions share a file or a hash, and targets without one keep theirs", () => {
     const clients = "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit";
     const flags = ["--clients", clients, "--window", "60"];
@@ -271,28 +246,6 @@ describe("each configuration", () => {
       ["cluster", 100, 150],
       ["standalone", 101, 180],
       ["cluster", 101, 210],
-    ]);
-  });
-
-  test.each([
-    ["fixed30", 30],
-    ["fixed120", 120],
-    ["custom:7", 7],
-  ])("%s is %i s for all", (mode, seconds) => {
-    const clients = ["--clients", "iovalkey:cluster", "--concurrency", "500"];
-    expect(durations(makePlan(requestOf(...clients, "--duration-mode", mode), everything))).toEqual([
-      ["cluster", 500, seconds],
-    ]);
-  });
-
-  test("has a complexity only with heavy, so that light rows are not split", () => {
-    const plan = makePlan(
-      requestOf("--workload", "both", "--complexity", "7", "--concurrency", "5"),
-      everything,
-    );
-    expect(plan.configurations.map(({ configuration }) => configuration.workload)).toEqual([
-      { id: "light" },
-      { id: "heavy", complexity: 7 },
     ]);
   });
 
@@ -387,11 +340,6 @@ describe("lists of limits", () => {
     });
   });
 
-  test("one value of points or window is not in the file name", () => {
-    const [run] = makePlan(requestOf(...flags, "--points", "7", "--window", "9"), everything).runs;
-    expect(run?.file).toMatch(/^(ioredis|memory)_light_4c_120s_fixed_run1.json$/);
-  });
-
   test("a limiter that counts requests is skipped at a cost, and measured without", () => {
     const clients = ["--clients", "ioredis,ioredis+fastify-rate-limit"];
     const others = flags.slice(2);
@@ -436,10 +384,6 @@ describe("layers and servers", () => {
       "iovalkey_limiter_8c_120s_run1.json",
     ]);
     expect(new Set(plan.configurations.map(({ hash }) => hash)).size).toBe(5);
-  });
-
-  test("one server at the server layer is the default", () => {
-    expect(entries(planned())).toEqual([["server", 1, "light"]]);
   });
 
   test("generators are a part of a configuration, at every layer of ours; one is never named", () => {

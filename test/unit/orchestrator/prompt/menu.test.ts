@@ -29,19 +29,6 @@ describe("the command line of the menu's answers", () => {
     );
   });
 
-  test("clients of services come last, in their usual topology", () => {
-    const groups = Object.values(clientGroups());
-    expect(groups.at(-1)).toEqual(["throttlecrab-http", "throttlecrab-grpc", "envoy-grpc", "envoy-http"]);
-    expect(groups.slice(0, -1).flat().join()).not.toMatch(/throttlecrab|envoy/);
-  });
-
-  test("puts each client on each store, but no control", () => {
-    const clients = ["iovalkey", "ioredis:cluster", "memory"];
-    expect(words({ clients, stores: ["own", "redis"] })).toBe(
-      "--clients iovalkey,ioredis:cluster,memory,iovalkey@redis,ioredis@redis:cluster",
-    );
-  });
-
   test("is valid for every client, store and traffic", () => {
     const answers: MenuAnswers = {
       ...DEFAULT_ANSWERS,
@@ -115,37 +102,6 @@ describe("the plan in the menu", () => {
     };
     return planLines(found, columns);
   };
-
-  test("shows once what all configurations have in common, and a table of what differs", () => {
-    const render = lines(
-      76,
-      "--clients",
-      "iovalkey,none",
-      "--concurrency",
-      "8 1000",
-      "--duration-mode",
-      "fixed30",
-    );
-    expect(render.slice(1, -1)).toEqual([
-      "4 configurations, 3 runs each, interleaved",
-      "all: light, realistic, 30 s measured",
-      "  iovalkey  valkey standalone  8 connections",
-      "  none      no store           8 connections",
-      "  iovalkey  valkey standalone  1000 connections",
-      "  none      no store           1000 connections",
-    ]);
-    expect(render.at(-1)).toMatch(
-      /^12 runs of 4 configurations, about 60 s \(until \d\d:\d\d\), 1 MB on disk$/,
-    );
-  });
-
-  test("of one configuration has no table", () => {
-    expect(lines(76, "--clients", "none", "--concurrency", "8", "--runs", "1").slice(1, -1)).toEqual([
-      "1 configuration, 1 run",
-      "no store, light, realistic, 8 connections, 120 s measured",
-      "  none",
-    ]);
-  });
 
   test("fits into the columns, whatever differs", () => {
     const everythingDiffers = [

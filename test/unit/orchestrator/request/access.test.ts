@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { autoRuntimeIds } from "../../../../src/runtimes/index.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 const request = (...flags: string[]) => parseCampaign(["--clients", "none", ...flags], {});
@@ -54,9 +53,5 @@ describe("access to a Kubernetes", () => {
       flags[0] as string,
       "--runtime kubernetes",
     );
-  });
-
-  test("is never chosen by auto", () => {
-    expect(autoRuntimeIds).not.toContain("kubernetes");
   });
 });

@@ -21,14 +21,6 @@ describe("caps", () => {
     });
   });
 
-  test("of a service come from its own flags and variables", () => {
-    const flags = ["--service-cpus", "1.5", "--service-memory", "256m", "--cpuset-service", "0-1"];
-    const service = { cpus: 1.5, memory_bytes: 256 * 1024 ** 2, cpuset: "0-1" };
-    expect(caps(flags)?.service).toEqual(service);
-    const environment = { SERVICE_CPUS: "1.5", SERVICE_MEMORY: "256m", CPUSET_SERVICE: "0-1" };
-    expect(caps([], environment)?.service).toEqual(service);
-  });
-
   test("come from flags and environment; the flag wins", () => {
     const given = caps(
       ["--store-cpus", "0.5", "--store-memory", "512m", "--cpuset-server", "0,2-3", "--loadtest-cpus", "1"],
@@ -150,10 +142,5 @@ describe("pinning", () => {
     expect(pinned(siblings)).toEqual([
       `roles are not pinned: ${all}; each of 3 kinds of roles needs whole cores with 2 CPUs`,
     ]);
-  });
-
-  test("leaves caps alone that name CPUs", () => {
-    const own = requestOf("--cpuset-server", "0").caps;
-    expect(pinnedToOwnCores(own, [], { siblings: single(8).split(";") })).toEqual(own);
   });
 });

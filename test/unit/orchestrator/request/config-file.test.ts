@@ -80,16 +80,6 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     );
   });
 
-  test("a text that is far too long", async () => {
-    const text = `clients: ${"x".repeat(5000)}\n`;
-    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1 clients", "at most 4096");
-  });
-
-  test("a file that does not exist", async () => {
-    const argv = ["--config", "/no/such.yaml"];
-    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
-  });
-
   test("a manifest of schema 1, with the remedy", async () => {
     const text = JSON.stringify({ schema: MANIFEST_SCHEMA, schema_version: 1, settings: {} });
     await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1", "is 1", "measure again");

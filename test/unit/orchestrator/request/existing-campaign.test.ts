@@ -28,13 +28,6 @@ describe("--resume", () => {
     expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
   });
 
-  test("keeps an automatic warm-up", async () => {
-    const root = newFolder();
-    await createCampaign(root, "20260101_000000", ["--clients", "none", "--warmup", "auto"]);
-    expect(resume(root)).toMatchObject({ warmupS: "auto" });
-    await expectFailure(() => resume(root, ["--warmup", "auto"]), EXIT.usage, "--warmup");
-  });
-
   test("works through a results root that is a link [R-link-3]", async () => {
     const root = newFolder();
     await createCampaign(root, "20260101_000000");
@@ -139,11 +132,6 @@ describe("a link is not followed out of the results folder:", () => {
 });
 
 describe("machine, images and versions", () => {
-  test("are not different if nothing changed", async () => {
-    const { manifest } = await createCampaign(newFolder(), "20260101_000000");
-    expect(differences(manifest, structuredClone(manifest))).toEqual([]);
-  });
-
   test("are named one by one if they changed, and refuse [R-changed-1]", async () => {
     const { manifest: before } = await createCampaign(newFolder(), "20260101_000000");
     const now = structuredClone(before);

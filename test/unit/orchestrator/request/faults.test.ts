@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { faultsText } from "../../../../src/contract/faults.js";
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -52,11 +51,6 @@ describe("--fault", () => {
     );
   });
 
-  test("its text gives the same fault again", () => {
-    for (const text of ["store-restart", "partition@4s+1.5s", "kill:store-2@5s", "restart:server-2@3s+2s"])
-      expect(faultsText(faultsOf("--fault", text)[0] ?? [])).toBe(text);
-  });
-
   test("is the variable FAULT of a single run", async () => {
     const single = parseSingle({ RATE: "100", FAULT: "store-pause@1s+1s", DURATION: "6" });
     expect(single.faults).toEqual([
@@ -88,11 +82,6 @@ describe("--fault", () => {
     [["--fault", "store-pause@1s+2s", "--duration-mode", "custom:5", ...OPEN], "custom:6"],
   ])("%j is bad usage in one line that names the fix", async (flags, ...parts) => {
     await expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
-  });
-
-  test("the shortest windows are enough", () => {
-    expect(faultsOf("--fault", "store-pause", "--duration-mode", "custom:22")).toHaveLength(1);
-    expect(faultsOf("--fault", "store-pause@1s+2s", "--duration-mode", "custom:6")).toHaveLength(1);
   });
 });
 

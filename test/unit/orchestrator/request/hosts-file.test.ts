@@ -29,16 +29,6 @@ test("a file names engines by role; certificates are found beside it", () => {
   expect(hosts[1]?.tls).toMatch(/^\/.*\/certs$/);
 });
 
-test("JSON is read too, and one host may have all roles", () => {
-  const one = {
-    name: "a",
-    docker: "unix:///var/run/docker.sock",
-    address: "127.0.0.1",
-    roles: ["store", "server", "generator"],
-  };
-  expect(read(JSON.stringify({ hosts: [one] })).hosts).toEqual([one]);
-});
-
 test.each([
   ["an unknown key", THREE.replace("address: 10.0.0.11", "adress: 10.0.0.11"), /line 2: .*"?adress.*address/],
   ["an unknown key at the top", `netwerk: host\n${THREE}`, /line 1: there is no key "netwerk".*network/],

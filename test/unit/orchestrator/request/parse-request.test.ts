@@ -1,11 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
 
 const parse = (argv: readonly string[], env: Environment = {}) => {
   const request = parseCampaign(argv, env);
@@ -33,13 +30,6 @@ test("the defaults are those of the specification", () => {
     allowParallel: false,
     notices: [],
   });
-});
-
-test("points, windows and costs are lists", () => {
-  const flags = ["--points", "10,100", "--points", "1000", "--window", "1 60", "--cost", "1,5"];
-  const { limits, settings } = parse(["--clients", "all", ...flags]);
-  expect(limits).toEqual({ points: [10, 100, 1000], windowsS: [1, 60], costs: [1, 5] });
-  expect(settings).toMatchObject({ points: "10,100,1000", window: "1 60", cost: "1,5" });
 });
 
 test.each<[string[], ...string[]]>([
@@ -179,10 +169,6 @@ describe("lists", () => {
     const search = parse(["--clients", "a", "--find-max-rate", "--slo", "p99<10ms", "--slo", "errors<1%"]);
     expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
   });
-
-  test("`both` stands for all workloads", () => {
-    expect(requestOf("--workload", "both").workloads).toEqual(["light", "heavy"]);
-  });
 });
 
 describe("environment and flags", () => {
@@ -212,12 +198,6 @@ describe("environment and flags", () => {
       "--valkey-server /opt/b wins over VALKEY_SERVER=/opt/a/valkey-server",
     ]);
   });
-
-  test("an error names the source of the wrong value", async () => {
-    const wrong = { RATE_LIMIT_POINTS: "many" };
-    await expectFailure(() => parse(flags, wrong), EXIT.usage, "RATE_LIMIT_POINTS", '"many"');
-    expect(parse([...flags, "--points", "3"], wrong).limits).toMatchObject({ points: [3] });
-  });
 });
 
 describe("--quick", () => {
@@ -228,22 +208,6 @@ describe("--quick", () => {
       duration: { mode: "fixed", seconds: 4 },
       connections: [50],
       runs: 3,
-    });
-  });
-
-  test("takes less than four minutes in containers, even if parts take a quarter longer to start", () => {
-    const plan = makePlan(parse(["--quick"]), everything);
-    expect(plan.runs).toHaveLength(18);
-    expect(estimateCampaignS(plan, { none: 3.4, standalone: 4.8 })).toBeLessThan(240);
-  });
-
-  test("is overridden by each flag beside it", () => {
-    const request = parse(["--quick", "--clients", "none", "--runs", "1", "--duration-mode", "fixed30"]);
-    expect(request).toMatchObject({
-      clients: ["none"],
-      runs: 1,
-      duration: { mode: "fixed", seconds: 30 },
-      connections: [50],
     });
   });
 });
@@ -263,11 +227,6 @@ describe("the command that repeats a campaign", () => {
     expect(parse(["--clients", "all", "--seed", "1"], env).command).toBe(
       "RATE_LIMIT_POINTS=7 VALKEY_SERVER='/opt/a b/valkey-server' ./scripts/run-all.sh --clients all --seed 1",
     );
-  });
-
-  test("draws another seed each time", () => {
-    const seeds = Array.from({ length: 5 }, () => parse(["--clients", "all"]).seed);
-    expect(new Set(seeds).size).toBe(5);
   });
 });
 

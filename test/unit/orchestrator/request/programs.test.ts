@@ -39,13 +39,6 @@ describe("a store's program that a flag and a variable of its own name, too", ()
     expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
     expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
   });
-
-  test("cannot be two at once", async () => {
-    const flags = ["--program", "valkey=/opt/a", "--valkey-server", "/opt/b"];
-    await expectFailure(() => requestOf(...flags), EXIT.usage, "--program valkey=/opt/a", "--valkey-server");
-    const twice = ["--program", "valkey=/opt/a", "--program", "valkey=/opt/b"];
-    await expectFailure(() => requestOf(...twice), EXIT.usage, "valkey=/opt/a", "valkey=/opt/b");
-  });
 });
 
 test.each([

@@ -26,24 +26,6 @@ describe("--rate", () => {
       "50/s poisson, up to 200 connections",
     ]);
   });
-
-  test("without it loops are closed", () => {
-    expect(loads()).toEqual(["50 connections", "100 connections"]);
-  });
-
-  test("every rate has its own files", () => {
-    const { runs } = makePlan(
-      requestOf("--rate", "100,200", "--concurrency", "5,10", "--runs", "1"),
-      everything,
-    );
-    expect(new Set(runs.map(({ file }) => file)).size).toBe(4);
-    expect(runs.map(({ file }) => file)).toContain("iovalkey_light_100rps-5c_120s_run1.json");
-  });
-
-  test("is repeated from its settings", () => {
-    const { settings } = requestOf("--rate", "100");
-    expect(settings).toMatchObject({ rate: "100", concurrency: "200" });
-  });
 });
 
 describe("--rate-sweep", () => {

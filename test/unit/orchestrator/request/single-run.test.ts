@@ -23,19 +23,6 @@ test("the defaults are those of the specification", () => {
   ]);
 });
 
-test.each(["RATE_LIMIT_POINTS", "RATE_LIMIT_DURATION", "RATE_LIMIT_COST"])(
-  "%s has one value, not a list",
-  async (variable) => {
-    await expectFailure(
-      () => parseSingle({ [variable]: "1,10" }),
-      EXIT.usage,
-      `${variable}=1,10`,
-      "one value",
-    );
-    expect(parseSingle({ [variable]: "10" }).notices).toEqual([]);
-  },
-);
-
 test("every variable is read", () => {
   const env = {
     DURATION: "60",
@@ -73,13 +60,6 @@ test("every variable is read", () => {
     outputFile: "x y.json",
     limits: { points: [5] },
   });
-});
-
-test("the warm-up can be automatic", () => {
-  expect(parseSingle({})).toMatchObject({ warmupS: 10 });
-  const request = parseSingle({ WARMUP: "auto" });
-  expect(request).toMatchObject({ warmupS: "auto" });
-  expect(request.command).toMatch(/^WARMUP=auto /);
 });
 
 test("the command that repeats it names every variable that was set", () => {

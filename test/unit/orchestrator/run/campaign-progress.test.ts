@@ -57,12 +57,3 @@ test("a run tells its round, and of how many that count it is one: a reference h
   expect(ofReference.every((event) => event.runs_per_configuration === 10)).toBe(true);
   expect(started.find((event) => event.configuration_hash !== reference)?.runs_per_configuration).toBe(5);
 });
-
-test("a run that was served has its percentiles, and one that could not be saved no outcome", () => {
-  const event = finished({ outcome: "served" });
-  expect(event).toMatchObject({ outcome: "served", figures: { p99_ms: validEvidence().latency?.p99 } });
-  expect(event).not.toHaveProperty("outcome_text");
-  const lost = finished({ outcome: "served" }, false);
-  expect(lost.status).toBe("failed");
-  expect(lost).not.toHaveProperty("outcome");
-});

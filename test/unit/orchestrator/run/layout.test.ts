@@ -166,10 +166,6 @@ describe("the document of a run", () => {
     expect(specOf(roles, "probe").store.nodes).toEqual([]);
   });
 
-  test("passes an automatic warm-up on", () => {
-    expect(specOf(layout([], { warmupS: "auto" }), "generator-1").generator?.warmup_s).toBe("auto");
-  });
-
   test("has no more workers than connections", () => {
     expect(specOf(layout([], { workers: 64 }), "generator-1").generator?.workers).toBe(8);
   });
@@ -191,10 +187,6 @@ describe("several generators", () => {
     expect(specs.map((spec) => spec?.share)).toEqual([0, 1, 2].map((index) => ({ index, of: 3 })));
     for (const spec of specs)
       expect(spec).toMatchObject({ load: { rate_per_second: 500, connections: 8 }, workers: 2 });
-  });
-
-  test("one alone has no share", () => {
-    expect(specOf(layout([]), "generator-1").generator).not.toHaveProperty("share");
   });
 });
 

@@ -53,11 +53,6 @@ test("a named program needs this machine, a named image needs containers, and bo
   expect(chosen.description.id).toBe("docker");
 });
 
-test("a program of an unknown store is bad usage before anything is opened", async () => {
-  const request = requestOf("--program", "valkee=/opt/v");
-  await expectFailure(() => requireUsablePlacement(request), EXIT.usage, "valkee", "did you mean valkey?");
-});
-
 test("a named program that is not there is an unfit machine, also where no target uses it", async () => {
   const request = requestOf("--clients", "none", "--program", "valkey=/nowhere/valkey-server");
   await expectFailure(

@@ -68,14 +68,6 @@ describe("the final lines", () => {
     expect(problemLines(storyOf([tell.campaign(), ...missed, tell.ended()])).join("\n")).toContain("invalid");
   });
 
-  test("count the runs that a search expects", () => {
-    const tell = new EventFixture();
-    const state = storyOf([tell.campaign({ runs: 30 })]);
-    expect(state.total).toBe(30);
-    state.add({ event: "planned", at: tell.campaign().at, runs: 33, time_left_s: 10 });
-    expect(state.total).toBe(33);
-  });
-
   test("rank only comparable configurations together", () => {
     const lines = finalLines(storyOf([many.campaign(), many.report(isControl), many.ended()]), WIDE);
     const titles = lines.filter((line) => line.includes(" · "));
@@ -95,24 +87,6 @@ describe("the final lines", () => {
     expect(group.slice(1, 3).join()).toMatch(/ioredis@valkey/);
   });
 
-  test("keep what decides and its algorithm apart, as the report does", () => {
-    const tell = new EventFixture(planOf("--clients", "ioredis,ioredis+redis-gcra,ioredis+redis-cell,none"));
-    const controls = tell.plan.configurations.map(({ configuration: { target } }) => ({
-      control: target.label === "none",
-      store: target.store,
-      topology: target.topology,
-      label: target.label,
-    }));
-    const lines = finalLines(storyOf([tell.campaign(), tell.report(controls), tell.ended()]), WIDE);
-    const rest = "light · realistic · 8 connections · 10 s";
-    expect(lines.filter((line) => line.includes(" · ")).sort()).toEqual([
-      `controls · ${rest}`,
-      `standalone · redis · library (GCRA) · ${rest}`,
-      `standalone · redis · library (fixed window) · ${rest}`,
-      `standalone · redis · module (GCRA) · ${rest}`,
-    ]);
-  });
-
   test("name missing figures instead of printing a zero", () => {
     const tell = new EventFixture();
     const none = {
@@ -130,27 +104,6 @@ describe("the final lines", () => {
     expect(text({})).toMatch(/iovalkey {2}no valid run {2}.*0 of 2 usable/);
     expect(text({ runs: 0, missing_runs: 2 })).toMatch(/iovalkey {2}not run {2}.*0 of 2 usable/);
     expect(text({})).not.toMatch(/\b0(\.0+)? ms|\b0\/s/);
-  });
-
-  test("say in how many runs the target failed its load, also where it served none", () => {
-    const tell = new EventFixture();
-    const text = (change: object) =>
-      finalLines(storyOf([tell.campaign(), tell.report([change]), tell.ended()]), WIDE).join("\n");
-    expect(text({ served_runs: 7, spoiled_runs: 3 })).toMatch(/5000\/s .* {2}failed its load in 3 of 10$/m);
-    expect(text({})).not.toContain("failed its load");
-    const none = { requests_per_second: null, latency_p50_ms: null, latency_p99_ms: null, verdict: null };
-    expect(text({ ...none, served_runs: 0, spoiled_runs: 2 })).toMatch(
-      /iovalkey {2}no figures {2}.* {2}failed its load in 2 of 2$/m,
-    );
-  });
-
-  test("print the lower bound of a percentile that failures could move", () => {
-    const tell = new EventFixture();
-    const text = (change: object) =>
-      finalLines(storyOf([tell.campaign(), tell.report([change]), tell.ended()]), WIDE).join("\n");
-    const unknown = { latency_p99_ms: null, latency_p99_at_least_ms: 30.1 };
-    expect(text(unknown)).toContain("p50 1.50 ms  p99 > 30.10 ms  2 of 2");
-    expect(text({ latency_p99_ms: null })).not.toContain("p99");
   });
 
   test("fit into 40 columns, except paths, which stay whole", () => {
@@ -185,76 +138,6 @@ describe("the problem lines", () => {
       ...[3, 4, 5, 6].map((n) => `${what}, run ${n}: invalid: M9 ${n} failed answers`),
       "  and 2 more: see the report and benchmark.log",
       "measure the failed runs again with --resume",
-    ]);
-  });
-
-  test("tell what the target did in the runs that it spoiled", () => {
-    const served = { status: "valid" as const, outcome: "served" as const };
-    const failed = { outcome: "failed" as const, outcome_text: "2.00 % of 500 requests failed" };
-    const reasons = [
-      { rule: "M5", severity: "invalid" as const, text: "schedule not kept: saturated: slow" },
-    ];
-    const overloaded = { outcome: "overloaded" as const, outcome_text: "slow" };
-    const events = [
-      tell.campaign(),
-      ...[1, 2, 3, 4].map((number) => tell.started(number)),
-      tell.finished(1, served),
-      tell.finished(2, failed),
-      tell.finished(3, failed),
-      tell.finished(4, { ...overloaded, status: "invalid", reasons }),
-      tell.report(),
-      tell.ended({ exit_code: 5, runs: { valid: 3, invalid: 1 } }),
-    ];
-    const what = "  iovalkey, light, realistic, 8 connections";
-    expect(problemLines(storyOf(events))).toEqual([
-      "1 of 4 runs is invalid",
-      "the target failed its load in 3 of 4 runs",
-      `${what}, runs 2, 3: failed: 2.00 % of 500 requests failed`,
-      `${what}, run 4: invalid: M5 schedule not kept: saturated: slow`,
-    ]);
-  });
-
-  test("count no run of the burn-in round, but say that some failed", () => {
-    const burnt = new EventFixture(planOf("--runs", "5"));
-    const events = [
-      burnt.campaign(),
-      ...[1, 2, 3].map((number) => burnt.started(number)),
-      burnt.failed(1, "server: gone"),
-      burnt.failed(2, "server: gone"),
-      burnt.finished(3),
-      burnt.report(),
-      burnt.ended({ exit_code: 4, runs: { valid: 1, failed: 2 } }),
-    ];
-    expect(problemLines(storyOf(events))).toEqual([
-      "1 of 2 runs failed",
-      "  iovalkey, light, realistic, 8 connections, run 1: failed: server: gone",
-      "1 of 1 run of the burn-in failed: that round does not count",
-      "measure the failed runs again with --resume",
-    ]);
-    const early = [
-      burnt.campaign(),
-      burnt.finished(1),
-      burnt.ended({ exit_code: 130, runs: { not_begun: 5 } }),
-    ];
-    expect(problemLines(storyOf(early))).toEqual(["no run was measured: there is no report"]);
-  });
-
-  test("count suspect runs and name the rules", () => {
-    const reasons = [{ rule: "M6", severity: "suspect" as const, text: "generator saturated" }];
-    const events = [tell.campaign(), tell.finished(1, { status: "suspect", reasons }), tell.finished(2)];
-    const lines = problemLines(
-      storyOf([...events, tell.report(), tell.ended({ runs: { valid: 1, suspect: 1 } })]),
-    );
-    expect(lines).toEqual(["1 of 2 runs is suspect (M6): the report says why"]);
-  });
-
-  test("count runs that an earlier session measured", () => {
-    const kept = [tell.kept(1, "invalid"), tell.kept(2), tell.kept(4, "valid", { outcome: "failed" })];
-    const events = [tell.campaign(), ...kept, tell.finished(3), tell.report()];
-    const ended = tell.ended({ exit_code: 5, runs: { valid: 1, kept: 3 } });
-    expect(problemLines(storyOf([...events, ended]))).toEqual([
-      "1 of 4 runs is invalid",
-      "the target failed its load in 1 of 4 runs",
     ]);
   });
 

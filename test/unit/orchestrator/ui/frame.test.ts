@@ -3,15 +3,6 @@ import { Frame } from "../../../../src/orchestrator/ui/frame.js";
 import { CapturedOutput } from "../../../helpers/events.js";
 
 describe("the frame", () => {
-  test("writes nothing if nothing was drawn", () => {
-    const out = new CapturedOutput(true);
-    const frame = new Frame(out);
-    frame.print(["a line"]);
-    out.text = "";
-    frame.remove();
-    expect(out.text).toBe("");
-  });
-
   test("can be removed and drawn again, as for Ctrl-Z", () => {
     const out = new CapturedOutput(true);
     const frame = new Frame(out);

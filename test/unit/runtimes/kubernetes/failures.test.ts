@@ -58,17 +58,6 @@ describe("a pod", () => {
     expect(failureOf(name)).toMatchObject({ text: expect.stringContaining(text), isFinal: false });
   });
 
-  test("that runs, or only waits, has no failure", () => {
-    const base = pods.exits?.pod ?? expect.fail();
-    const phase = (text: string) => ({ ...base, status: { phase: text, conditions: [] } });
-    expect(podFailure(phase("Running"))).toBeUndefined();
-    expect(podFailure(phase("Pending"))).toBeUndefined();
-    const ended = { name: "main", state: { terminated: { exitCode: 0, reason: "Completed" } } };
-    expect(
-      podFailure({ ...base, status: { phase: "Succeeded", containerStatuses: [ended] } }),
-    ).toBeUndefined();
-  });
-
   test("whose pod is gone or being deleted says so", () => {
     expect(podFailure(undefined)?.text).toContain("its pod is gone");
     const pod = { metadata: { name: "x", deletionTimestamp: "2026-01-01" }, status: { phase: "Running" } };
@@ -84,13 +73,6 @@ describe("a pod", () => {
     const conditions = [{ type: "DisruptionTarget", status: "True", reason, message: "by a new thing" }];
     const pod = { spec: { nodeName: "node7", containers: [] }, status: { phase: "Running", conditions } };
     expect(podFailure(pod)).toMatchObject({ text: expect.stringContaining(text), isFinal: true });
-  });
-
-  test("that was killed names the signal", () => {
-    const killed = { name: "main", state: { terminated: { exitCode: 137, reason: "Error" } } };
-    expect(podFailure({ status: { phase: "Failed", containerStatuses: [killed] } })?.text).toBe(
-      "it was killed by signal 9",
-    );
   });
 });
 

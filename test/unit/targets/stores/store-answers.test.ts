@@ -46,12 +46,6 @@ test("one key is found for each primary, even if its slots are fragmented", asyn
   expect(keys).toEqual(["preload-{0}", "preload-{2}", "preload-{3}"]);
 });
 
-test("a cluster without slots is an error", async () => {
-  await expect(shardKeys({ slots: async () => [], keySlot: async () => 0 })).rejects.toThrow("no slots");
-  const unreachable = { slots: async () => [[0, 0, ["a"]]], keySlot: async () => 1 };
-  await expect(shardKeys(unreachable)).rejects.toThrow("no key found for 1");
-});
-
 /** Registers a store as a plugin does. */
 function registered(store: StoreDescription): StoreDescription {
   (stores as StoreDescription[]).push(store);

@@ -41,14 +41,6 @@ describe("a channel to a limiter", () => {
     expect(events).toEqual(["ready", `${outcome} ${code}`, "ready"]);
   });
 
-  test("reports a limiter that rejects as failed", async () => {
-    const { channel, events } = openChannel({ consume: () => Promise.reject(new Error("broken")) });
-    await nextTurn();
-    channel.send();
-    await nextTurn();
-    expect(events.slice(1)).toEqual(["failed 2", "ready"]);
-  });
-
   test("is ready after an abandoned consume, whose decision is only counted when it comes", async () => {
     const pending: ((decision: Decision) => void)[] = [];
     const { channel, counts, events } = openChannel({
