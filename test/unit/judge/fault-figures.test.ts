@@ -143,11 +143,7 @@ describe("the figures of a fault", () => {
     ["some requests wait for ever", { allowed: 9 }],
   ])("never recovered: %s", (_, after) => {
     const found = figuresOf([...times(10, SERVED), ...times(1, FAILS), ...times(9, after)], fault(10, 11));
-    expect(found).toMatchObject({
-      recovery: "never",
-      recovery_s: null,
-      recovery_text: "not in the 10 s that were observed",
-    });
+    expect(found).toMatchObject({ recovery: "never", recovery_s: null });
   });
 
   test("recovery takes three good seconds in a row", () => {
@@ -208,15 +204,13 @@ describe("the figures of a fault", () => {
       samples: [],
     });
     expect(short?.before).toEqual({ seconds: 4, p99_us: 1000, limited_share: 0.1 });
-    expect(short?.faults[0]).toMatchObject({
-      recovery_s: 1,
-      recovery_text: "compared with the 4 s before it",
-    });
+    expect(short?.faults[0]).toMatchObject({ recovery_s: 1, recovery_text: expect.stringContaining("4 s") });
     expect(figuresOf([...times(2.9, SERVED), ...after], fault(2.9, 3.9))).toMatchObject({
       outage_seen_s: 1,
       recovery: "not known",
-      recovery_text: "the run has less than 3 s before its first fault to compare with",
     });
+    // Neither does a run that ends within three seconds show whether it recovered.
+    expect(figuresOf(times(12, SERVED), fault(10, 10))).toMatchObject({ recovery: "not known" });
   });
 
   test("several faults in a run: each until the next one, all against the service before the first", () => {

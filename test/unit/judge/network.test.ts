@@ -101,10 +101,7 @@ describe("the network as the limit of a run", () => {
   };
 
   test("is told from 80 % of the measured rate on", () => {
-    expect(loaded(0.81)).toEqual({
-      resource: "network",
-      text: "the link a ⇄ b carried 81 % of the 1.0 Gbit/s measured before the campaign",
-    });
+    expect(loaded(0.81)).toEqual({ resource: "network", text: expect.stringMatching(/a ⇄ b .*81 %/) });
     expect(loaded(0.79).resource).toBe("none");
   });
 
@@ -115,7 +112,7 @@ describe("the network as the limit of a run", () => {
     const machine_load = { b: { cpus: 8, busy_cpu_percent: 100, foreign_cpu_percent: 0, network } };
     expect(limitOf({ ...plain, machine_load })).toEqual({
       resource: "network",
-      text: "b's network carried 90 % of the 1.0 Gbit/s measured before the campaign",
+      text: expect.stringMatching(/^b.*90 %/),
     });
   });
 });
@@ -131,13 +128,13 @@ describe("the CPUs of several machines", () => {
   test("are the limit of a run, by machine", () => {
     expect(limitOf({ ...plain, machine_load })).toMatchObject({
       resource: "host CPU",
-      text: expect.stringContaining("b's 2 CPUs were 95 % busy, 25 % of one CPU by other programs"),
+      text: expect.stringMatching(/^b.* 95 % .*25 %/),
     });
   });
 
   test("make it suspect where other programs use them, with the machine's name", () => {
-    expect(judge({ ...plain, machine_load }).reasons.map(({ text }) => text)).toContain(
-      "other programs used 25 % of one CPU in the window (the machine b has 2): stop them and measure again",
+    expect(judge({ ...plain, machine_load }).reasons).toContainEqual(
+      expect.objectContaining({ rule: "M25", text: expect.stringMatching(/25 % .*machine b/) }),
     );
   });
 });

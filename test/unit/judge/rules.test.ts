@@ -377,9 +377,9 @@ describe("several servers", () => {
   });
 
   test.each<[string, string, (server: ConsumerEvidence) => void]>([
-    ["M12", "server-2 measured", (server) => (server.target = "ioredis@valkey:standalone")],
-    ["M13", "server-2 had served 1 request", (server) => (server.at_start.requests = 1)],
-    ["M14", "server-2 restarted", (server) => (server.at_end.uptime_s = 0.5)],
+    ["M12", "server-2", (server) => (server.target = "ioredis@valkey:standalone")],
+    ["M13", "server-2", (server) => (server.at_start.requests = 1)],
+    ["M14", "server-2", (server) => (server.at_end.uptime_s = 0.5)],
   ])("%s names the one at fault", (rule, text, spoil) => {
     const run = twoServers();
     spoil(run.consumers[1] as ConsumerEvidence);
@@ -394,12 +394,7 @@ test("rules that need evidence which a store does not give are not applicable", 
   delete serverOf(run).limiter_script;
   const { status, not_applicable } = judge(run);
   expect(status).toBe("valid");
-  expect(not_applicable).toEqual([
-    { rule: "M8", text: "decisions of the store: the store does not count them" },
-    { rule: "M13", text: "valkey does not report its keys" },
-    { rule: "M14", text: "valkey does not report its evicted keys" },
-    { rule: "M14", text: "valkey does not report its run id" },
-  ]);
+  expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M13", "M14", "M14"]);
 });
 
 test("a store without an id of its process has restarted if it is younger than the window", () => {
@@ -409,11 +404,11 @@ test("a store without an id of its process has restarted if it is younger than t
     const at_start = { version, uptime_s: 3 };
     run.store.nodes = [{ role: "store-1", at_start, at_end: { version, uptime_s } }];
     delete serverOf(run).limiter_script;
-    return judge(run).reasons.map(({ rule, text }) => `${rule}: ${text}`);
+    return judge(run).reasons.map(({ rule }) => rule);
   };
   const { duration } = validEvidence();
   expect(judged(Math.ceil(3 + duration))).toEqual([]);
-  expect(judged(1)).toEqual(["M14: store-1 restarted during the run"]);
+  expect(judged(1)).toEqual(["M14"]);
 });
 
 describe("M8, decisions that are not one command each,", () => {
@@ -486,11 +481,7 @@ describe("M25, CPU time of other programs,", () => {
     expect(judged(9.9).status).toBe("valid");
     expect(judged(10)).toMatchObject({ status: "suspect" });
     expect(judged(188.4).reasons).toEqual([
-      {
-        rule: "M25",
-        severity: "suspect",
-        text: "other programs used 188 % of one CPU in the window (this machine has 2): stop them and measure again",
-      },
+      { rule: "M25", severity: "suspect", text: expect.stringContaining("188 %") },
     ]);
   });
 
@@ -504,7 +495,7 @@ describe("M25, CPU time of other programs,", () => {
     delete run.host_load;
     expect(judge(run)).toMatchObject({
       status: "valid",
-      not_applicable: [{ rule: "M25", text: "foreign CPU is not known" }],
+      not_applicable: [{ rule: "M25" }],
     });
   });
 });
@@ -514,9 +505,8 @@ describe("M26", () => {
     const run = validEvidence();
     run.warmup = { ...run.warmup, took_s: 10.02, steady: false };
     run.slices.allowed.fill(90, 0, 10);
-    expect(judge(run).reasons.find(({ rule }) => rule === "M26")?.text).toBe(
-      "the window began slower than it went on: 1100 answers/s in its first second, 2000 answers/s in its second half; the warm-up took 10 s and ended unsteady (longer --warmup)",
-    );
+    const text = judge(run).reasons.find(({ rule }) => rule === "M26")?.text;
+    for (const part of ["1100", "2000", "10 s", "--warmup"]) expect(text).toContain(part);
   });
 });
 

@@ -98,9 +98,8 @@ describe("the p99 of send lateness, beyond a millisecond and", () => {
   test("is the generator's doing, however many sends were blocked", () => {
     const run = late(60, 100);
     if (run.schedule) run.schedule.blocked = 500;
-    expect(text(run)).toBe(
-      "schedule not kept: the generator could not keep up (more WORKERS, or a free CPU); the p99 of send lateness is 60.00 ms, that of latency 100.00 ms",
-    );
+    for (const part of ["the generator", "WORKERS", "60.00 ms", "100.00 ms"])
+      expect(text(run)).toContain(part);
   });
 
   test("says nothing where nothing was answered", () => {

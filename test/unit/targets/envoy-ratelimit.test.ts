@@ -90,13 +90,10 @@ describe("a target of it", () => {
   });
 
   test.each([
-    ["envoy-grpc@memcached:cluster", "memcached runs standalone only"],
-    [
-      "envoy-grpc@memcached+pipeline-75us",
-      "envoy-grpc cannot use memcached: envoy-ratelimit runs so on redis or valkey only",
-    ],
-    ["ioredis+pipeline-75us", "ioredis does not support +pipeline-75us: it is an option of the service"],
-    ["ioredis+local-cache", "ioredis does not support +local-cache: it is an option of the service"],
+    ["envoy-grpc@memcached:cluster", "standalone"],
+    ["envoy-grpc@memcached+pipeline-75us", "memcached"],
+    ["ioredis+pipeline-75us", "+pipeline-75us"],
+    ["ioredis+local-cache", "+local-cache"],
   ])("%s is skipped", (text, reason) => {
     const resolution = resolveTarget(text);
     expect("skip" in resolution && resolution.skip).toContain(reason);
@@ -108,9 +105,7 @@ describe("a target of it", () => {
 
   test("does not keep other windows, or a block", () => {
     const reason = (changes: object) => unsupportedLimits(resolved("envoy-http"), { ...LIMITS, ...changes });
-    expect(reason({ window_s: 10 })).toBe(
-      "envoy-ratelimit has windows of 1, 60, 3600 and 86400 s alone (10 s was requested)",
-    );
-    expect(reason({ block_s: 5 })).toContain("no block duration");
+    expect(reason({ window_s: 10 })).toMatch(/1, 60, 3600 and 86400 s.*10 s/);
+    expect(reason({ block_s: 5 })).toContain("block");
   });
 });

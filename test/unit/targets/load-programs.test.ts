@@ -120,10 +120,10 @@ test("redis-benchmark sends the command of a client of ThrottleCrab with keys th
 
 describe("a target with a load program", () => {
   test.each([
-    ["ioredis+wrk", "ioredis does not support +wrk: it calls services over HTTP alone"],
-    ["throttlecrab-http+ghz", "throttlecrab-http does not support +ghz"],
-    ["ioredis@redis+redis-benchmark", "ioredis does not support +redis-benchmark"],
-    ["ioredis@throttlecrab+redis-benchmark+valkey-benchmark", "exclude each other"],
+    ["ioredis+wrk", "+wrk"],
+    ["throttlecrab-http+ghz", "+ghz"],
+    ["ioredis@redis+redis-benchmark", "+redis-benchmark"],
+    ["ioredis@throttlecrab+redis-benchmark+valkey-benchmark", "valkey-benchmark"],
   ])("%s is skipped with the reason", (text, reason) => {
     expect(resolveTarget(text)).toMatchObject({ skip: expect.stringContaining(reason) });
   });
@@ -131,7 +131,7 @@ describe("a target with a load program", () => {
   test("whose program is missing is skipped with the remedy", () => {
     const available = (id: string) => (id === "wrk" ? "no wrk was found on this machine" : true);
     expect(resolveTarget("throttlecrab-http+wrk", available)).toEqual({
-      skip: "no wrk was found on this machine: install it, or name it with --program wrk=PATH",
+      skip: expect.stringContaining("--program wrk=PATH"),
     });
   });
 });

@@ -51,9 +51,7 @@ describe("the number of generators, where a campaign is to find it", () => {
       ...[1, 1, 2, 2].map((number) => [number, true]),
       ...[3, 3].map((number) => [number, false]),
     ]);
-    expect(generatorsText(three)).toMatch(
-      /^3 generators, as trials of 5 s found \(M6\): iovalkey, .* saturated 2; --generators 3 repeats it$/,
-    );
+    expect(generatorsText(three)).toMatch(/^3 generators.*--generators 3/);
     const { trials, ...one } = await found(configurations, 1000, 900);
     expect(one.generators).toBe(1);
     expect(generatorsText(one)).toContain("found (M6); --generators 1");

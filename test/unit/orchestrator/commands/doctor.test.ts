@@ -18,19 +18,17 @@ describe("what doctor says a machine is good for", () => {
       { percent: 5, rounds: 14, minutes: 7 },
       { percent: 10, rounds: 5, minutes: 2.5 },
     ]);
-    expect(outlookLines(found).slice(0, 4)).toEqual([
-      "what it is good for, at a deviation of 3.1 % (two targets, windows of 10 s, local runtime):",
-      "  a difference of 3 % takes more than 1000 rounds",
-      "  a difference of 5 % takes about 14 rounds, 7 min here",
-      "  a difference of 10 % takes about 5 rounds, 3 min here",
+    const lines = outlookLines(found).slice(1, 4);
+    expect(lines.map((line) => line.match(/\d+/g)?.map(Number))).toEqual([
+      [3, 1000],
+      [5, 14, 7],
+      [10, 5, 3],
     ]);
   });
 
   test("is not told from a machine on which other programs run, nor from a few measurements", () => {
-    expect(unusableReason(90, 180)).toBe(
-      "other programs used 180 % of one CPU meanwhile: stop them, then measure again",
-    );
-    expect(unusableReason(3, 2)).toContain("give more --seconds");
+    expect(unusableReason(90, 180)).toContain("180 %");
+    expect(unusableReason(3, 2)).toContain("--seconds");
     expect(unusableReason(90, 9.9)).toBeUndefined();
     // Not every system counts it.
     expect(unusableReason(90, undefined)).toBeUndefined();

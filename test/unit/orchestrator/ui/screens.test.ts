@@ -53,47 +53,40 @@ const lines = (detail: LineDetail, events = state) =>
   render((outputs) => new LineScreen(outputs, detail), events);
 const json = (detail: Detail, events = state) => render((outputs) => new JsonScreen(outputs, detail), events);
 
-describe("one line per run", () => {
-  /** The lines about runs. */
-  const ofRuns = (events = state) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
-
-  test("shows number, configuration, figures, verdict and time left", () => {
-    expect(ofRuns()).toEqual([
-      expect.stringMatching(
-        /^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, realistic, 8 connections, run 1: 5000 requests\/s, p99 12\.25 ms, valid; 88 s left$/,
-      ),
-      expect.stringMatching(
-        /^\d\d:\d\d:\d\d \[2\/2\] iovalkey, .*, run 2: failed: server: ended with SIGKILL; 88 s left$/,
-      ),
-    ]);
-  });
+test("one line per run has number, figures, verdict and time left, and nothing else about it", () => {
+  const { out } = lines("run");
+  const [first, second, ...others] = out.lines.filter((line) => line.includes("/2]"));
+  expect(others).toEqual([]);
+  for (const part of ["[1/2] iovalkey, ", "run 1", "5000 requests/s", "p99 12.25 ms", "valid", "88 s left"])
+    expect(first).toContain(part);
+  for (const part of ["[2/2] iovalkey, ", "run 2", "failed", "SIGKILL"]) expect(second).toContain(part);
+  expect(out.text).not.toMatch(/warm-up|5012|a line of the server/);
 });
 
 describe("one line per phase", () => {
   test("each phase is one line with the time of day, without escape sequences", () => {
     const { out, err } = lines("phase");
     expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
-    expect(out.text).toMatch(/^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, .*, run 1 of 2; 2 min left$/m);
-    expect(out.text).toMatch(/5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
-    expect(out.text).not.toContain("5012");
-    expect(out.text).not.toContain("a line of the server");
+    expect(out.text).not.toMatch(/5012|a line of the server/);
     expect(out.text + err.text).not.toMatch(CONTROLS);
   });
 
   test("--verbose adds the figures of each second and the programs' lines", () => {
     const { out } = lines("verbose");
-    expect(out.text).toMatch(/ 7 s: 5012 requests\/s, p99 12\.31 ms, 10\.0 % limited, generator 45 % busy/);
-    expect(out.text).toContain("server: a line of the server");
+    for (const part of ["7 s: 5012", "server: a line of the server"]) expect(out.text).toContain(part);
+  });
+
+  test("what the target did stands beside the verdict", () => {
+    const failed = tell.finished(1, { outcome: "failed", outcome_text: "2 % failed" });
+    for (const detail of ["run", "phase"] as const)
+      expect(lines(detail, [tell.campaign(), tell.started(1), failed]).out.text).toContain("valid · failed");
   });
 
   test("warnings and problems go to standard error, figures and paths to standard output", () => {
     const { out, err } = lines("phase");
-    expect(err.lines).toEqual([
-      "a warning",
-      "1 of 2 runs failed",
-      "  iovalkey, light, realistic, 8 connections, run 2: failed: server: ended with SIGKILL",
-      "measure the failed runs again with --resume",
-    ]);
+    expect(err.lines[0]).toBe("a warning");
+    expect(err.text).toContain("SIGKILL");
+    expect(err.lines.at(-1)).toContain("--resume");
     expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
     expect(out.text).toContain("log: /results/20260101_120000/benchmark.log\n");
   });
@@ -120,7 +113,8 @@ test("--quiet writes only the path of the report, and set-up and problems on sta
   const events = [tell.notice("building the image x", "setup"), ...state];
   const { out, err } = render((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
-  expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
+  expect(err.lines.slice(0, 2)).toEqual(["building the image x", "a warning"]);
+  expect(err.text).toContain("SIGKILL");
 });
 
 describe("a name with control characters", () => {
@@ -203,7 +197,7 @@ describe("on a terminal", () => {
     ensureSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
     const { text } = render((outputs) => new LiveScreen(outputs, "normal"), state, out).out;
-    expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
+    expect(text).toContain("5000 requests/s");
     out.columns = 0;
     out.resized();
     expect(out.columns).toBe(80);
