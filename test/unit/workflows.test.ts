@@ -43,16 +43,6 @@ describe.each(files)("$file", ({ text, steps }) => {
   });
 });
 
-test("one action is used in one version", () => {
-  const uses = files.flatMap(({ steps }) => steps.flatMap(({ uses: used }) => (used ? [used] : [])));
-  const versions = new Map<string, Set<string>>();
-  for (const used of uses) {
-    const [name = "", version = ""] = used.split("@");
-    versions.set(name, (versions.get(name) ?? new Set()).add(version));
-  }
-  for (const [name, all] of versions) expect([...all], name).toHaveLength(1);
-});
-
 test("every input of the action has a meaning, and all but the target a default", () => {
   for (const [name, input] of Object.entries(action.inputs as Record<string, Record<string, unknown>>)) {
     expect(input.description, name).toEqual(expect.any(String));

@@ -81,15 +81,4 @@ describe("the window of a closed loop", () => {
       expect(worker.opened_ms).toBeGreaterThanOrEqual(opened[index] ?? Number.NaN);
     });
   });
-
-  test("opens under load after its lead-in, whose requests are told apart", async () => {
-    const connections = new StubConnections();
-    const opens_ms = cheapMonotonicMs() + 120;
-    const plan = { extent: { duration_s: 0.02 }, opens_ms, lead_in_ms: 80 };
-    const window = await loopOver(connections).measure(plan, listenerOf(connections.events));
-    expect(connections.events.slice(0, 3)).toEqual(["gate opened", "opened", "recorder changed"]);
-    expect(connections.opened_ms).toBeGreaterThanOrEqual(opens_ms - 80);
-    expect(connections.opened_ms).toBeLessThan(window.opened_ms);
-    expect(window).toMatchObject({ lead_in_requests: 7, counts: { allowed: 1, sent: 1 } });
-  });
 });

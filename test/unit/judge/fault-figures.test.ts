@@ -107,17 +107,6 @@ describe("the figures of a fault", () => {
     expect(figuresOf(slices, fault(9.998, 12.004))?.recovery_text).toBeUndefined();
   });
 
-  test("of a primary that stays down: what requests get until a replica has taken over", () => {
-    const half: Slice = { allowed: 5, limited: 1, failed: 4 };
-    const slices = [...times(10, SERVED), ...times(1, half), ...times(9, SERVED)];
-    expect(figuresOf(slices, fault(10, 20))).toMatchObject({
-      outage_seen_s: 1,
-      recovery_s: 1,
-      answers: { allowed: 0.5, limited: 0.1, failed: 0.4 },
-      behaviour: "errors",
-    });
-  });
-
   test("without an outage: recovered at once, with the counters in use or without", () => {
     const unharmed = {
       outage_seen_s: 0,
@@ -184,16 +173,6 @@ describe("the figures of a fault", () => {
       ...times(7, SERVED),
     ];
     expect(figuresOf(slices, fault(10, 13))).toMatchObject({ outage_seen_s: 3, recovery_s: 3 });
-  });
-
-  test("requests that are given up long after the recovery are lost, and no part of the outage", () => {
-    const given_up: Slice = { ...SERVED, timed_out: 7 };
-    const slices = [...times(10, SERVED), ...times(1, FAILS), ...times(8, SERVED), given_up];
-    expect(figuresOf(slices, fault(10, 11))).toMatchObject({
-      outage_seen_s: 1,
-      recovery_s: 1,
-      requests_lost: 107,
-    });
   });
 
   test("fewer than ten seconds before it are said, fewer than three are no comparison", () => {

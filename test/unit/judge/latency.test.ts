@@ -159,21 +159,4 @@ describe("failures never improve a figure", () => {
       expect(atLeast(failing, name), name).toBeGreaterThanOrEqual(answered[name] ?? 0);
     }
   });
-
-  test.each(seeds)(
-    "not compared with the answers alone, and one more failure never helps, sample %i",
-    (seed) => {
-      const random = seededRandom(2_000 + seed);
-      const answers = exact(random, 1 + Math.floor(300 * random()));
-      const ages: number[] = [];
-      let before = blockOf({ allowed: answers });
-      for (const age of exact(random, 8)) {
-        ages.push(age);
-        const after = blockOf({ allowed: answers, censored: ages });
-        for (const name of movableFigures)
-          expect(high(after, name), name).toBeGreaterThanOrEqual(high(before, name));
-        before = after;
-      }
-    },
-  );
 });

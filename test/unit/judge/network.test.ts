@@ -56,20 +56,6 @@ describe("what links between machines carried", () => {
     );
   });
 
-  test("at the limiter layer the generator talks to the store, and is counted once", () => {
-    const resources = { "generator-1": role("generator", 100), "store-1": role("store", 0, 100) };
-    const together = { "generator-1": "a", "store-1": "c" };
-    expect(carriedLinks({ links: [link("a", "c")], placement: together, resources }, 10)).toEqual([
-      { between: ["a", "c"], share: 0.08, bits_per_second: 1e9 },
-    ]);
-  });
-
-  test("is not known of a link without a measured rate", () => {
-    const resources = { "generator-1": role("generator", 100, 400), "server-1": role("server") };
-    const { bits_per_second: _, ...unknown } = link("a", "b");
-    expect(carriedLinks({ links: [unknown], placement, resources }, 10)).toEqual([]);
-  });
-
   test("is not known without counters, without links, or on one machine", () => {
     const resources = { "generator-1": role("generator", 1), "server-1": role("server", 1) };
     expect(carriedLinks({ resources }, 10)).toEqual([]);

@@ -36,29 +36,20 @@ const miscounted = (counted: number): ValidRun["admissions"] =>
 /** Each spoils a valid run; the rules that must object stand in the group's name. */
 const faults: Record<string, Record<string, Spoil>> = {
   "M1 invalid": {
-    "a total that nobody counted": (run) => {
-      run.requests.total += 100;
-    },
+    "a total that nobody counted": (run) => (run.requests.total += 100),
     "a rate over the asked duration, not the measured one": (run) => {
       run.duration = 5.1;
       generatorOf(run).window_s = 5.1;
     },
   },
   "M1 invalid, M7 suspect": {
-    "bytes a second in the place of requests a second": (run) => {
-      run.requests.average *= 180;
-    },
+    "bytes a second in the place of requests a second": (run) => (run.requests.average *= 180),
   },
   "M2 invalid": {
-    "answers without a latency": (run) => {
-      generatorOf(run).histograms.limited = histogramOf(0);
-    },
-    "more latencies than answers": (run) => {
-      generatorOf(run).histograms.allowed = histogramOf(9_005);
-    },
-    "followed requests without a latency": (run) => {
-      generatorOf(run).histograms.allowed = histogramOf(9_000);
-    },
+    "answers without a latency": (run) => (generatorOf(run).histograms.limited = histogramOf(0)),
+    "more latencies than answers": (run) => (generatorOf(run).histograms.allowed = histogramOf(9_005)),
+    "followed requests without a latency": (run) =>
+      (generatorOf(run).histograms.allowed = histogramOf(9_000)),
     "a failed answer without an age": (run) => {
       addFailures(run, "failed_answers", 1);
       generatorOf(run).histograms.failed = histogramOf(0);
@@ -67,9 +58,7 @@ const faults: Record<string, Record<string, Spoil>> = {
       addFailures(run, "timed_out", 1);
       generatorOf(run).histograms.censored = histogramOf(0);
     },
-    "an age of a request that was not lost": (run) => {
-      generatorOf(run).histograms.censored = histogramOf(1);
-    },
+    "an age of a request that was not lost": (run) => (generatorOf(run).histograms.censored = histogramOf(1)),
     "a service time of a request that was never sent": (run) => {
       const { histograms } = generatorOf(run);
       generatorOf(run).service_histograms = { ...histograms, censored: histogramOf(1) };
@@ -77,9 +66,7 @@ const faults: Record<string, Record<string, Spoil>> = {
     "a latency of whole milliseconds that became 0": (run) => {
       if (run.latency) run.latency.min = 0;
     },
-    "no latency block at all": (run) => {
-      delete run.latency;
-    },
+    "no latency block at all": (run) => delete run.latency,
   },
   "M6 suspect": {
     "a worker that had no CPU, where it is not known who had it": (run) => {
@@ -96,32 +83,25 @@ const faults: Record<string, Record<string, Spoil>> = {
     "one of two generators that answers half as much for each connection": (run) => {
       for (const worker of addGenerator(run).workers) worker.connections *= 2;
     },
-    "a window that opened a second after that of the other generator": (run) => {
-      addGenerator(run).opened_after_ms = 1000;
-    },
+    "a window that opened a second after that of the other generator": (run) =>
+      (addGenerator(run).opened_after_ms = 1000),
   },
   "M7 suspect": {
     "latencies that do not fit the throughput": (run) => {
       if (run.latency?.average) run.latency.average *= 0.9;
     },
-    "more time in flight in the window than the connections have": (run) => {
-      run.slices.latency_sum_us = run.slices.latency_sum_us.map((us) => 1.1 * us);
-    },
+    "more time in flight in the window than the connections have": (run) =>
+      (run.slices.latency_sum_us = run.slices.latency_sum_us.map((us) => 1.1 * us)),
   },
   "M8 invalid": {
-    "a request that is lost": (run) => {
-      run.counts.sent++;
-    },
+    "a request that is lost": (run) => run.counts.sent++,
     "a request that is counted twice": (run) => {
       run.counts.timed_out++;
       generatorOf(run).histograms.censored = histogramOf(1);
     },
-    "requests that are counted in the window and as followed": (run) => {
-      run.counts.followed += 4;
-    },
-    "more requests in flight at the end than there are connections": (run) => {
-      addFailures(run, "timed_out", 6, "after it");
-    },
+    "requests that are counted in the window and as followed": (run) => (run.counts.followed += 4),
+    "more requests in flight at the end than there are connections": (run) =>
+      addFailures(run, "timed_out", 6, "after it"),
     "a followed request whose end is not known": (run) => {
       run.counts.followed++;
       run.counts.sent++;
@@ -132,9 +112,8 @@ const faults: Record<string, Record<string, Spoil>> = {
         counts.sent++;
       }
     },
-    "slices that count followed answers as throughput": (run) => {
-      run.slices.allowed[49] = (run.slices.allowed[49] ?? 0) + 4;
-    },
+    "slices that count followed answers as throughput": (run) =>
+      (run.slices.allowed[49] = (run.slices.allowed[49] ?? 0) + 4),
     "slices without a failure of the window": (run) => {
       addFailures(run, "timed_out", 1);
       run.slices.failed[0] = 0;
@@ -143,27 +122,21 @@ const faults: Record<string, Record<string, Spoil>> = {
       generatorOf(run).counts.allowed--;
       generatorOf(run).counts.limited++;
     },
-    "a server that saw fewer requests than were answered": (run) => {
-      serverOf(run).at_end.requests -= 6;
-    },
-    "a server that saw more requests than were sent": (run) => {
-      serverOf(run).at_end.requests++;
-    },
+    "a server that saw fewer requests than were answered": (run) => (serverOf(run).at_end.requests -= 6),
+    "a server that saw more requests than were sent": (run) => serverOf(run).at_end.requests++,
     "a store that ran one script too few, whatever was read late in the window": (run) => {
       if (run.readings) run.readings.at_window_open = "late";
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1));
     },
-    "a store that ran one script too many": (run) => {
-      Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
-    },
+    "a store that ran one script too many": (run) =>
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1)),
     "a call that nobody decided, although nothing is under way": (run) => {
       const { consumes } = serverOf(run).at_end;
       if (consumes) consumes.calls++;
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
     },
-    "a script call that failed and was counted as run": (run) => {
-      Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1));
-    },
+    "a script call that failed and was counted as run": (run) =>
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1)),
   },
   "M8 suspect": {
     "counters of the store that were read in the warm-up, so that its count is too small": (run) => {
@@ -178,58 +151,38 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M10 invalid": {
-    "a share of limited answers that rose with the speed": (run) => {
-      run.prediction.seen_share = 0.1101;
-    },
-    "a share of limited answers that is too low": (run) => {
-      run.prediction.seen_share = 0.0899;
-    },
+    "a share of limited answers that rose with the speed": (run) => (run.prediction.seen_share = 0.1101),
+    "a share of limited answers that is too low": (run) => (run.prediction.seen_share = 0.0899),
   },
   "M10 suspect": {
-    "a share off the prediction under explicit limits": (run) => {
-      run.prediction = { ...run.prediction, basis: "limits", seen_share: 0.2 };
-    },
+    "a share off the prediction under explicit limits": (run) =>
+      (run.prediction = { ...run.prediction, basis: "limits", seen_share: 0.2 }),
   },
   "M11 invalid": {
-    "heavy work that was lighter than asked": (run) => {
-      run.configuration = { ...configuration, workload: { id: "heavy", complexity: 20 } };
-    },
-    "a workload that the server does not have": (run) => {
-      serverOf(run).workloads = [];
-    },
+    "heavy work that was lighter than asked": (run) =>
+      (run.configuration = { ...configuration, workload: { id: "heavy", complexity: 20 } }),
+    "a workload that the server does not have": (run) => (serverOf(run).workloads = []),
   },
   "M12 invalid": {
-    "another target than the one that was asked for": (run) => {
-      serverOf(run).target = "iovalkey@valkey:cluster";
-    },
+    "another target than the one that was asked for": (run) =>
+      (serverOf(run).target = "iovalkey@valkey:cluster"),
   },
   "M12 suspect": {
-    "settings that nobody disclosed": (run) => {
-      serverOf(run).client_settings = {};
-    },
-    "a script that nobody knows": (run) => {
-      delete serverOf(run).limiter_script;
-    },
-    "another script command than the one that was told": (run) => {
-      serverOf(run).limiter_script = { kind: "fcall", name_or_sha1: "consume" };
-    },
+    "settings that nobody disclosed": (run) => (serverOf(run).client_settings = {}),
+    "a script that nobody knows": (run) => delete serverOf(run).limiter_script,
+    "another script command than the one that was told": (run) =>
+      (serverOf(run).limiter_script = { kind: "fcall", name_or_sha1: "consume" }),
   },
   "M13 invalid": {
-    "keys left in the store [R-keys-3]": (run) => {
-      storeOf(run).at_start.keys = 1;
-    },
-    "a server that had served before": (run) => {
-      serverOf(run).at_start.requests = 1;
-    },
+    "keys left in the store [R-keys-3]": (run) => (storeOf(run).at_start.keys = 1),
+    "a server that had served before": (run) => (serverOf(run).at_start.requests = 1),
     "statistics that were not reset": (run) => {
       Object.assign(storeOf(run).at_start, evalsha(3));
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 3));
     },
   },
   "M14 suspect": {
-    "an eviction": (run) => {
-      storeOf(run).at_end.evicted_keys = 1;
-    },
+    "an eviction": (run) => (storeOf(run).at_end.evicted_keys = 1),
     "a role that its CPU cap held up": (run) => {
       const role = run.resources["server-1"];
       if (!role) throw new Error("no role to throttle");
@@ -237,28 +190,17 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M14 invalid": {
-    "a store that restarted": (run) => {
-      storeOf(run).at_end.run_id = "store-run-2";
-    },
-    "a server that restarted at the end of the window": (run) => {
-      serverOf(run).at_end.uptime_s = 0.5;
-    },
-    "a server that restarted early in the window": (run) => {
-      serverOf(run).at_end.uptime_s = serverOf(run).at_window_open.uptime_s + 0.9 * run.duration;
-    },
+    "a store that restarted": (run) => (storeOf(run).at_end.run_id = "store-run-2"),
+    "a server that restarted at the end of the window": (run) => (serverOf(run).at_end.uptime_s = 0.5),
+    "a server that restarted early in the window": (run) =>
+      (serverOf(run).at_end.uptime_s = serverOf(run).at_window_open.uptime_s + 0.9 * run.duration),
   },
   "M15 suspect": {
-    "a role whose counters could not be read": (run) => {
-      delete run.resources["store-1"];
-    },
+    "a role whose counters could not be read": (run) => delete run.resources["store-1"],
   },
   "M27 invalid": {
-    "a key whose count lost consumes": (run) => {
-      run.admissions = miscounted(37);
-    },
-    "a surplus on a store of the run's own": (run) => {
-      run.admissions = miscounted(43);
-    },
+    "a key whose count lost consumes": (run) => (run.admissions = miscounted(37)),
+    "a surplus on a store of the run's own": (run) => (run.admissions = miscounted(43)),
   },
   "M27 suspect": {
     "a surplus on a store that others may use": (run) => {
@@ -276,24 +218,16 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M19 invalid": {
-    "another version of the client than was asked for": (run) => {
-      asking(run, { client_version: "0.3.1" });
-    },
-    "another version of the limiter than was asked for": (run) => {
-      asking(run, { limiter_version: "7.1.1" });
-    },
+    "another version of the client than was asked for": (run) => asking(run, { client_version: "0.3.1" }),
+    "another version of the limiter than was asked for": (run) => asking(run, { limiter_version: "7.1.1" }),
     "a version that was asked for and not seen": (run) => {
       asking(run, { limiter_version: "11.4.0" });
       delete run.versions.limiter;
     },
   },
   "M19 suspect": {
-    "a client whose version was not seen": (run) => {
-      delete run.versions.client;
-    },
-    "a store whose version was not seen": (run) => {
-      delete run.versions.store;
-    },
+    "a client whose version was not seen": (run) => delete run.versions.client,
+    "a store whose version was not seen": (run) => delete run.versions.store,
   },
 };
 

@@ -26,11 +26,6 @@ describe("the CPU time of the system", () => {
     });
   });
 
-  test("has the time of interrupts where the kernel measures it", () => {
-    const measured = RECORDED.replace("954 0 230", "954 40 230");
-    expect(hostCpuOf(measured, 5)?.interrupts_us).toBe(2_700_000);
-  });
-
   test.each(["", "cpu  1 2 3\ncpu0 1 2 3\n", "cpu  a b c d e f g h\ncpu0 1\n", "cpu  1 2 3 4 5 6 7 8\n"])(
     "is not known of %j",
     (text) => {

@@ -69,13 +69,6 @@ test("a machine with SMT whose threads are numbered after all cores, with two NU
   });
 });
 
-test("siblings next to each other, by number of the CPU", () => {
-  const lists = Array.from({ length: 12 }, (_, cpu) => `${cpu - (cpu % 2)}-${cpu - (cpu % 2) + 1}`);
-  expect(readCpuTopology(rootOf(cores("0-11", ...lists)))).toEqual({
-    siblings: ["0-1", "2-3", "4-5", "6-7", "8-9", "10-11"],
-  });
-});
-
 test("CPUs that are switched off are no cores, and without SMT no core has two threads", () => {
   const root = rootOf(cores("0,2-3", "0", "1", "2", "3"));
   expect(readHardware(root)).toEqual({ smt: false, siblings: ["0", "2", "3"] });

@@ -8,21 +8,16 @@ const target = (environment: Record<string, string>) => readConfig(environment).
 describe("the target of MODE and the other variables", () => {
   test.each([
     [{}, "valkey-glide@valkey:standalone"],
-    [{ MODE: "" }, "valkey-glide@valkey:standalone"],
     [{ MODE: "ioredis" }, "ioredis@redis:standalone"],
     [{ MODE: "ioredis", STORE: "valkey" }, "ioredis@valkey:standalone"],
     [{ MODE: "ioredis@valkey" }, "ioredis@valkey:standalone"],
-    [{ MODE: "ioredis@valkey", STORE: "valkey" }, "ioredis@valkey:standalone"],
     [{ MODE: "iovalkey:cluster" }, "iovalkey@valkey:cluster"],
     [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "true" }, "iovalkey@valkey:cluster"],
-    [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "1", USE_REDIS_CLUSTER: "0" }, "iovalkey@valkey:cluster"],
     [{ MODE: "iovalkey", USE_VALKEY_CLUSTER: "false" }, "iovalkey@valkey:standalone"],
-    [{ MODE: "iovalkey:cluster", USE_VALKEY_CLUSTER: "true" }, "iovalkey@valkey:cluster"],
     [{ MODE: "ioredis", USE_REDIS_CLUSTER: "true" }, "ioredis@redis:cluster"],
     [{ MODE: "ioredis", USE_VALKEY_CLUSTER: "true" }, "ioredis@valkey:cluster"],
     [{ MODE: "memory" }, "memory"],
     [{ MODE: "none" }, "none"],
-    [{ MODE: "none", USE_VALKEY_CLUSTER: "false" }, "none"],
   ])("%j is %s", (environment, text) => {
     expect(target(environment)).toBe(text);
   });

@@ -15,11 +15,6 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
     expect(parseBenchmarkCsv(`${HEADER}\n"SET",${FIGURES}\n`)).toEqual(EXPECTED);
   });
 
-  test("is read whatever the test's name holds: commas, quotation marks, line breaks", () => {
-    const name = `"EVAL redis.call('set', KEYS[1])\nlocal a = "x", 1"`;
-    expect(parseBenchmarkCsv(`${HEADER}\n${name},${FIGURES}\n`)).toEqual(EXPECTED);
-  });
-
   test.each([
     ["", "it printed nothing"],
     [HEADER, "it printed a header and no figures"],

@@ -31,19 +31,6 @@ test("each client is listed once, and everything that it refers to exists", () =
   }
 });
 
-test("each default store is the store for which the client was made", () => {
-  const defaults = Object.fromEntries(clients.map(({ id, stores }) => [id, stores[0]]));
-  expect(defaults).toMatchObject({
-    "valkey-glide": "valkey",
-    iovalkey: "valkey",
-    ioredis: "redis",
-    "node-redis": "redis",
-    memcached: "memcached",
-    none: "none",
-    memory: "memory",
-  });
-});
-
 test("a package's version is the installed one, even if the package does not export its package.json", () => {
   for (const name of [
     "ioredis",

@@ -20,11 +20,6 @@ describe("a target with options", () => {
     ["iovalkey+same-script", "iovalkey@valkey:standalone+same-script", "iovalkey+same-script"],
     ["iovalkey@redis+same-script", "iovalkey@redis:standalone+same-script", "iovalkey@redis+same-script"],
     ["valkey-glide+same-script", "valkey-glide@valkey:standalone+same-script", "valkey-glide+same-script"],
-    [
-      "valkey-glide@redis:cluster+same-script",
-      "valkey-glide@redis:cluster+same-script",
-      "valkey-glide@redis:cluster+same-script",
-    ],
     ["ioredis@valkey+same-script", "ioredis@valkey:standalone+same-script", "ioredis@valkey+same-script"],
     ["node-redis+same-script", "node-redis@redis:standalone+same-script", "node-redis+same-script"],
     ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
@@ -35,11 +30,6 @@ describe("a target with options", () => {
       "ioredis~5.6.1@valkey+same-script+rate-limiter-flexible~7.1.1",
       "ioredis~5.6.1@valkey:standalone+rate-limiter-flexible~7.1.1+same-script",
       "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1+same-script",
-    ],
-    [
-      "memory+fastify-rate-limit~10.3.0",
-      "memory+fastify-rate-limit~10.3.0",
-      "memory+fastify-rate-limit~10.3.0",
     ],
     [
       "ioredis+same-script+autopipelining",

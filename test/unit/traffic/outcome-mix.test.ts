@@ -55,14 +55,6 @@ test("the tolerance is four standard deviations for few answers, one percentage 
   expect(tolerance(100)).toBe(0.01);
 });
 
-test("without a limiter or without an answer nothing is predicted", () => {
-  expect(predictionFor(work, warmup, readings(undefined), counts, window)).toBeUndefined();
-  const none = { ...counts, allowed: 0, limited: 0 };
-  expect(
-    predictionFor(work, warmup, readings({ points: 1, window_s: 1, block_s: 0 }), none, window),
-  ).toBeUndefined();
-});
-
 test("the limiter's algorithm decides, and for windows of the wall clock the time at which the load began", () => {
   const limits = { points: 2, window_s: 10, block_s: 0 };
   const share = (algorithm?: Algorithm, opened_at = window.opened_at) =>

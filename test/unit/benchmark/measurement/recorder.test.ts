@@ -34,14 +34,6 @@ describe("the recorder of a window", () => {
     });
   });
 
-  test("keeps latencies in microseconds, separately by outcome", () => {
-    const histograms = record().histograms();
-    const { allowed, limited, failed, censored } = histograms;
-    expect([allowed.count, limited.count, failed.count, censored.count]).toEqual([2, 1, 1, 0]);
-    expect(decodeHistogram(allowed).getValueAtPercentile(50)).toBe(470);
-    expect(latencyBlock([{ ...histograms, failed: censored }])?.p99).toBeCloseTo(2, 2);
-  });
-
   test("excludes failures from the latency of each second", () => {
     const recorder = record();
     recorder.lost(3, 150);

@@ -32,31 +32,21 @@ const SEVEN = [
   ].join(","),
 ];
 
+interface Course {
+  flags?: string[];
+  completed?: string[];
+  fixture?: CampaignFixture;
+  stopAfter?: number;
+}
+const ADAPTIVE = ["--concurrency", "50", "--runs", "auto"];
+
 /** Goes through a plan like the run loop; each run takes 10 s. */
 async function simulate(
   script: Script,
-  {
-    flags = [],
-    completed = [],
-    fixture,
-    stopAfter,
-  }: Partial<{
-    flags: string[];
-    completed: string[];
-    fixture: CampaignFixture;
-    stopAfter: number;
-  }> = {},
+  { flags = [], completed = [], fixture, stopAfter }: Course = {},
 ): Promise<Simulation> {
-  const asking = flags.includes("--clients") ? flags : [...THREE, ...flags];
-  const campaign =
-    fixture ??
-    (await createCampaign(newFolder(), "20260102_030405", [
-      ...asking,
-      "--concurrency",
-      "50",
-      "--runs",
-      "auto",
-    ]));
+  const asking = [...(flags.includes("--clients") ? [] : THREE), ...flags, ...ADAPTIVE];
+  const campaign = fixture ?? (await createCampaign(newFolder(), "20260102_030405", asking));
   const { manifest } = campaign;
   const simulation: Simulation = { fixture: campaign, measured: [], looks: [], decisions: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {

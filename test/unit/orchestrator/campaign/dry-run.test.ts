@@ -73,12 +73,8 @@ describe("a dry run reports that the start would be refused:", () => {
   test("for CPUs that this machine does not have [R-machine-2]", async () => {
     const count = cpus().length;
     const request = local("--cpuset-server", `0-${count}`);
-    await expectFailure(
-      () => previewCampaign(request, packageOf()),
-      EXIT.environment,
-      `--cpuset-server 0-${count}`,
-      "no CPU",
-    );
+    const refused = () => previewCampaign(request, packageOf());
+    await expectFailure(refused, EXIT.environment, `--cpuset-server 0-${count}`);
     expect(
       (await previewCampaign(local("--cpuset-server", "0"), packageOf())).plan.runs.length,
     ).toBeGreaterThan(0);

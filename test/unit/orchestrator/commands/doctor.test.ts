@@ -44,10 +44,6 @@ test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j",
     audit: async () => ({ exitCode: EXIT.done }),
     print: () => {},
   };
-  await expectFailure(
-    () => doctor.run([`--seconds=${seconds}`], context),
-    EXIT.usage,
-    "--seconds",
-    "0 to 600",
-  );
+  const measure = () => doctor.run([`--seconds=${seconds}`], context);
+  await expectFailure(measure, EXIT.usage, "--seconds", "0 to 600");
 });

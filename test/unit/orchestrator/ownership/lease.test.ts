@@ -115,6 +115,6 @@ test("a part that was killed is owned again when it is restarted, and stays down
   expect(written().processes).toEqual([part.process]);
   await part.kill?.();
   await lease.releaseAll();
-  await expect(lease.restart(part)).rejects.toThrow("the campaign is stopping");
+  await expect(lease.restart(part)).rejects.toThrow("stopping");
   expect(runtime.calls.filter((call) => call.startsWith("restart"))).toHaveLength(1);
 });

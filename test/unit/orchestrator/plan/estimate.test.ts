@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   estimateCampaignS,
@@ -47,15 +45,5 @@ describe("what runs took on this machine", () => {
     await learnOverheads("local", 3, took(13.6 + 5, 13.6 + 50, 13.6 + 6));
     expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
     expect((await overheadsOf("docker")).standalone).not.toBe(6);
-  });
-
-  test("is ignored where it cannot be read", async () => {
-    const folder = stateFolder();
-    const before = await overheadsOf("local");
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "overheads.json"), '{"local:standalone": ["x"]}');
-    expect(await overheadsOf("local")).toEqual(before);
-    await learnOverheads("local", 3, took(13.6 + 5));
-    expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
   });
 });

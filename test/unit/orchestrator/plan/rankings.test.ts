@@ -39,11 +39,6 @@ describe("references", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });
 
-  test("settings that not all clients share have their own", () => {
-    const plan = planOf("iovalkey,valkey-glide,iovalkey+tuned,valkey-glide+tuned,valkey-glide+defaults");
-    expect(references(plan)).toEqual(["iovalkey", "iovalkey+tuned"]);
-  });
-
   test("--reference names them by what it says: with the fewest options of those that have it all", () => {
     const clients =
       "valkey-glide,iovalkey+autopipelining,iovalkey,valkey-glide+same-script,iovalkey+same-script";

@@ -55,21 +55,4 @@ describe("the time left", () => {
     left.start(third, 2000);
     expect(left.secondsLeft(9000)).toBeGreaterThanOrEqual(0);
   });
-
-  test("corrects each topology by its own runs", () => {
-    const both = planOf(...flags, "--clients", "iovalkey,iovalkey:cluster", "--order", "consecutive");
-    const hashOf = new Map(both.configurations.map(({ hash, configuration }) => [hash, configuration]));
-    const isCluster = (hash: string) => hashOf.get(hash)?.target.topology === "cluster";
-    const cluster = both.runs.find(({ configuration_hash }) => isCluster(configuration_hash))?.file ?? "";
-    const standalone = both.runs.filter(({ configuration_hash }) => !isCluster(configuration_hash));
-    const left = new TimeLeft(both, OVERHEADS);
-    const whole = estimateCampaignS(both, OVERHEADS);
-    left.start(standalone[0]?.file ?? "", 0);
-    left.finish(15, true);
-    // 10 s more than a cluster's run was estimated to take.
-    left.start(cluster, 20);
-    left.finish(20 + 20 + 10, true);
-    left.start(standalone[1]?.file ?? "", 55);
-    expect(left.secondsLeft(55)).toBeCloseTo(whole - RUN_S - (RUN_S + 5) + 2 * 10);
-  });
 });

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import type { Preview } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import {
   argvOf,
@@ -9,11 +8,10 @@ import {
   type MenuAnswers,
 } from "../../../../src/orchestrator/prompt/answers.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
-import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { everything } from "../../../helpers/request.js";
 
 const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
 
@@ -89,40 +87,6 @@ test("where only the limiter is called, the menu drops the number of servers", a
   expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
     "--clients standalone,controls --layer limiter",
   );
-});
-
-describe("the plan in the menu", () => {
-  const lines = (columns: number, ...flags: string[]): string[] => {
-    const plan = makePlan(requestOf(...flags), everything);
-    const found: Preview = {
-      runtime: { id: "local", choice: "as asked" },
-      plan,
-      estimate: { runs: plan.runs.length, seconds: 60, disk_bytes: 1e6 },
-      notices: [],
-    };
-    return planLines(found, columns);
-  };
-
-  test("fits into the columns, whatever differs", () => {
-    const everythingDiffers = [
-      "--workload",
-      "both",
-      "--traffic",
-      "realistic,sequential",
-      "--concurrency",
-      "8 1000",
-    ];
-    for (const columns of [76, 36]) {
-      const render = lines(
-        columns,
-        "--clients",
-        "valkey-glide:cluster,ioredis@valkey,none",
-        ...everythingDiffers,
-      );
-      expect(render).toContain("  valkey-glide:cluster");
-      expect(render.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
-    }
-  });
 });
 
 describe("a command line over several lines", () => {

@@ -7,15 +7,7 @@ const request = (...flags: string[]) => parseCampaign(["--clients", "none", ...f
 
 describe("access to a Kubernetes", () => {
   test("has what was given", () => {
-    const flags = [
-      "--kube-context",
-      "prod",
-      "--namespace",
-      "bench",
-      "--node-store",
-      "disk=ssd",
-      "--host-network",
-    ];
+    const flags = "--kube-context prod --namespace bench --node-store disk=ssd --host-network".split(" ");
     const registry = ["--registry", "registry.example.org:5000/bench/"];
     expect(request("--runtime", "kubernetes", ...flags, ...registry)?.access).toEqual({
       kubernetes: {

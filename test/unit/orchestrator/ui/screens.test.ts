@@ -234,10 +234,6 @@ describe("on a terminal", () => {
     }
   });
 
-  test("nothing is drawn before the campaign starts", () => {
-    expect(onTerminal(state.slice(0, 2), false)).not.toContain("\x1b[?25l");
-  });
-
   test("many events at once cause few redraws", () => {
     const seconds = Array.from({ length: 500 }, () => tell.second(7));
     const redraws = onTerminal([...state.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;

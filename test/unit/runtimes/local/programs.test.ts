@@ -51,11 +51,6 @@ test("the given path comes before PATH, and PATH before the embedded program", a
   });
 });
 
-test("a missing program is not an error, because its targets are skipped", async () => {
-  expect(await findProgram({ command: NAME }, environment)).toBeUndefined();
-  expect(await findProgram({ command: NAME }, async () => undefined)).toBeUndefined();
-});
-
 test("a given path that is not a program, or does not run, is an environment error that names it", async () => {
   const missing = join(root, "missing");
   await expectFailure(

@@ -19,11 +19,6 @@ test("the version is the store's own, not the compatible Redis version", () => {
   expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
 });
 
-test("nodes with one version give one version, with two versions both", () => {
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY])).toBe("9.1.2");
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY.replace("9.1.2", "9.1.3")])).toBe("9.1.2, 9.1.3");
-});
-
 test("a store other than the requested one is an error that names both [R-other-store-3]", () => {
   expect(() => versionFromInfo("redis", [VALKEY])).toThrow("valkey 9.1.2, but redis");
   expect(() => versionFromInfo("valkey", [VALKEY, REDIS])).toThrow("redis 8.0.2, but valkey");

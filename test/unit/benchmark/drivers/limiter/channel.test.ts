@@ -137,13 +137,3 @@ test("a log gets each decision with the wait that it names, and not those that f
   expect(answered_ms[0]).toBeGreaterThanOrEqual(sent_ms[0] ?? Number.NaN);
   expect(answered_ms[2]).toBe(Number.POSITIVE_INFINITY);
 });
-
-test("a log that is full counts what it missed", () => {
-  const log = new DecisionLog(1);
-  const connection = log.connection();
-  connection.sent(3);
-  connection.answered("allowed", Number.NaN);
-  connection.sent(4);
-  connection.answered("allowed", Number.NaN);
-  expect(log.columns()).toMatchObject({ which: Uint16Array.of(3), missed: 1 });
-});

@@ -152,11 +152,3 @@ test("a fault that cannot be done fails the run, and names itself", async () => 
   await clock.moveTo(20_000);
   await failure;
 });
-
-test("the store itself fills and frees its memory", async () => {
-  const full: Fault = { action: "fill-memory", role: "store", start_s: 1, length_s: 2 };
-  const { injection, clock, runtime } = await injectionOf([full]);
-  injection.windowOpensIn(0);
-  await clock.moveTo(20_000);
-  expect(runtime.calls).toEqual(["fill-memory", "free-memory"]);
-});
