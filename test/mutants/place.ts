@@ -165,7 +165,7 @@ export function withBug(source: string, tree: Node, bug: Bug, isPython: boolean)
   if (!place || places.length !== count) {
     const lines = places.map(({ start }) => source.slice(0, start).split("\n").length);
     throw new Error(
-      `${bug.operator} of ${bug.of}: ${count} places expected, found in lines ${lines.join(", ")}`,
+      `${bug.operator} of ${bug.of}: expected ${count} times, found in lines ${lines.join(", ")}`,
     );
   }
   return source.slice(0, place.start) + place.text + source.slice(place.end);

@@ -152,9 +152,12 @@ async function inTrees<Item>(
 
 const mutants = mutantsOf();
 const words = process.argv.slice(2);
-const chosen = mutants.filter(
-  ({ what, file }) => words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
-);
+const chosen =
+  problems.length > 0
+    ? []
+    : mutants.filter(
+        ({ what, file }) => words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
+      );
 const trees = Array.from({ length: Math.min(availableParallelism(), 4) }, copyTree);
 const removeTrees = () => {
   for (const pid of running) endGroup(pid);
