@@ -1,4 +1,4 @@
-"""Prints the syntax trees of Python files, in a list, in the form of those of TypeScript (ESTree) that `place.ts` reads."""
+"""Prints the syntax trees of Python files, as a list, in the form that `place.ts` reads (ESTree)."""
 
 import ast
 import json
