@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -63,13 +64,13 @@ function treesOf(files: readonly string[]): ReadonlyMap<string, Node> {
 const sourceOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
 
 function mutantsOf(): Mutant[] {
-  const trees = treesOf(Object.keys(list));
+  const trees = treesOf(Object.keys(list).filter((file) => existsSync(join(ROOT, file))));
   return Object.entries(list).flatMap(([file, bugs]) =>
     bugs.flatMap(({ what, bug, test = ownTest(file) }) => {
       const tree = trees.get(file);
       try {
-        const text = tree ? withBug(sourceOf(file), tree, bug, file.endsWith(".py")) : "";
-        return [{ what, file, text, test }];
+        if (!tree) throw new Error("there is no such file");
+        return [{ what, file, text: withBug(sourceOf(file), tree, bug, file.endsWith(".py")), test }];
       } catch (error) {
         problems.push(`${file}: ${what}: ${(error as Error).message}`);
         return [];
