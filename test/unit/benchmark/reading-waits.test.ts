@@ -36,18 +36,6 @@ test("without the line it ends after the time-out, and says so", async () => {
   expect(await waits.at("drained")).toBe("late");
 });
 
-test("a line that comes too late is not taken for that of the next moment", async () => {
-  const { input, waits } = waitsFor(SHORT_S);
-  expect(await waits.at("connected")).toBe("late");
-  input.write("read\n");
-  await sleep(20);
-  expect(await waits.at("drained")).toBe("late");
-  // Those of the second and third moment.
-  input.write("read\nread\n");
-  await sleep(20);
-  expect(await waits.at("finished")).toBe("in time");
-});
-
 test.each<[string, (input: PassThrough) => void]>([
   ["has ended", (input) => void input.end()],
   ["fails", (input) => void input.destroy(new Error("EBADF"))],

@@ -28,11 +28,3 @@ test("a listener that comes later gets the lines so far, once and in order", () 
   stderr.emit("data", Buffer.from("rd\n"));
   expect(heard).toEqual(["first", "second", "third"]);
 });
-
-test("without lines on standard error the last lines are those of standard output", async () => {
-  const { stdout, output } = outputOfStreams();
-  stdout.emit("data", Buffer.from(`${Array.from({ length: 50 }, (_, n) => n).join("\n")}\n`));
-  await output.firstOutput;
-  expect(output.lastLines()).toHaveLength(40);
-  expect(output.lastLines().at(-1)).toBe("49");
-});

@@ -18,16 +18,6 @@ describe("the run delay of threads", () => {
     expect(runDelayBetween(before, after)).toBe(3_700);
   });
 
-  test("is that of the new thread if an id was reused", () => {
-    expect(runDelayBetween(new Map([["7", 500_000]]), new Map([["7", 40]]))).toBe(40);
-  });
-
-  test("of processes that have ended is unknown", async () => {
-    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
-    await once(child, "exit");
-    expect(await readRunDelays([child.pid ?? 0])).toBeUndefined();
-  });
-
   test.skipIf(process.platform !== "linux")("is read of all threads of a process", async () => {
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000); console.log(1)"], {
       stdio: ["ignore", "pipe", "ignore"],

@@ -115,13 +115,6 @@ describe("+tuned passes one effective bound for a reply", () => {
     for (const name of ["protocol", "RESP", "socketTimeout", "connectTimeout"])
       expect(passed).not.toHaveProperty(name);
   });
-
-  test("node-redis connects again after a socket time-out", async () => {
-    const { passed } = await opened("node-redis+tuned");
-    const { socket } = passed as { socket: { reconnectStrategy(retries: number): unknown } };
-    expect(socket).toMatchObject({ socketTimeout: 5_000 });
-    expect(socket.reconnectStrategy(0)).toBeTypeOf("number");
-  });
 });
 
 describe("the report of the settings", () => {
@@ -134,18 +127,6 @@ describe("the report of the settings", () => {
     library.hello = hello;
     for (const client of ["ioredis", "node-redis", "valkey-glide"])
       expect((await opened(`${client}+defaults`)).settings.protocol, client).toBe("RESP3");
-  });
-
-  test("names no value that was not passed", async () => {
-    const { settings } = await opened("ioredis+defaults");
-    expect(settings).toMatchObject({ protocol: "default", request_timeout_ms: "default" });
-    // The library has no such setting.
-    expect(settings.inflight_requests_limit).toBeNull();
-    expect((await opened("node-redis+tuned")).settings).toMatchObject({
-      request_timeout_ms: 0,
-      socket_timeout_ms: 5_000,
-      connect_timeout_ms: "default",
-    });
   });
 });
 

@@ -63,12 +63,10 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     ["clients: [none\n", "campaign.yaml:"],
     ["- none\n", "campaign.yaml:1", "key: value"],
     ["clients: {a: b}\n", "campaign.yaml:1", "a value or a list"],
-    ["clients:\n", "campaign.yaml:1", "a value or a list"],
     ["clients: &a [none]\ntraffic: *a\n", "campaign.yaml:2", "a value or a list"],
     ['clients: "none\\0"\n', "campaign.yaml:1 clients", "control characters"],
     ["clients: $(touch x)\n", "not of the form"],
     ["store-url: redis://a\n", 'there is no setting "store-url"'],
-    ["config: other.yaml\n", 'there is no setting "config"'],
     ["preset: quik\n", "campaign.yaml:1 preset", "did you mean quick?"],
     ["", "--clients is missing"],
   ])("%j", async (text, ...parts) => {
@@ -80,16 +78,6 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
       EXIT.usage,
       ...parts,
     );
-  });
-
-  test("a text that is far too long", async () => {
-    const text = `clients: ${"x".repeat(5000)}\n`;
-    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1 clients", "at most 4096");
-  });
-
-  test("a file that does not exist", async () => {
-    const argv = ["--config", "/no/such.yaml"];
-    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
   });
 
   test("a manifest of schema 1, with the remedy", async () => {

@@ -25,7 +25,7 @@ test("a generator that hangs is named, not one that waits for it; sooner than on
   await pass(SILENCE_S + WARMUP_S - 1);
   expect(found).toEqual([]);
   await pass(3);
-  expect(found).toEqual(["generator-2: said nothing for 65 s: it hangs, or its machine does"]);
+  expect(found).toEqual([expect.stringMatching(/^generator-2: .*65 s/)]);
   expect(Math.max(SILENCE_S, START_S)).toBeLessThan(OTHERS_TIMEOUT_S);
 });
 
@@ -35,7 +35,7 @@ test("one that never says a word has the time that many others need to start", a
   await pass(START_S - 1);
   expect(found).toEqual([]);
   await pass(3);
-  expect(found).toEqual(["generator-2: said nothing for 110 s: it hangs, or its machine does"]);
+  expect(found).toEqual([expect.stringMatching(/^generator-2: .*110 s/)]);
 });
 
 test("who waits may be silent for ever, and is expected again when all go on", async () => {

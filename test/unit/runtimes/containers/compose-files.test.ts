@@ -115,15 +115,6 @@ describe.each(STORES)("the %s nodes of the compose files", (store) => {
   });
 });
 
-test("memcached runs the program, image and arguments that campaigns run, by its profile alone", () => {
-  const { program = "", image, arguments: settings = [] } = findStore("memcached");
-  expect(compose("docker-compose.yml").services.memcached).toMatchObject({
-    profiles: ["memcached"],
-    image: `\${${image?.variable}:-${image?.name}}`,
-    entrypoint: [program, ...settings],
-  });
-});
-
 test.each(["server", "loadtest"])(
   "Dockerfile.%s starts from the compose files' Node.js, and needs no BuildKit",
   (id) => {

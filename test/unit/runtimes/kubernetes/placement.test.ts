@@ -104,14 +104,6 @@ describe("a pod", () => {
     expect(spec?.hostNetwork).toBeUndefined();
   });
 
-  test("without a CPU cap takes its place on a full node, and is not slowed down", () => {
-    const { spec } = podOf({ ...specification, part: { ...specification.part, isUncapped: true } });
-    expect(spec?.containers[0]?.resources).toEqual({
-      requests: { cpu: "10m", memory: "1024" },
-      limits: { memory: "1024" },
-    });
-  });
-
   test("has Kubernetes replace its own address alone in commands and variables", () => {
     const [container] = podOf(specification).spec?.containers ?? [];
     expect(container?.args).toEqual(["node", "$$(HOME)", "$(POD_IP)", "$$$$x"]);

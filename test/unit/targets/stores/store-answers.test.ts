@@ -19,11 +19,6 @@ test("the version is the store's own, not the compatible Redis version", () => {
   expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
 });
 
-test("nodes with one version give one version, with two versions both", () => {
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY])).toBe("9.1.2");
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY.replace("9.1.2", "9.1.3")])).toBe("9.1.2, 9.1.3");
-});
-
 test("a store other than the requested one is an error that names both [R-other-store-3]", () => {
   expect(() => versionFromInfo("redis", [VALKEY])).toThrow("valkey 9.1.2, but redis");
   expect(() => versionFromInfo("valkey", [VALKEY, REDIS])).toThrow("redis 8.0.2, but valkey");
@@ -44,12 +39,6 @@ test("one key is found for each primary, even if its slots are fragmented", asyn
     keySlot: async (key) => slotOf[key] ?? 150,
   });
   expect(keys).toEqual(["preload-{0}", "preload-{2}", "preload-{3}"]);
-});
-
-test("a cluster without slots is an error", async () => {
-  await expect(shardKeys({ slots: async () => [], keySlot: async () => 0 })).rejects.toThrow("no slots");
-  const unreachable = { slots: async () => [[0, 0, ["a"]]], keySlot: async () => 1 };
-  await expect(shardKeys(unreachable)).rejects.toThrow("no key found for 1");
 });
 
 /** Registers a store as a plugin does. */
