@@ -98,7 +98,9 @@ class _Values:
         self._upto = list(accumulate(together[value] for value in self._values))
         self.count = self._upto[-1]
         self.least, self.most = self._values[0] / 1000, self._values[-1] / 1000
-        total, squares = (sum(value**power * number for value, number in together.items()) for power in (1, 2))
+        total, squares = (
+            sum(value**power * number for value, number in together.items()) for power in (1, 2)
+        )
         self.mean = round(total / self.count / 1000, 3)
         self.deviation = round(math.sqrt(squares * self.count - total**2) / self.count / 1000, 3)
 
