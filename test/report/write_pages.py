@@ -1,6 +1,6 @@
 """Writes campaigns to look at, and their pages: python3 test/report/write_pages.py DIR
 
-They are `report`, `faults`, `machines`, `layout` (a packed campaign), and `campaigns`, of which there are several.
+They are `report`, `faults`, `machines`, `layout` (a packed campaign), and several in `campaigns`.
 """
 
 import sys
@@ -37,8 +37,8 @@ THROUGHPUTS = {
 
 
 def write_report(folder: Path) -> None:
-    """Both topologies, both workloads, both controls, two stores, clients under their own scripts and under the
-    one for all, and runs that are invalid, suspect, failed and missing."""
+    """Both topologies, workloads and controls, two stores, clients under their own scripts and under the one
+    for all, and runs that are invalid, suspect, failed and missing."""
     configurations, results = [], []
     for label, throughputs in THROUGHPUTS.items():
         for changes, factor in (({}, 1.0), (HEAVY, 0.2)):
