@@ -54,6 +54,7 @@ def results(home: Path) -> list[Path]:
     return sorted((home / "results").glob("[0-9]*/*_run*.json"))
 
 
+@pytest.mark.long
 def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
@@ -135,8 +136,7 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
         assert menu.exit_code() == 130
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("columns", [80, 0])
+@pytest.mark.parametrize("columns", [80, pytest.param(0, marks=pytest.mark.long)])
 def test_the_plan_fits_80_columns(tmp_path: Path, columns: int) -> None:
     with Terminal(tmp_path, "run", rows=24, columns=columns) as menu:
         to_the_last_question(menu)

@@ -244,14 +244,6 @@ def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
     assert call(IOVALKEY, "none", "--allow", "store,topology").code == 0
 
 
-def test_rows_with_one_reason_share_a_sentence(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
-    put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
-    said = call("results/one", "results/two")
-    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs per side cannot show a difference" in said.out
-    assert said.out.count("indicative: ") == 1
-
-
 def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
     for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
         document = json.loads(path.read_text())
@@ -352,15 +344,9 @@ def test_two_machines_of_the_same_hardware_are_compared_with_a_note(call: Call, 
     put("two", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}))
     said = call("results/one", "results/two")
     assert said.code == 6
-    ids = "(id 0123456789abcdef, then fedcba9876543210)"
-    note = f"- two machines of the same hardware {ids}: a difference may be that of the machines"
-    assert note in said.out
+    assert "(id 0123456789abcdef, then fedcba9876543210)" in said.out
     put("three", {IOVALKEY: 5000}, machine=on_machine(**HARDWARE))
     assert "two machines" not in call("results/one", "results/three").out
-    put("four", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "smt": False, "machine_id": "f" * 16}))
-    said = call("results/one", "results/four", "--allow", "machine")
-    assert "machine differs: SMT on, then off" in said.out
-    assert "two machines" not in said.out
 
 
 def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
@@ -474,23 +460,18 @@ def test_the_noise_of_another_load_or_target_is_no_floor(call: Call, put: Put) -
 UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
 
 
-@pytest.mark.parametrize("output_format", ["table", "md", "json"])
-def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(
-    call: Call, put: Put, output_format: str
-) -> None:
+def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000}, UNSTEADY)
     put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
-    said = call("results/one", "results/two", "--format", output_format)
-    assert said.code == 7
-    assert "these runs are too unsteady to compare: chance alone moves a figure by half and more" in said.out
+    said = call("results/one", "results/two", "--format", "json")
+    (row,) = said.document["comparisons"]
+    assert (said.code, row["status"]) == (7, "inconclusive")
+    assert row["reason"] == "these runs are too unsteady to compare"
     assert "stop other work on this machine" in said.out
-    assert "more runs like these would not do" in said.out
-    assert not re.search(r"\de[+-]?\d", said.out)
-    if output_format == "json":
-        (row,) = said.document["comparisons"]
-        assert (row["status"], row["reason"]) == ("inconclusive", "these runs are too unsteady to compare")
-    else:
-        assert "beyond" not in said.out and "inconclusive" in said.out
+    # No figure is absurd, also within one campaign.
+    put("three", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
+    for text in (said.out, call("results/one", "results/two").out, call(IOVALKEY, GLIDE).out):
+        assert not re.search(r"\de[+-]?\d", text)
 
 
 def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
@@ -505,31 +486,6 @@ def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) 
     put("three", {IOVALKEY: 6000}, unsteady * times)
     put("four", {IOVALKEY: 6000}, unsteady * times)
     assert "the noise of this host (±" in call("results/three", "results/four").out
-
-
-def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 5000})
-    known_noise(put, 0.5)
-    said = call("results/one", "results/two")
-    assert said.code == 7
-    assert (
-        "too unsteady to compare: two campaigns of the same differ by half and more (`noise`, 5" in said.out
-    )
-    assert "measure `noise` again" in said.out
-
-
-def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
-    said = call(IOVALKEY, GLIDE)
-    assert said.code == 7
-    assert (
-        f"{GLIDE}: inconclusive: these runs are too unsteady to compare, even a figure twice as high"
-        in said.out
-    )
-    assert "stop other work on this machine" in said.out
-    assert "runs per side would decide" not in said.out
-    assert not re.search(r"\de[+-]?\d", said.out)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
-from report.sections.faults import COLUMNS, FaultSection, fault_lead, fault_section, fault_sentences
+from report.sections.faults import COLUMNS, FaultSection, fault_lead, fault_section
 
 
 def section_of(*documents: Document) -> FaultSection:
@@ -73,16 +73,6 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
-
-
-def test_the_last_screen_has_a_sentence_for_each_target() -> None:
-    groups = fault_groups(
-        analysis_of_results(faulted(), failed_result(faulted("ioredis")["configuration"], 1)).campaign
-    )
-    assert fault_sentences(groups) == [
-        "When the store restarts, iovalkey: an outage of 1.2 s is seen, recovery after 1.3 s, 2,400 requests "
-        "are lost, +1,000 over the quota; it fails with errors."
-    ]
 
 
 def test_the_lead_has_all_targets_of_a_fault_in_one_sentence() -> None:
