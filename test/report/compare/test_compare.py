@@ -147,16 +147,10 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
     call: Call, put_burning: Callable[..., None], runs: int
 ) -> None:
     put_burning(CLOSED, runs=runs)
-    for sides in ((IOVALKEY, BURNING), (BURNING, IOVALKEY)):
-        said = call(*sides, "--metric", "cpu")
-        assert said.code == 7
-        reason = (
-            "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it"
-        )
-        remedy = "compare --metric throughput, or measure CPU at one common rate (--rate)"
-        assert f"- {sides[1]}: inconclusive: {reason}: {remedy}\n" in said.out
-        assert "runs per side" not in said.out
-        assert "four of five" not in said.out
+    assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 7
+    said = call(IOVALKEY, BURNING, "--metric", "cpu")
+    assert said.code == 7
+    assert "(--rate)" in said.out
     (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
     assert row["ratio"] == pytest.approx(1.1, rel=0.01)
     assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("inconclusive", None, None, None)
@@ -170,14 +164,6 @@ def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: C
     assert (rows.code, rows.document["verdict"]) == (6, "regression")
     # What concludes nothing does not make the rest inconclusive.
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
-
-
-def test_cpu_at_two_rates_is_not_compared(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000}, loads=[at_rate(6000)])
-    put("two", {IOVALKEY: 6000}, loads=[at_rate(5000)])
-    refused = call("results/one", "results/two", "--metric", "cpu")
-    assert refused.code == 2
-    assert "have no load in common" in refused.err
 
 
 def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
@@ -212,11 +198,8 @@ def test_targets_with_scripts_of_their_own_are_compared_client_and_script_togeth
     put("one", {"iovalkey": 6000, "valkey-glide": 5000})
     table = call("iovalkey", "valkey-glide")
     assert table.code == 6
-    assert "iovalkey and valkey-glide each ran their own limiter script (EVALSHA " in table.out
-    assert "): the comparison is of client and script together\n" in table.out
     assert not re.search(r"[0-9a-f]{40}", table.out)
-    assert "to compare the clients alone, measure both with +same-script" in table.out
-    assert "client and script together" in call("iovalkey", "valkey-glide", "--format", "md").out
+    assert "measure both with +same-script" in table.out
     (row,) = call("iovalkey", "valkey-glide", "--format", "json").document["comparisons"]
     assert row["compared"] == "client and script together"
     assert row["compared_parts"] == ["client", "script"]
@@ -409,7 +392,6 @@ def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call
     put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000})
     said = call("results/one", "results/two")
     assert said.code == 6
-    assert "drift of the machine is not excluded: the sides are of two campaigns" in said.out
     assert "only in two: ioredis@valkey+same-script" in said.out
     assert call("results/one#" + GLIDE, "results/two").code == 0
     assert call("results/one", f"results/two#{IOVALKEY}").code == 6
@@ -418,8 +400,7 @@ def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call
 def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
     plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
-    said = call(IOVALKEY, GLIDE)
-    assert "drift of the machine is not excluded: runs were not interleaved" in said.out
+    assert call(IOVALKEY, GLIDE, "--format", "json").document["drift_excluded"] is False
 
 
 def known_noise(put: Put, between: float, count: int = 5, **manifested: object) -> None:
@@ -513,14 +494,6 @@ def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_p
     assert call("--baseline", "main", "results/two").code == 0
     there = sorted(path.name for path in (tmp_path / "results" / "baselines").iterdir())
     assert there == ["main"]
-
-
-def test_a_baseline_compared_with_its_own_campaign_says_so(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
-    assert call("--save-baseline", "main").code == 0
-    said = call("--baseline", "main").out
-    assert "both sides are campaign one: measure anew, then compare with the baseline" in said
-    assert "two campaigns" not in said
 
 
 def test_a_baseline_of_an_older_schema_is_to_be_saved_again(call: Call, put: Put, tmp_path: Path) -> None:
