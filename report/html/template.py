@@ -89,9 +89,13 @@ def render_template(
     """
     codes = [_inline_script(path) for path in (*BASE_SCRIPTS, *scripts)]
     sheets = [path.read_text(encoding="utf-8") for path in (*BASE_STYLES, *styles)]
-    return _environment().get_template(name).render(
-        policy=content_security_policy(codes),
-        style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
-        scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
-        **context,
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            policy=content_security_policy(codes),
+            style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
+            scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
+            **context,
+        )
     )
