@@ -61,7 +61,7 @@ def content_security_policy(scripts: Sequence[str]) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Its templates are compiled once."""
+    """One for all pages: it keeps the compiled templates."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),
