@@ -33,6 +33,11 @@ function unit(name: string, files: { include?: string[]; exclude?: string[] }, i
   return { test: { ...test, isolate, unstubEnvs: true } };
 }
 
+function browser() {
+  const { test } = project("browser", 180_000, true);
+  return { test: { ...test, globalSetup: ["test/browser/setup.ts"] } };
+}
+
 /** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
 function plugin() {
   const { test } = project("plugin", 300_000, false);
@@ -70,7 +75,7 @@ export default defineConfig({
         exclude: [ALONE],
       }),
       project("alone", 300_000, false, { include: [ALONE] }),
-      project("browser", 180_000, true),
+      browser(),
       project("containers", 300_000, false),
       project("kubernetes", 300_000, false),
       plugin(),

@@ -130,7 +130,8 @@ def test_another_python_that_comes_first_uses_what_is_there(
     assert (folder / "kept").exists()
 
 
-@pytest.mark.parametrize("loss", ["gone", pytest.param("another", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("loss", ["gone", "another"])
 def test_made_again_where_its_own_python_cannot_load_the_packages(
     package: Path, cache: Path, loss: str
 ) -> None:
@@ -146,6 +147,7 @@ def test_made_again_where_its_own_python_cannot_load_the_packages(
     assert not (folder / "left over").exists()
 
 
+@pytest.mark.long
 def test_packages_that_cannot_be_had_are_one_line(package: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(package, tmp_path / "other"))
     wrong = (other / "requirements.txt").read_text(encoding="utf-8").replace("sha256:", "sha256:0", 1)[:-2]

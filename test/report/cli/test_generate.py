@@ -48,16 +48,17 @@ def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: 
     assert (campaign / "report" / "index.html").is_file()
 
 
-def test_summary_on_standard_output(campaign: Path, tmp_path: Path) -> None:
-    done = call("--summary-json", campaign, cwd=tmp_path)
-    assert json.loads(done.stdout)["schema"] == "ratelimit-bench/summary"
+def test_summary_on_standard_output(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--summary-json", str(campaign)]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "ratelimit-bench/summary"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"]])
-def test_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
-    done = call(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "usage:" in done.stderr
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(arguments)
+    assert error.value.code == 2
+    assert "usage:" in capsys.readouterr().err
 
 
 def copied_script(folder: Path) -> Path:
