@@ -74,7 +74,7 @@ export const programs: readonly Mutant[] = [
     replace: "if (this.#isClosed) return;",
     test: "test/unit/benchmark/drivers/limiter/channel.test.ts",
   },
-  // src/probe
+  // src/helpers
   {
     what: "a field of INFO that contains a colon is cut off",
     file: "src/targets/stores/resp/nodes.ts",
@@ -91,10 +91,10 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "a probe does not end with its owner",
-    file: "src/probe/index.ts",
+    file: "src/helpers/probe/index.ts",
     find: "resolve(EXIT.done));",
     replace: "setInterval(() => {}, 1000));",
-    test: "test/integration/probe/probe.test.ts",
+    test: "test/integration/helpers/probe/probe.test.ts",
   },
   // src/runtimes
   {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { messageOf } from "../contract/errors.js";
-import type { LinkQuestion, LinkReading } from "../contract/machine-probe.js";
-import { rounded, sum } from "../contract/numbers.js";
+import { messageOf } from "../../contract/errors.js";
+import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import { clockOffsetOf, type Exchange, roundTripMs } from "./clock-offset.js";
 import {
   arrivingBitsPerSecond,

@@ -1,5 +1,5 @@
-import type { ClockOffset } from "../contract/machines.js";
-import { rounded } from "../contract/numbers.js";
+import type { ClockOffset } from "../../contract/machines.js";
+import { rounded } from "../../contract/numbers.js";
 import { WALL_CLOCK_ERROR_US } from "./wall-clock.js";
 
 /** An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied by the other. */
