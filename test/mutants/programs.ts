@@ -106,7 +106,7 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "containers keep their capabilities",
-    file: "src/runtimes/containers/specification.ts",
+    file: "src/runtimes/containers/container-options.ts",
     find: 'CapDrop: ["ALL"],',
     replace: "",
     test: "test/unit/runtimes/containers/containers.test.ts",

@@ -7,8 +7,8 @@ import { KubernetesApi } from "./api.js";
 import { apiFailure } from "./failures.js";
 import { OURS } from "./labels.js";
 import { checkPermissions } from "./permissions.js";
+import { GRACE_S } from "./pod.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
-import { GRACE_S } from "./specification.js";
 
 /** As `process.arch` names an architecture. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };

@@ -13,7 +13,7 @@ const parse = (argv: readonly string[], env: Environment = {}) => {
   return request;
 };
 
-test("the defaults are those of the specification", () => {
+test("the defaults are those of the original", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
     clients: ["all"],
     layers: ["server"],
