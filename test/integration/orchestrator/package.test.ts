@@ -115,6 +115,13 @@ test("the package holds what it runs and builds images from, and nothing that on
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
 });
 
+test("it installs without what only Kubernetes needs, and a campaign there names the command that installs it", () => {
+  expect(existsSync(join(project, "node_modules/@kubernetes"))).toBe(false);
+  const run = installed("run", "--runtime", "kubernetes", "--clients", "none", "--dry-run");
+  expect(run.code).toBe(3);
+  expect(run.stderr).toMatch(/npm install @kubernetes\/client-node@\d+\.\d+\.\d+/);
+});
+
 test("every link of its pages leads to a file in it", () => {
   const names = packedNames();
   const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
