@@ -167,7 +167,8 @@ test("--help lists the commands, and each explains itself", () => {
   expect(code).toBe(0);
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name ?? "");
   expect(names).toEqual(expect.arrayContaining(["run", "single", "clean", "version", "completion", "help"]));
-  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [options]");
+  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [flags]");
+  expect(installed("help", "faults").stdout).toContain("--fault ");
 });
 
 test("a campaign runs, its result is valid, and its report is in ./results", () => {
