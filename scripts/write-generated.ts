@@ -56,7 +56,7 @@ const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       `src/contract/schemas/${name}.schema.json`,
-      json(z.toJSONSchema(schema)),
+      json(z.toJSONSchema(schema, { reused: "ref" })),
     ]),
   ),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
