@@ -10,7 +10,7 @@ export interface Exchange {
   answered_ms: number;
 }
 
-/** Of both clocks; of a moment in milliseconds since 1970, twice; and of the figures themselves. */
+/** Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures themselves. */
 const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
 
 /** How long an exchange was under way, without the time that the other one took. */

@@ -27,11 +27,11 @@ export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
   runNonce: string;
-  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
+  /** The traffic's seed; the same for all configurations of a round, so that they get the same requests. */
   seed: number;
   warmupS: Warmup;
   workers: number;
-  /** As requested; the runtime applies what it can. */
+  /** The requested caps; the runtime applies what it can. */
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;

@@ -61,7 +61,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
-  /** As this engine has them, by program. */
+  /** Images of this engine by program. */
   readonly #images = new Map<string, Promise<ImageFacts>>();
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();

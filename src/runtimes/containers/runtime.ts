@@ -222,7 +222,7 @@ export class ContainerRuntime implements Runtime {
     return this.#hosts.flatMap(({ spec }) => (spec?.roles.includes(kind) ? spec.name : []));
   }
 
-  /** As the smallest of the machines applies them. */
+  /** The caps that the smallest of the machines applies. */
   appliedCaps(caps: Caps): Caps {
     return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
   }

@@ -84,7 +84,7 @@ export class PodPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
-  /** Of the supervisor's lines in the log. */
+  /** The mark of the supervisor's lines in the log. */
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;

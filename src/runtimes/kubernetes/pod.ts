@@ -12,7 +12,7 @@ import { SUPERVISOR } from "./supervisor.js";
 export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
-/** Of a role without a cap: a pod without limits could be slowed down, or evicted, for others. */
+/** A role without a cap gets these: a pod without limits could be slowed down, or evicted, for others. */
 export const DEFAULT_CAPS = { cpus: 2, memory_bytes: 1024 * MIB };
 /** An idle pod in which the probe runs. */
 export const HELPER_CAPS = { cpus: 0.5, memory_bytes: 384 * MIB };
@@ -33,13 +33,13 @@ export interface PodRequest {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   caps: Caps;
-  /** Of the supervisor's lines. */
+  /** The mark of the supervisor's lines. */
   mark: string;
   /** A ConfigMap with the part's files, by key and path; absent without any. */
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;
   /** Ports on which it listens, where it shares its node's. */
   hostPorts?: readonly number[] | undefined;
-  /** Which goes with the campaign's ConfigMap. */
+  /** The campaign's ConfigMap, with which the pod goes. */
   owner?: V1OwnerReference;
   metadata: ReturnType<typeof campaignMetadata>;
   access: Pick<KubernetesAccess, "nodes" | "host_network">;
@@ -54,7 +54,7 @@ const escaped = (text: string): string =>
     .map((piece) => piece.replaceAll("$", "$$$$"))
     .join(OWN_ADDRESS);
 
-/** Of an uncapped part, which is idle during a run: enough for a place on every node. */
+/** An uncapped part is idle during a run: this is enough for a place on every node. */
 const IDLE_CPU = "10m";
 
 /** Quantities as Kubernetes writes them. */

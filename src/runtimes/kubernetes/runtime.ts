@@ -565,7 +565,7 @@ export class KubernetesRuntime implements Runtime {
         .filter((name) => name.startsWith(this.#name));
       if (names.length === 0) return [];
       if (Date.now() > deadline) return names.map((name) => `the pod ${name}`);
-      // By force only where its node does not end it: else the object would be gone before its processes.
+      // It is removed by force only where its node does not end it: else the object would be gone before its processes.
       const isLate = Date.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
       for (const name of isLate ? names : []) await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
       await sleep(200);
