@@ -91,9 +91,9 @@ export const programs: readonly Mutant[] = [
   },
   {
     what: "a probe does not end with its owner",
-    file: "src/helpers/probe/index.ts",
-    find: "resolve(EXIT.done));",
-    replace: "setInterval(() => {}, 1000));",
+    file: "src/helpers/common.ts",
+    find: '.once("close", resolve);',
+    replace: '.once("close", () => setInterval(() => {}, 1000));',
     test: "test/integration/helpers/probe/probe.test.ts",
   },
   // src/runtimes
