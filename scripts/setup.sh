@@ -47,7 +47,7 @@ if [[ ${stamp#*: } != "$packages" || " $enough " != *" ${stamp%%: *} "* ]]; then
       writeFileSync(`${folder}/${name}`, JSON.stringify(manifest));
     }' "$new" ${kept[@]+"${kept[@]}"}
   (cd "$new" && npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --loglevel=error >&2) ||
-    fail 'npm ci failed: see above'
+    fail 'npm could not install the packages: see above'
   printf '%s: %s' "${enough%% *}" "$packages" >"$new/node_modules/.setup-stamp"
   rm -rf node_modules
   mv "$new/node_modules" .
