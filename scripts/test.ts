@@ -90,7 +90,7 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
 }
 
-/** As many at once as there are CPUs. */
+/** One step per CPU runs at a time. */
 async function runGroup(steps: readonly Step[]): Promise<void> {
   const waiting = [...steps];
   const worker = async (): Promise<void> => {

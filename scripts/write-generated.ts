@@ -12,7 +12,9 @@ import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
+import { definition as singleRun } from "../src/orchestrator/commands/single.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
+import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { groups } from "../src/targets/groups.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
@@ -22,6 +24,7 @@ import { limitersPage } from "./limiters-page.js";
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions;
+ * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
@@ -42,12 +45,14 @@ const schemas = {
   audit: auditSchema,
 };
 const architecture = "docs/architecture.md";
+const helpOf = (topic?: string): string =>
+  campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
 
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       `src/contract/schemas/${name}.schema.json`,
-      json(z.toJSONSchema(schema)),
+      json(z.toJSONSchema(schema, { reused: "ref" })),
     ]),
   ),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
@@ -63,6 +68,9 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/dimensions.json": json(
     dimensions.map(({ key, one, other, layers }) => ({ key, one, other, layers })),
   ),
+  "scripts/help/run.txt": helpOf(),
+  "scripts/help/single.txt": singleRun().name("./scripts/run-benchmark.sh").helpInformation(),
+  ...Object.fromEntries(topics.map((topic) => [`scripts/help/${topic}.txt`, helpOf(topic)])),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
   [architecture]: read(architecture).replace(

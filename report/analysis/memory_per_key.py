@@ -43,7 +43,7 @@ class KeyMemory:
     """One target. `slopes` begin with its figure; without any, `reason` says why."""
 
     identity: Identity
-    """Of its row with the fewest keys."""
+    """The identity of its row with the fewest keys."""
     runtime: str
     summary_ids: tuple[str, ...]
     slopes: tuple[Slope, ...]

@@ -67,7 +67,7 @@ class ServerNumber:
 
     @cached_property
     def _caps(self) -> Mapping[str, Mapping[str, Any]]:
-        """By kind of role: what was asked for, else the runtime's own; nothing where it applies none."""
+        """Caps by kind of role: what was asked for, else the runtime's own; nothing where it applies none."""
         runtime = self.runs[0].runtime or {}
         if not runtime.get("caps_applied"):
             return {}
@@ -95,7 +95,7 @@ class ServerNumber:
 
     @property
     def _cpus(self) -> int | None:
-        """Of the machine, or those that all kinds of roles are pinned to."""
+        """CPUs of the machine, or those that all kinds of roles are pinned to."""
         kinds = {role.kind for role in self.measured[0].roles.values()}
         pinned = [str(self._caps.get(kind, {}).get("cpuset", "")) for kind in kinds]
         if pinned and all(pinned):

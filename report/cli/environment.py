@@ -45,7 +45,7 @@ def cached_environment() -> Path:
     kind = f"{sys.platform} {platform.machine()}"
     digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
-    # By the XDG rules a relative path counts as unset.
+    # The XDG rules treat a relative path as unset.
     base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     return base / "ratelimit-bench" / f"venv-{digest}"
 

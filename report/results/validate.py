@@ -124,10 +124,11 @@ class _SchemaCheck:
 def _result_checks() -> dict[str, _SchemaCheck]:
     """One check a status, so that an error names the field and not the alternative."""
     checks = {}
-    for alternative in _schema("result")["oneOf"]:
+    schema = _schema("result")
+    for alternative in schema["oneOf"]:
         status = alternative["properties"]["status"]
         for value in status.get("enum", [status.get("const")]):
-            checks[value] = _SchemaCheck(alternative)
+            checks[value] = _SchemaCheck({**alternative, "$defs": schema["$defs"]})
     return checks
 
 

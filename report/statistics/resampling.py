@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 2000
 
-#: Of fewer runs the interval of a median holds less than 95 %: even lowest to highest leaves out more.
+#: The interval of a median of fewer runs holds less than 95 %: even lowest to highest leaves out more.
 MIN_RUNS_FOR_95_PERCENT = 6
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the repository of a release into package.json: name-repository.sh https://github.com/OWNER/ratelimit-bench
+# Writes the repository of a release into package.json: name-repository.sh https://github.com/somebody/ratelimit-bench
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/ci/common.sh

@@ -214,7 +214,7 @@ function requireLimits({ generator: { traffic, load }, limits }: GeneratorRunSpe
   );
 }
 
-/** Of all workers together. */
+/** The counts of all workers together. */
 function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {

@@ -82,7 +82,7 @@ const storeBinarySchema = z.strictObject({
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({
-  /** As the user wrote it, e.g. `p99<10ms`. */
+  /** The text that the user wrote, e.g. `p99<10ms`. */
   text: z.string(),
   metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
@@ -101,7 +101,7 @@ const harnessSchema = z.strictObject({
 
 /** One of the machines of a campaign that runs on several. */
 const campaignMachineSchema = runtimeMachineSchema.extend({
-  /** As a program on it finds them; absent where that failed. */
+  /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
   host_speed: hostSpeedProbeSchema.optional(),
   /** Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a computer of its own. */
@@ -183,7 +183,7 @@ export const manifestSchema = z.strictObject({
   runtime: runtimeFactsSchema,
   /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),
-  /** By store id, and `server` and `loadtest`. */
+  /** Facts of images by store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),

@@ -10,7 +10,7 @@ export const progressSecondShape = {
   requests_per_second: z.number().min(0),
   /** 0 to 1, of the answered requests; absent when nothing was answered. */
   limited_share: share.optional(),
-  /** Of the answered requests; absent when nothing was answered. */
+  /** The p99 of the answered requests; absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /** 0 to 1, of the busiest worker's event loop. From 0.9 on the generator may be the bottleneck (M6). */
   generator_event_loop_utilisation: share.optional(),
@@ -27,18 +27,18 @@ export const progressSecondShape = {
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 
-/** Of several generators: one has come to a moment at which it waits until all have. Nothing is read. */
+/** One of several generators has come to a moment at which it waits until all have. Nothing is read. */
 export const WAITING = "waiting";
 /** What a generator announces and then waits for; all generators of a run announce the same, in the same order. */
 export type AnnouncedPhase = ReadingPhase | typeof WAITING;
-/** Of several generators: the warm-up of one may end. It goes on until that of all may. */
+/** The warm-up of one of several generators may end. It goes on until that of all may. */
 export const STEADY = "steady";
 
 /** The line on a generator's standard input that lets it go on: all have announced the phase, and the counters are read. */
 export const READ_LINE = "read";
 /** How long the generator waits for that line. */
 export const READING_TIMEOUT_S = 15;
-/** Of several generators: how long one waits for the others, which may still start, warm up, or follow their requests. */
+/** How long one of several generators waits for the others, which may still start, warm up, or follow their requests. */
 export const OTHERS_TIMEOUT_S = 120;
 /** The line that ends the warm-up of all generators. */
 export const ALL_STEADY_LINE = "steady";

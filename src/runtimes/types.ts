@@ -19,7 +19,7 @@ export interface PartAllocation extends Node {
   plugins?: readonly string[];
   /** Folder of the library versions; absent without any. */
   versions?: string;
-  /** By the names in `Part.ports`. */
+  /** Ports by the names in `Part.ports`. */
   ports: Readonly<Record<string, number>>;
   /** Folder that holds `Part.files`, read-only in containers. */
   files: string;
@@ -30,7 +30,7 @@ export type PartFile = { path: string } | { text: string };
 
 /** A program that parts may run, besides those of this project. */
 export interface ProgramSource {
-  /** By which parts name it, e.g. `valkey`. */
+  /** The name that parts use, e.g. `valkey`. */
   id: string;
   /** What its roles are for; absent: a store. */
   kind?: RoleKind;
@@ -114,9 +114,9 @@ export type PartFaults = Readonly<Record<PartFault, true | string>>;
 
 export interface RunningPart {
   role: string;
-  /** As the other parts of the same run reach it. */
+  /** Where the other parts of the same run reach it. */
   address: Node;
-  /** By its name in `Runtime.machines`; absent where all parts run on one. */
+  /** A name in `Runtime.machines`; absent where all parts run on one. */
   machine?: string;
   /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
   process?: ProcessIdentity;

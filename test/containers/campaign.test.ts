@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { PORT } from "../../src/runtimes/containers/specification.js";
+import { PORT } from "../../src/runtimes/containers/container-options.js";
 import { Campaign } from "../helpers/campaign.js";
 import {
   added,

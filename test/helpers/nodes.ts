@@ -29,4 +29,4 @@ export const placesOf = (nodes: readonly TestStore[]): string =>
 
 /** Runs the probe with these actions. */
 export const probe = (actions: readonly string[], env: Readonly<Record<string, string>>) =>
-  runProgram("probe/index.js", actions, env).ended;
+  runProgram("helpers/probe/index.js", actions, env).ended;

@@ -32,7 +32,7 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
 /** The difference between two readings of the server's cumulative counters. */
 function difference(earlier: Reading, after: Reading): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
-  // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
+  // The server's own clock counts: ours has the time of the answer, which is later on a busy machine.
   const elapsed_us = (after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle = after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms;
@@ -63,7 +63,7 @@ const together = (at_ms: number, each: readonly ServerSample[]): ServerSample =>
 export class ServerMonitor {
   /** All servers together. */
   readonly samples: ServerSample[] = [];
-  /** Of each server, in order. */
+  /** One entry for each server, in order. */
   readonly samplesByServer: ServerSample[][];
   readonly failures: string[] = [];
   readonly #bases: readonly string[];

@@ -9,7 +9,7 @@ import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
 import { configurationText, rateUnit } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
-/** Of the slowest target's throughput: what is left lets every target work off what piled up during a fault. */
+/** Share of the slowest target's throughput: the rest lets every target work off what piled up during a fault. */
 const SHARE = 0.6;
 /** Measured seconds of each target, and of its warm-up. */
 const WINDOW_S = 5;

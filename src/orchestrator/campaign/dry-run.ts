@@ -30,7 +30,7 @@ import { pendingGeneratorsText } from "./generators-needed.js";
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  /** Of a search for the highest rate, whose trials follow from each other: what is likely. */
+  /** The likely range for a search for the highest rate, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number };
   /** Notices about the request. */
   notices: string[];

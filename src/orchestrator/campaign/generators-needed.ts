@@ -20,7 +20,7 @@ type GeneratorTrials = NonNullable<Plan["generator_trials"]>;
 
 /** What one trial showed. */
 export interface GeneratorTrial {
-  /** By M6. */
+  /** Whether the generator reached its limit (M6). */
   isSaturated: boolean;
   requests_per_second: number;
 }

@@ -11,7 +11,7 @@ import type { Runtime } from "../../runtimes/types.js";
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 
-/** As conditions name a kind of role. */
+/** The names of kinds of roles in conditions. */
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   server: "server",
   service: "service",

@@ -19,7 +19,7 @@ type TrialRecord = MaxRateState["trials"][number];
 export interface MaxRateSearchOptions {
   /** Its plan grows, and its `max_rate` member is kept up to date. */
   manifest: Manifest;
-  /** Of the campaign. */
+  /** The campaign's folder. */
   folder: string;
   /** Runs that an earlier session has measured, by result file. */
   completed: ReadonlyMap<string, unknown>;

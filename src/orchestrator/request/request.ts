@@ -51,7 +51,7 @@ export interface Request {
   limiters: string[];
   /** Where the load enters. */
   layers: Layer[];
-  /** Of the store layer; empty without it, like the two below. */
+  /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];
   operations: string[];
   payloadBytes: number[];

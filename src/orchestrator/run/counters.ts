@@ -20,10 +20,10 @@ interface EndReading {
   host: HostCpu | undefined;
   /** CPU time of the orchestrator. */
   harness_us: number;
-  /** By role; a role whose counters could not be read is absent. */
+  /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
-  /** By machine; empty where there is one. */
+  /** Counters by machine; empty where there is one machine. */
   machines: Readonly<Record<string, MachineCounters>>;
 }
 

@@ -27,11 +27,11 @@ export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
   runNonce: string;
-  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
+  /** The traffic's seed; the same for all configurations of a round, so that they get the same requests. */
   seed: number;
   warmupS: Warmup;
   workers: number;
-  /** As requested; the runtime applies what it can. */
+  /** The requested caps; the runtime applies what it can. */
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
@@ -157,9 +157,9 @@ const relayRole = (id: string, storeId: string): Role => ({
     const { host, port } = placeOf(storeId, places);
     return {
       role: id,
-      ...ownProgram("server", "relay"),
+      ...ownProgram("server", "helpers/relay"),
       takesInput: true,
-      arguments: (own) => ["dist/relay/index.js", own.bind, String(own.port), host, String(port)],
+      arguments: (own) => ["dist/helpers/relay/index.js", own.bind, String(own.port), host, String(port)],
       environment: () => ({}),
     };
   },
@@ -173,7 +173,7 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
   required: false,
   part: () => ({
     role: PROBE,
-    ...ownProgram("server", "probe", SERVE),
+    ...ownProgram("server", "helpers/probe", SERVE),
     interactive: true,
     environment: (allocation) => environmentOf(specs.forProbe(allocation), settings),
   }),
@@ -260,7 +260,7 @@ export const senderRole: Role = {
   required: false,
   part: () => ({
     role: SENDER,
-    ...ownProgram("loadtest", "sender"),
+    ...ownProgram("loadtest", "helpers/sender"),
     interactive: true,
     environment: () => ({}),
   }),
@@ -277,10 +277,10 @@ export const machineProbePart = (role: string, machine: string): Part => ({
   role,
   kind: "helper",
   machine,
-  ...ownProgram("server", "machine-probe"),
+  ...ownProgram("server", "helpers/machine-probe"),
   isUncapped: true,
   takesInput: true,
-  arguments: (own) => ["dist/machine-probe/index.js", own.bind, String(own.port)],
+  arguments: (own) => ["dist/helpers/machine-probe/index.js", own.bind, String(own.port)],
   environment: () => ({}),
 });
 
@@ -290,7 +290,7 @@ export const machineProbePart = (role: string, machine: string): Part => ({
  */
 export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
   role: PROBE,
-  ...ownProgram("server", "probe", SERVE),
+  ...ownProgram("server", "helpers/probe", SERVE),
   interactive: true,
   environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
 });

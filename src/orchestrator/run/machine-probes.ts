@@ -120,7 +120,7 @@ export class MachineProbes {
     return probes;
   }
 
-  /** By machine, of those that answer. */
+  /** Facts by machine, where it answers. */
   facts(): Promise<Record<string, MachineFacts>> {
     return this.#askAll({ ask: "facts" });
   }
@@ -142,7 +142,7 @@ export class MachineProbes {
     return found;
   }
 
-  /** Of the machines that answer. */
+  /** The counters of the machines that answer. */
   counters(): Promise<Record<string, MachineCounters>> {
     return this.#askAll({ ask: "counters" });
   }

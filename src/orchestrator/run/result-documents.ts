@@ -194,7 +194,7 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
   });
 }
 
-/** As the store's program says, for a store that does not; undefined where it does not say either. */
+/** The version by the store's program, for a store that does not tell its own; undefined where neither does. */
 function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
   const facts = runtime.program(planned.configuration.target.store);
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;

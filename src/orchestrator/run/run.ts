@@ -24,7 +24,7 @@ import { type RunStore, type StoreSide, storeOf } from "./store.js";
 /** Receives what happens during a run. */
 export interface RunListener {
   phase(phase: Phase): void;
-  /** Of all generators together. */
+  /** One second of all generators together. */
   second(second: Second): void;
   /** A planned fault was done, or undone. */
   fault(line: string): void;
@@ -32,7 +32,7 @@ export interface RunListener {
   log(role: string, line: string): void;
 }
 
-/** Of a run on several machines. */
+/** What a run on several machines adds. */
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_speed" | "machine_load">;
 
 export interface RawRun extends StoreSide, MachinesOfRun {
@@ -42,7 +42,7 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   faults?: FaultRecord[];
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
-  /** By role; absent without a server. */
+  /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
   host_speed?: RunHostSpeed;

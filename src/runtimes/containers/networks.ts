@@ -4,7 +4,7 @@ import type Docker from "dockerode";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import type { Part, PartAllocation } from "../types.js";
 import { Addresses } from "./addresses.js";
-import { namedPorts, PORT, SECOND_PORT } from "./specification.js";
+import { namedPorts, PORT, SECOND_PORT } from "./container-options.js";
 
 /** Pause before a network is removed that the engine still takes for used. */
 const NETWORK_RETRY_MS = 1_000;

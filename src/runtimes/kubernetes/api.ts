@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from "node:fs";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { get as httpsGet, type RequestOptions } from "node:https";
 import { PassThrough, type Readable, type Writable } from "node:stream";
@@ -81,8 +82,25 @@ export interface Following {
 
 export type PodEvent = { type: "ADDED" | "MODIFIED" | "DELETED"; pod: Kubernetes.V1Pod };
 
-/** The library has a thousand files, so it is loaded only when a cluster is used. */
-const library = () => import("@kubernetes/client-node");
+const PACKAGE = new URL("../../../", import.meta.url);
+
+/**
+ * The library takes 60 MB, so it is installed only where a cluster is used.
+ * @throws environmentError with the command that installs it
+ */
+async function library(): Promise<typeof Kubernetes> {
+  const name = "@kubernetes/client-node";
+  try {
+    return await import(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { peerDependencies } = JSON.parse(readFileSync(new URL("package.json", PACKAGE), "utf8"));
+    const install = existsSync(new URL("scripts/setup.sh", PACKAGE))
+      ? "scripts/setup.sh --kubernetes"
+      : `npm install ${name}@${peerDependencies[name]}, with --global if ratelimit-bench is installed so`;
+    throw environmentError(`${name} is missing, which campaigns on Kubernetes need: run ${install}`);
+  }
+}
 
 /**
  * The kubeconfig that the user has, with the context asked for.

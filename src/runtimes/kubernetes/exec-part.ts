@@ -3,7 +3,7 @@ import { PartOutput } from "../part-output.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
 import type { ExecProcess, KubernetesApi } from "./api.js";
-import { CONTAINER } from "./specification.js";
+import { CONTAINER } from "./pod.js";
 import { commandLine, INPUT_COMMAND } from "./supervisor.js";
 
 /** A short or interactive process in a pod that is there already. */

@@ -115,6 +115,13 @@ test("the package holds what it runs and builds images from, and nothing that on
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
 });
 
+test("it installs without what only Kubernetes needs, and a campaign there names the command that installs it", () => {
+  expect(existsSync(join(project, "node_modules/@kubernetes"))).toBe(false);
+  const run = installed("run", "--runtime", "kubernetes", "--clients", "none", "--dry-run");
+  expect(run.code).toBe(3);
+  expect(run.stderr).toMatch(/npm install @kubernetes\/client-node@\d+\.\d+\.\d+/);
+});
+
 test("every link of its pages leads to a file in it", () => {
   const names = packedNames();
   const pages = names.filter((name) => /^(README|CONTRIBUTING|docs\/.*)\.md$/.test(name));
@@ -160,7 +167,8 @@ test("--help lists the commands, and each explains itself", () => {
   expect(code).toBe(0);
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name ?? "");
   expect(names).toEqual(expect.arrayContaining(["run", "single", "clean", "version", "completion", "help"]));
-  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [options]");
+  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [flags]");
+  expect(installed("help", "faults").stdout).toContain("--fault ");
 });
 
 test("a campaign runs, its result is valid, and its report is in ./results", () => {

@@ -179,14 +179,24 @@ test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-po
   },
 );
 
-test("run-all.sh --help asks for no Python", () => {
-  const HOME = newFolder();
-  const python = pathWith({ python3: 'touch "$HOME/called"; exit 1' });
-  const { code, stdout } = run("run-all.sh", ["--help"], `${python}:${process.env.PATH}`, { HOME });
-  expect([code, existsSync(join(HOME, "called"))]).toEqual([0, false]);
-  expect(stdout).toContain("--clients");
-  // The same Python is an unfit environment for a campaign.
-  expect(run("run-all.sh", ["--quick"], `${python}:${process.env.PATH}`, { HOME }).code).toBe(3);
+test("help needs nothing that is installed; a campaign without Python is an environment error", () => {
+  const bare = pathWith({});
+  for (const [script, flags] of [
+    ["run-all.sh", ["--quick", "--help"]],
+    ["run-all.sh", ["help"]],
+    ["run-benchmark.sh", ["-h"]],
+  ] as const)
+    expect(run(script, flags, bare)).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage") });
+  expect(run("run-all.sh", ["help", "faults"], bare)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("--fault"),
+  });
+  for (const topic of ["fault", "../help/run", ""]) {
+    const { code, stderr } = run("run-all.sh", ["help", topic], bare);
+    expect([topic, code, stderr.trim().split("\n").length]).toEqual([topic, topic ? 2 : 0, 1]);
+  }
+  const python = pathWith({ python3: "exit 1" });
+  expect(run("run-all.sh", ["--quick"], `${python}:${process.env.PATH}`, { HOME: newFolder() }).code).toBe(3);
 });
 
 test("fix-network.sh without an engine is an environment error", () => {

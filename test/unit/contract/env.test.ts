@@ -30,7 +30,7 @@ describe("reading an environment", () => {
 describe("the load generator's environment", () => {
   const base = { TARGET_URL: "http://127.0.0.1:3001" };
 
-  test("has the defaults of the specification", () => {
+  test("has the defaults of the original", () => {
     expect(decodeGeneratorEnv(base)).toMatchObject({
       run_nonce: "",
       target: { text: "valkey-glide", label: "valkey-glide" },

@@ -22,7 +22,7 @@ describe("the target of MODE and the other variables", () => {
     expect(target(environment)).toBe(text);
   });
 
-  test("has the defaults of the specification", () => {
+  test("has the defaults of the original", () => {
     expect(readConfig({}).spec).toMatchObject({
       server: { host: "127.0.0.1", port: 3001, log_level: "silent", complexity: 10 },
       limits: { points: 100, window_s: 60, block_s: 0 },

@@ -7,6 +7,7 @@ import { findCommand } from "../../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { createCommand, parseCommandLine } from "../../../../src/orchestrator/request/command-line.js";
+import { topics } from "../../../../src/orchestrator/request/help.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
 import { profiles } from "../../../../src/traffic/profiles.js";
@@ -103,7 +104,7 @@ describe("completion", () => {
     expect(flag("--output")?.isPath).toBe(true);
     expect(flag("--quick")).not.toHaveProperty("placeholder");
     expect(found("completion")?.words).toEqual(["bash", "zsh"]);
-    expect(found("help")?.words).toEqual(commands.map(({ name }) => name));
+    expect(found("help")?.words).toEqual([...commands.map(({ name }) => name), ...topics]);
   });
 
   test("has values only for existing flags", () => {

@@ -8,7 +8,7 @@ import { everything } from "../../../helpers/request.js";
 const target = (env: Record<string, string>) =>
   makePlan(parseSingle(env), everything).configurations.map(({ configuration }) => configuration.target.text);
 
-test("the defaults are those of the specification", () => {
+test("the defaults are those of the original", () => {
   expect(parseSingle({})).toMatchObject({
     clients: ["valkey-glide"],
     workloads: ["light"],

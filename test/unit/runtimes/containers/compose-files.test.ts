@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/specification.js";
+import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/container-options.js";
 import { findStore, findTopology } from "../../../../src/targets/resolve.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 import { ROOT } from "../../../helpers/programs.js";

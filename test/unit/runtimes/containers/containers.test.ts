@@ -1,15 +1,15 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { countersOf } from "../../../../src/runtimes/containers/counters.js";
-import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
-import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import {
   appliedCaps,
   containerOptions,
   fittingCaps,
   refusedUlimit,
   ULIMITS,
-} from "../../../../src/runtimes/containers/specification.js";
+} from "../../../../src/runtimes/containers/container-options.js";
+import { countersOf } from "../../../../src/runtimes/containers/counters.js";
+import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
+import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 
 describe("the message for an engine that cannot be used has the fix [R-no-engine-2]:", () => {

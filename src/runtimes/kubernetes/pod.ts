@@ -1,8 +1,8 @@
 import type { V1EnvVar, V1OwnerReference, V1Pod, V1ResourceRequirements } from "@kubernetes/client-node";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import type { RoleKind } from "../../contract/role.js";
+import { FILES_FOLDER, OWN_FOLDER } from "../containers/container-options.js";
 import { CAMPAIGN_LABEL } from "../containers/labels.js";
-import { FILES_FOLDER, OWN_FOLDER } from "../containers/specification.js";
 import type { Caps, Part } from "../types.js";
 import { type campaignMetadata, roleLabels } from "./labels.js";
 import { affinityOf } from "./placement.js";
@@ -12,7 +12,7 @@ import { SUPERVISOR } from "./supervisor.js";
 export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
-/** Of a role without a cap: a pod without limits could be slowed down, or evicted, for others. */
+/** A role without a cap gets these: a pod without limits could be slowed down, or evicted, for others. */
 export const DEFAULT_CAPS = { cpus: 2, memory_bytes: 1024 * MIB };
 /** An idle pod in which the probe runs. */
 export const HELPER_CAPS = { cpus: 0.5, memory_bytes: 384 * MIB };
@@ -23,7 +23,7 @@ const DEADLINE_S = 24 * 3600;
 export const GRACE_S = 1;
 const USER = 1000;
 
-export interface Specification {
+export interface PodRequest {
   part: Part;
   kind: RoleKind;
   name: string;
@@ -33,13 +33,13 @@ export interface Specification {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   caps: Caps;
-  /** Of the supervisor's lines. */
+  /** The mark of the supervisor's lines. */
   mark: string;
   /** A ConfigMap with the part's files, by key and path; absent without any. */
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;
   /** Ports on which it listens, where it shares its node's. */
   hostPorts?: readonly number[] | undefined;
-  /** Which goes with the campaign's ConfigMap. */
+  /** The campaign's ConfigMap, with which the pod goes. */
   owner?: V1OwnerReference;
   metadata: ReturnType<typeof campaignMetadata>;
   access: Pick<KubernetesAccess, "nodes" | "host_network">;
@@ -54,7 +54,7 @@ const escaped = (text: string): string =>
     .map((piece) => piece.replaceAll("$", "$$$$"))
     .join(OWN_ADDRESS);
 
-/** Of an uncapped part, which is idle during a run: enough for a place on every node. */
+/** An uncapped part is idle during a run: this is enough for a place on every node. */
 const IDLE_CPU = "10m";
 
 /** Quantities as Kubernetes writes them. */
@@ -69,9 +69,9 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
  * A bare pod that the restricted pod security profile admits, with the same caps as requests and limits (the class
  * Guaranteed) unless its part is uncapped, no token of the cluster, and no name service of its own.
  */
-export function podOf(specification: Specification): V1Pod {
-  const { part, kind, name, image, command, environment, caps, mark, files, access } = specification;
-  const { labels, annotations } = specification.metadata;
+export function podOf(request: PodRequest): V1Pod {
+  const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
+  const { labels, annotations } = request.metadata;
   const ownLabels = { ...labels, ...roleLabels(part.role, kind) };
   const variables: V1EnvVar[] = [
     // First: only variables after it can name it.
@@ -83,7 +83,7 @@ export function podOf(specification: Specification): V1Pod {
       name,
       labels: ownLabels,
       annotations,
-      ...(specification.owner ? { ownerReferences: [specification.owner] } : {}),
+      ...(request.owner ? { ownerReferences: [request.owner] } : {}),
     },
     spec: {
       restartPolicy: "Never",
@@ -97,7 +97,7 @@ export function podOf(specification: Specification): V1Pod {
       affinity: affinityOf(access, {
         kind,
         campaign: labels[CAMPAIGN_LABEL] ?? "",
-        node: specification.node,
+        node: request.node,
       }),
       securityContext: {
         runAsNonRoot: true,
@@ -115,9 +115,9 @@ export function podOf(specification: Specification): V1Pod {
           args: command.map(escaped),
           env: variables,
           ...(part.workingFolder === "own" ? { workingDir: OWN_FOLDER } : {}),
-          ...(specification.hostPorts
+          ...(request.hostPorts
             ? {
-                ports: specification.hostPorts.map((port) => ({
+                ports: request.hostPorts.map((port) => ({
                   containerPort: port,
                   hostPort: port,
                   protocol: "TCP",

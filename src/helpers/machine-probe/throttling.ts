@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Of the control group of this process, in a container: version 2, then version 1. */
+/** Files of this process's control group in a container: version 2, then version 1. */
 const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
 
 /** In how many periods a CPU cap has held this process back; 0 without a cap, and where the system does not tell. */
@@ -10,7 +10,7 @@ export function throttledPeriods(): number {
       const found = /^nr_throttled (\d+)$/m.exec(readFileSync(path, "utf8"))?.[1];
       if (found !== undefined) return Number(found);
     } catch {
-      // Then the other one.
+      // The file is absent: the other version is read.
     }
   }
   return 0;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { parseRelayLine, relayLine } from "../../../src/contract/relay.js";
-import { Relay } from "../../../src/relay/relay.js";
+import { parseRelayLine, relayLine } from "../../../../src/contract/relay.js";
+import { Relay } from "../../../../src/helpers/relay/relay.js";
 
 const HOST = "127.0.0.1";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { clockOffsetOf, type Exchange } from "../../../src/machine-probe/clock-offset.js";
-import { combinedOffset } from "../../../src/orchestrator/run/machine-links.js";
-import { seededRandom } from "../../helpers/random.js";
+import { clockOffsetOf, type Exchange } from "../../../../src/helpers/machine-probe/clock-offset.js";
+import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
+import { seededRandom } from "../../../helpers/random.js";
 
 /** An exchange with delays in milliseconds, by a clock that is so much ahead of the own one. */
 function exchange(ahead_ms: number, there_ms: number, back_ms: number, works_ms = 0.01): Exchange {

@@ -1,15 +1,15 @@
-import { createInterface } from "node:readline";
-import { EXIT, type ExitCode, usageError } from "../contract/errors.js";
+import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import {
   decodeProbeEnv,
   type ProbeEnv,
   parseProbeRequest,
   probeActions,
   SERVE,
-} from "../contract/probe-env.js";
-import { printDocument, runProgram } from "../contract/program.js";
-import { loadPlugins } from "../plugins/load.js";
-import { registerStores } from "../plugins/register-targets.js";
+} from "../../contract/probe-env.js";
+import { printDocument, runProgram } from "../../contract/program.js";
+import { loadPlugins } from "../../plugins/load.js";
+import { registerStores } from "../../plugins/register-targets.js";
+import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
@@ -41,30 +41,11 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 
 /** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
-  const answered = (line: string): Promise<void> => {
-    const { actions, nodes, timeout_s, service, decision_commands, operation, keys, fault } =
-      parseProbeRequest(line);
-    return perform(env, {
-      actions,
-      nodes,
-      timeoutS: timeout_s,
-      service,
-      decisionCommands: decision_commands,
-      operation,
-      keys,
-      fault,
-    });
-  };
-  return new Promise((resolve, reject) => {
-    let before: Promise<void> = Promise.resolve();
-    const lines = createInterface({ input: process.stdin });
-    lines.on("line", (line) => {
-      before = before.then(() => answered(line));
-      before.catch(reject);
-    });
-    // The caller has gone, so nobody waits for an answer.
-    lines.once("close", () => resolve(EXIT.done));
+  await handleLines((line) => {
+    const { timeout_s, decision_commands, ...others } = parseProbeRequest(line);
+    return perform(env, { ...others, timeoutS: timeout_s, decisionCommands: decision_commands });
   });
+  return EXIT.done;
 }
 
 runProgram(main);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
-import type { Node } from "../contract/env.js";
-import type { RelayMode } from "../contract/relay.js";
+import type { Node } from "../../contract/env.js";
+import type { RelayMode } from "../../contract/relay.js";
 
 /** A chunk on its way, and when it is due; no chunk: the end of the direction. */
 interface Held {

@@ -31,7 +31,7 @@ export function refusedUlimit(message: string): Ulimit | undefined {
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
 }
 
-export interface Specification {
+export interface ContainerRequest {
   part: Part;
   name: string;
   image: string;
@@ -57,7 +57,7 @@ export function containerOptions({
   environment,
   labels,
   ulimits,
-}: Specification): Docker.ContainerCreateOptions {
+}: ContainerRequest): Docker.ContainerCreateOptions {
   const { cpus, memory_bytes, cpuset } = part.caps ?? {};
   return {
     name,

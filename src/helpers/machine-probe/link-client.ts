@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { messageOf } from "../contract/errors.js";
-import type { LinkQuestion, LinkReading } from "../contract/machine-probe.js";
-import { rounded, sum } from "../contract/numbers.js";
+import { messageOf } from "../../contract/errors.js";
+import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import { clockOffsetOf, type Exchange, roundTripMs } from "./clock-offset.js";
 import {
   arrivingBitsPerSecond,
@@ -110,7 +110,7 @@ function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<
   });
 }
 
-/** As the other end counts what this one sends. */
+/** The rate at which the other end receives what this one sends. */
 async function sentBitsPerSecond(socket: Socket): Promise<number> {
   const answered = new Promise<number>((resolve, reject) => {
     socket.once("data", (answer: Buffer) => resolve(answer.readDoubleLE(0)));

@@ -1,5 +1,4 @@
-import { createInterface } from "node:readline";
-import { EXIT, type ExitCode, environmentError, messageOf, usageError } from "../contract/errors.js";
+import { EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import {
   MACHINE_PROBE_LISTENS,
   type MachineCounters,
@@ -7,12 +6,13 @@ import {
   type MachineQuestion,
   type MachineReply,
   parseMachineRequest,
-} from "../contract/machine-probe.js";
-import { runProgram } from "../contract/program.js";
-import { readHostCpu } from "../machine/cpu-time.js";
-import { describeMachine, kernelInstance } from "../machine/facts.js";
-import { HostSpeedProbe, hostSpeedProbeFacts } from "../machine/host-speed.js";
-import { readNetwork } from "../machine/network.js";
+} from "../../contract/machine-probe.js";
+import { runProgram } from "../../contract/program.js";
+import { readHostCpu } from "../../machine/cpu-time.js";
+import { describeMachine, kernelInstance } from "../../machine/facts.js";
+import { HostSpeedProbe, hostSpeedProbeFacts } from "../../machine/host-speed.js";
+import { readNetwork } from "../../machine/network.js";
+import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
 import { LinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
@@ -23,27 +23,14 @@ import { WallClock } from "./wall-clock.js";
  * question, answered in order by a line of standard error. It ends with its input.
  */
 async function main(): Promise<ExitCode> {
-  const [host = "", port, ...more] = process.argv.slice(2);
-  if (!host || !(Number(port) > 0) || more.length > 0)
-    throw usageError("give the host and port to listen at");
+  const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
   const speed = new HostSpeedProbe();
-  const server = await LinkServer.start(host, Number(port), () => new WallClock()).catch((error: unknown) => {
-    throw environmentError(`the machine probe cannot listen at ${host}:${port}: ${messageOf(error)}`);
-  });
-  process.stderr.write(`${MACHINE_PROBE_LISTENS}\n`);
-  let before: Promise<void> = Promise.resolve();
-  return new Promise((resolve) => {
-    const lines = createInterface({ input: process.stdin });
-    lines.on("line", (line) => {
-      before = before.then(async () => {
-        process.stderr.write(`${JSON.stringify(await replyTo(line, speed))}\n`);
-      });
-    });
-    lines.once("close", () => {
-      server.stop();
-      resolve(EXIT.done);
-    });
-  });
+  const started = LinkServer.start(at.host, at.port, () => new WallClock());
+  const server = await listening("machine probe", at, started);
+  printLine(MACHINE_PROBE_LISTENS);
+  await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line, speed))));
+  server.stop();
+  return EXIT.done;
 }
 
 async function replyTo(line: string, speed: HostSpeedProbe): Promise<MachineReply> {

@@ -1,5 +1,5 @@
-import type { ClockOffset } from "../contract/machines.js";
-import { rounded } from "../contract/numbers.js";
+import type { ClockOffset } from "../../contract/machines.js";
+import { rounded } from "../../contract/numbers.js";
 import { WALL_CLOCK_ERROR_US } from "./wall-clock.js";
 
 /** An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied by the other. */
@@ -10,7 +10,7 @@ export interface Exchange {
   answered_ms: number;
 }
 
-/** Of both clocks; of a moment in milliseconds since 1970, twice; and of the figures themselves. */
+/** Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures themselves. */
 const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
 
 /** How long an exchange was under way, without the time that the other one took. */

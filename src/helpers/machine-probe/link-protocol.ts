@@ -7,7 +7,7 @@ export const SINK = 2;
 /** The connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
-/** Of a message and its answer. An answer begins with two moments of the other clock: received, replied. */
+/** A message and its answer are this long. An answer begins with two moments of the other clock: received, replied. */
 export const MESSAGE_BYTES = 64;
 export const MOMENT_BYTES = 8;
 

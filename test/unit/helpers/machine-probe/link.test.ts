@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { measureLink } from "../../../src/machine-probe/link-client.js";
-import { LinkServer } from "../../../src/machine-probe/link-server.js";
-import { WALL_CLOCK_ERROR_US, WallClock } from "../../../src/machine-probe/wall-clock.js";
-import { Relay } from "../../../src/relay/relay.js";
-import { seededRandom } from "../../helpers/random.js";
+import { measureLink } from "../../../../src/helpers/machine-probe/link-client.js";
+import { LinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
+import { WALL_CLOCK_ERROR_US, WallClock } from "../../../../src/helpers/machine-probe/wall-clock.js";
+import { Relay } from "../../../../src/helpers/relay/relay.js";
+import { seededRandom } from "../../../helpers/random.js";
 
 const stops: (() => void)[] = [];
 afterEach(() => {

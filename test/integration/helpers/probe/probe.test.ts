@@ -4,17 +4,17 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type ProbeRequest, SERVE } from "../../../src/contract/probe-env.js";
-import { type ProbeReport, probeReportSchema } from "../../../src/contract/store.js";
-import { LineClient } from "../../../src/runtimes/line-client.js";
-import { freePort } from "../../../src/runtimes/local/ports.js";
-import { resolveTarget } from "../../../src/targets/resolve.js";
-import type { Decision } from "../../../src/targets/types.js";
-import { needs } from "../../helpers/needs.js";
-import { clusterNodes, placesOf, probe, standaloneNode } from "../../helpers/nodes.js";
-import { build, ROOT } from "../../helpers/programs.js";
-import { TestStore, until } from "../../helpers/store.js";
-import { countOutcomes, withOpenTargets } from "../../suites/open-target.js";
+import { type ProbeRequest, SERVE } from "../../../../src/contract/probe-env.js";
+import { type ProbeReport, probeReportSchema } from "../../../../src/contract/store.js";
+import { LineClient } from "../../../../src/runtimes/line-client.js";
+import { freePort } from "../../../../src/runtimes/local/ports.js";
+import { resolveTarget } from "../../../../src/targets/resolve.js";
+import type { Decision } from "../../../../src/targets/types.js";
+import { needs } from "../../../helpers/needs.js";
+import { clusterNodes, placesOf, probe, standaloneNode } from "../../../helpers/nodes.js";
+import { build, ROOT } from "../../../helpers/programs.js";
+import { TestStore, until } from "../../../helpers/store.js";
+import { countOutcomes, withOpenTargets } from "../../../suites/open-target.js";
 
 beforeAll(build);
 
@@ -197,7 +197,7 @@ describe("a memcached", () => {
 
 /** A probe that serves, as the orchestrator holds it. */
 function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undefined>; child: ChildProcess } {
-  const child = spawn(process.execPath, [join(ROOT, "dist/probe/index.js"), SERVE], {
+  const child = spawn(process.execPath, [join(ROOT, "dist/helpers/probe/index.js"), SERVE], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
