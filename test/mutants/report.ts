@@ -164,18 +164,4 @@ export const report: readonly Mutant[] = [
     replace: "copy_told_apart=False,",
     test: "test/report/cli/test_claims.py",
   },
-  {
-    what: "the scalability law is fitted to throughput of roles that shared CPUs",
-    file: "report/analysis/server_numbers.py",
-    find: "return cpus if cpus is not None and busy > cpus else None",
-    replace: "return None",
-    test: "test/report/analysis/test_capacity.py",
-  },
-  {
-    what: "each pair of servers costs half of what the scalability law says",
-    file: "report/statistics/scalability.py",
-    find: "self.coherency * servers * others",
-    replace: "self.coherency * servers * others / 2",
-    test: "test/report/statistics/test_scalability.py",
-  },
 ];

@@ -2,6 +2,7 @@ import { Argument } from "commander";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { REMOVED } from "./removed.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 const definition = ({ commands }: Pick<CliContext, "commands">) =>
@@ -9,10 +10,12 @@ const definition = ({ commands }: Pick<CliContext, "commands">) =>
     .description("Lists the commands, or explains one.")
     .addArgument(new Argument("[command]").choices(commands.map(({ name }) => name)));
 
-/** The command of this name. @throws usageError that suggests the nearest name */
+/** The command of this name. @throws usageError that says what replaced it, or suggests the nearest name */
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
   const found = commands.find((command) => command.name === name);
   if (found) return found;
+  const replacement = Object.hasOwn(REMOVED, name) ? REMOVED[name] : undefined;
+  if (replacement) throw usageError(`the command ${name} was removed: ${replacement}`);
   const names = commands.map((command) => command.name);
   throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
 }

@@ -30,6 +30,7 @@ describe("commands", () => {
 
   test("that do not exist are refused with a suggestion", async () => {
     await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
+    await expectFailure(() => findCommand("plan-capacity", commands), EXIT.usage, "--servers", "servers.csv");
     await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
   });
 
