@@ -11,26 +11,18 @@ import {
 } from "../../contract/audit.js";
 import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import type { Target } from "../../contract/target.js";
-import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { type Availability, resolveTarget } from "../../targets/resolve.js";
-import { openRuntimeFor } from "../campaign/campaign.js";
-import {
-  createCampaignFolder,
-  requireResultsRoot,
-  timestamp,
-  writeAtomically,
-} from "../files/results-folder.js";
-import { removeLeftovers } from "../host/leftovers.js";
+import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
-import { ensureVersions, versionsOfTargets } from "../host/versions.js";
+import { versionsOfTargets } from "../host/versions.js";
 import { abortable } from "../ownership/abort.js";
-import { Lease } from "../ownership/lease.js";
-import { acquireLock } from "../ownership/state-folder.js";
+import type { Lease } from "../ownership/lease.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { moduleFiles } from "../run/module-files.js";
-import { availability, requireUsablePlacement } from "../run/open-runtime.js";
+import { availability } from "../run/open-runtime.js";
+import { endCode, type OpeningContext, withLease, withRuntime } from "../run/opening.js";
 import { registerPlugins } from "../run/plugins.js";
 import { targetTexts } from "../run/target-texts.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
@@ -41,13 +33,6 @@ import type { Check } from "./check.js";
 const AUDITS = "audits";
 export const AUDIT_FILE = "audit.json";
 export const AUDIT_MARKDOWN = "audit.md";
-
-/** What an audit uses besides its request. */
-export interface AuditContext {
-  packageFolder: string;
-  eventLog: EventLog;
-  signal: AbortSignal;
-}
 
 export interface AuditEnd {
   exitCode: ExitCode;
@@ -62,54 +47,31 @@ export interface AuditEnd {
 export async function runAudit(
   request: Request,
   checks: readonly Check[],
-  context: AuditContext,
+  context: OpeningContext,
 ): Promise<AuditEnd> {
-  const { packageFolder, eventLog, signal } = context;
+  const { eventLog, signal } = context;
   const plugins = await registerPlugins(request.plugins);
   const asked = targetTexts(request);
   // Report errors of the request before anything is built or started.
   resolveTargets(asked, () => true);
   const root = join(request.output, AUDITS);
-  await abortable(signal, requireResultsRoot(root));
-  await requireUsablePlacement(request);
-  for (const notice of request.notices) eventLog.warn(notice);
-  for (const line of await removeLeftovers()) eventLog.warn(line);
-  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
-  const name = timestamp(new Date());
-  const release = request.allowParallel ? async () => {} : await acquireLock(name);
-  try {
-    const lease = await Lease.open(name);
-    const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
-    try {
-      const versions = await ensureVersions(versionsOfTargets(measurable(asked)), {
-        signal,
-        holdProcess: python.holdProcess,
-        onSetupStep: (text) => eventLog.setUp(text),
-      });
-      const opening = { packageFolder, eventLog, signal, plugins, lease, python };
-      // A store that was killed is started again at its address.
-      const { runtime, choice } = await openRuntimeFor(request, versions, opening, { keepsAddresses: true });
+  return withLease(request, { ...context, plugins }, { root }, async (opened) => {
+    const { lease, python } = opened;
+    const wanted = versionsOfTargets(measurable(asked));
+    // A store that was killed is started again at its address.
+    const end = await withRuntime(request, wanted, opened, true, async (runtime, choice) => {
       eventLog.info(choice);
-      try {
-        const found = resolveTargets(asked, (id) => availability(request, runtime, undefined, id));
-        for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
-        for (const note of found.notes) eventLog.info(`note: ${note}`);
-        const folder = await abortable(signal, createCampaignFolder(root, new Date()));
-        await lease.update({ folder });
-        const audit = new AuditRun(request, checks, { runtime, lease, folder, ...context });
-        const document = await audit.run(found);
-        await makeReport(python, folder, eventLog);
-        return { exitCode: exitCodeOf(document), folder };
-      } finally {
-        // Parts that still run would keep the runtime's network from being removed.
-        await lease.releaseAll().finally(() => runtime.close());
-      }
-    } finally {
-      await lease.close();
-    }
-  } finally {
-    await release();
-  }
+      const found = resolveTargets(asked, (id) => availability(request, runtime, undefined, id));
+      for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
+      for (const note of found.notes) eventLog.info(`note: ${note}`);
+      const folder = await abortable(signal, createCampaignFolder(root, new Date()));
+      await lease.update({ folder });
+      const document = await new AuditRun(request, checks, { runtime, lease, folder, ...context }).run(found);
+      await makeReport(python, folder, eventLog);
+      return { exitCode: exitCodeOf(document), folder };
+    });
+    return { ...end, exitCode: endCode(end.exitCode, opened) };
+  });
 }
 
 /** Targets of these texts that can be measured anywhere. */
@@ -156,13 +118,13 @@ function resolveTargets(
 class AuditRun {
   readonly #request: Request;
   readonly #checks: readonly Check[];
-  readonly #context: AuditContext & { runtime: Runtime; lease: Lease; folder: string };
+  readonly #context: OpeningContext & { runtime: Runtime; lease: Lease; folder: string };
   readonly #startedAt = new Date().toISOString();
 
   constructor(
     request: Request,
     checks: readonly Check[],
-    context: AuditContext & { runtime: Runtime; lease: Lease; folder: string },
+    context: OpeningContext & { runtime: Runtime; lease: Lease; folder: string },
   ) {
     this.#request = request;
     this.#checks = checks;

@@ -90,14 +90,9 @@ export async function openRuntime(
     for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
     return description.open({ ...options, programs });
   };
-  const { runtime, choice } =
-    request.runtime === "auto"
-      ? await openFirstWorking(request, open)
-      : { runtime: await open(runtimeOf(request)), choice: "as asked" };
+  const { used: runtime, choice } = await firstWorking(request, open);
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
-
-type Open = (description: RuntimeDescription) => Promise<Runtime>;
 
 /**
  * The runtime that a campaign would use, without opening it.
@@ -106,15 +101,8 @@ type Open = (description: RuntimeDescription) => Promise<Runtime>;
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
-  if (request.runtime !== "auto") return { description: runtimeOf(request), choice: "as asked" };
-  const { candidates, reason } = autoCandidates(request);
-  const unavailable: string[] = [];
-  for (const description of candidates) {
-    const answer = await description.available();
-    if ("what" in answer) return { description, choice: reason ?? [...unavailable, answer.what].join("; ") };
-    unavailable.push(answer.unavailableReason);
-  }
-  throw new BenchError(unavailable.join("; "), EXIT.environment);
+  const { used: description, choice } = await firstWorking(request, async (found) => found);
+  return { description, choice };
 }
 
 /**
@@ -169,7 +157,12 @@ function autoCandidates(request: Request): { candidates: readonly RuntimeDescrip
   return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
 
-async function openFirstWorking(request: Request, open: Open): Promise<OpenedRuntime> {
+/** Uses the requested runtime; of `auto` the first that works. */
+async function firstWorking<Used>(
+  request: Request,
+  use: (description: RuntimeDescription) => Promise<Used>,
+): Promise<{ used: Used; choice: string }> {
+  if (request.runtime !== "auto") return { used: await use(runtimeOf(request)), choice: "as asked" };
   const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
   for (const description of candidates) {
@@ -179,8 +172,8 @@ async function openFirstWorking(request: Request, open: Open): Promise<OpenedRun
       continue;
     }
     try {
-      const runtime = await open(description);
-      return { runtime, choice: reason ?? [...unavailable, answer.what].join("; ") };
+      const used = await use(description);
+      return { used, choice: reason ?? [...unavailable, answer.what].join("; ") };
     } catch (error) {
       // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
