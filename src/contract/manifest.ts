@@ -53,7 +53,6 @@ export const machineSchema = z.strictObject({
 });
 export type Machine = z.infer<typeof machineSchema>;
 
-/** A container image. */
 const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
@@ -61,7 +60,6 @@ const imageSchema = z.strictObject({
   digest: z.string().optional(),
 });
 
-/** What runs the containers. */
 const engineSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -128,7 +126,6 @@ const adaptiveStateSchema = z.strictObject({
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
-      /** The last round. */
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
       /** Sentences: what the campaign found, and what it could not find. */
@@ -196,7 +193,6 @@ export const manifestSchema = z.strictObject({
   plugins: z.array(pluginFactsSchema).optional(),
   /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
-  /** Conditions of the host. */
   conditions: z.array(z.string()),
   plan: planSchema,
   /** Only with an adaptive plan. */

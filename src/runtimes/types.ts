@@ -165,7 +165,6 @@ export interface RunningPart {
   stop(): Promise<void>;
 }
 
-/** A program that the runtime can start. */
 export interface ProgramFacts {
   path: string;
   version: string;
@@ -183,7 +182,6 @@ export interface ImageFacts {
   digest?: string;
 }
 
-/** The engine that runs containers. */
 export interface EngineFacts {
   name: string;
   version: string;
@@ -200,7 +198,6 @@ export interface Runtime {
   id: string;
   /** Whether CPU and memory caps are applied. */
   capsApplied: boolean;
-  /** How counters are read. */
   counterSource: string;
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;

@@ -36,7 +36,6 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
 
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
 
-/** Reports each finding as it is made. */
 export interface TargetListener {
   check(check: Check): void;
   finding(finding: Finding): void;

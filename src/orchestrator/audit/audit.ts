@@ -213,7 +213,6 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
   );
 }
 
-/** Number of findings by what became of the check. */
 export function countsOf(targets: readonly AuditedTarget[]): Audit["counts"] {
   const findings = targets.flatMap((target) => target.findings);
   return Object.fromEntries(

@@ -28,7 +28,6 @@ export interface SystemSettings {
   serviceEnv: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where systems are started. */
 export interface SystemPlace {
   runtime: Runtime;
   lease: Lease;
@@ -149,7 +148,6 @@ export class AuditedSystem {
     return this.#servers.length;
   }
 
-  /** A key that nobody has used. */
   freshKey(): string {
     this.#keys++;
     return `audit-${this.#nonce}-${this.#keys}`;
@@ -190,7 +188,6 @@ export class AuditedSystem {
     return actions[action].inject(targets, { action, role, start_s: 0 });
   }
 
-  /** Requests on one key at once. */
   burst(key: string, count: number, servers = 1): Promise<Answers> {
     return this.send([{ after_ms: 0, keys: [key], count }], { servers });
   }

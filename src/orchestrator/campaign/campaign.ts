@@ -54,7 +54,6 @@ import { CampaignMachines } from "./machines.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { RunLoop } from "./run-loop.js";
 
-/** How a campaign ended. */
 export interface CampaignEnd {
   exitCode: ExitCode;
   /** Absolute path of its results; absent where it ended before it had a folder. */

@@ -32,7 +32,6 @@ export interface Preview {
   plan: Plan;
   /** Of a search for the highest rate, whose trials follow from each other: what is likely. */
   estimate: EstimateRange & { runs: number; disk_bytes: number };
-  /** Notices about the request. */
   notices: string[];
   /** Why a start would be refused on this machine now; absent where it would not. */
   refusal?: string;
@@ -109,7 +108,6 @@ export function subjectCells(configuration: Configuration): string[] {
 }
 export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
-/** Whether the rate is still to be found. */
 const isRateOpen = ({ calibration }: Plan): boolean =>
   calibration !== undefined && calibration.rate_per_second === undefined;
 
@@ -122,7 +120,6 @@ export function plannedLoadText(plan: Plan, configuration: Configuration): strin
     : text;
 }
 
-/** One line for each configuration. */
 function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
   const rows = configurations.map(({ hash, configuration }) => [
@@ -162,7 +159,6 @@ function diagnosingLines({ runs }: Plan): string[] {
   return [`${when}${counted(diagnosing, "diagnosing run")} with instruments, which never count`];
 }
 
-/** How many rounds there will be. */
 export function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
@@ -219,7 +215,6 @@ function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string
   ];
 }
 
-/** The preview for people. */
 export function previewLines(found: Preview, now = new Date()): string[] {
   const { runtime, plan, notices } = found;
   if (plan.max_rate)

@@ -143,7 +143,6 @@ export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   };
 }
 
-/** Records the end of a session. */
 export function endSession(manifest: Manifest): void {
   if (manifest.status === "running") manifest.status = "aborted";
   manifest.finished_at = new Date().toISOString();

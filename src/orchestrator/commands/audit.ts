@@ -82,7 +82,6 @@ function checksOf(text: string | undefined): readonly Check[] {
   return checks.filter(({ id }) => words.includes(id));
 }
 
-/** Makes the checks, and prints what they show. */
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],

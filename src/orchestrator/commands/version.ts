@@ -43,7 +43,6 @@ function pinnedVersion(packageFolder: string, name: string): string {
   return new RegExp(`^${name}==(\\S+)`, "m").exec(text)?.[1] ?? "unknown";
 }
 
-/** The stores on this machine and their images. */
 async function storeVersions({ packageFolder, env }: CliContext): Promise<Record<string, StoreVersion>> {
   const found: Record<string, StoreVersion> = {};
   let environment: Promise<string | undefined> | undefined;

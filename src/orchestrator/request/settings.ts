@@ -75,7 +75,6 @@ export interface Setting {
   flagOnly?: true;
 }
 
-/** Settings under one title of the help. */
 export interface SettingGroup {
   title: string;
   settings: readonly Setting[];

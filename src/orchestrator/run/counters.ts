@@ -27,7 +27,6 @@ interface EndReading {
   machines: Readonly<Record<string, MachineCounters>>;
 }
 
-/** The counters of several machines. */
 export interface SeveralMachines {
   counters(): Promise<Record<string, MachineCounters>>;
   /** The machines that are the same computer, this one among them. */

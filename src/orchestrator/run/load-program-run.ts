@@ -43,7 +43,6 @@ export function executeLoadProgramRun(
   ).finally(() => listener.phase("stopped"));
 }
 
-/** What the program sends, and where to. */
 function workOf(
   program: LoadProgram,
   { configuration, seed, runNonce }: RunSettings,

@@ -18,7 +18,6 @@ export class PartFailed extends Error {
   }
 }
 
-/** A role whose part was started. */
 export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
 }

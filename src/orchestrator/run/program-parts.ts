@@ -18,10 +18,8 @@ const LATEST = { factor: 5, more_s: 60 } as const;
 /** A program ends within a second or two: its counters are read often enough to know its rate. */
 const GENERATOR_PERIOD_MS = 200;
 
-/** The settings of a run whose load comes from a foreign program. */
 export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
 
-/** What a foreign program is started with. */
 export interface ProgramStart {
   /** Id of its program. */
   program: string;
@@ -32,7 +30,6 @@ export interface ProgramStart {
   expected_s: number;
 }
 
-/** How a foreign program ended. */
 export interface ProgramEnd {
   arguments: readonly string[];
   output: string;

@@ -52,7 +52,6 @@ export type RawPrintedRun = Pick<
   | "finished_at"
 > & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
 
-/** The store and the probe of one run. */
 class StoreParts {
   readonly #parts: ProgramParts;
   store: readonly RunningRole[] = [];
@@ -227,7 +226,6 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
   };
 }
 
-/** What a result keeps of a program's run. */
 export const programFacts = (
   id: string,
   { arguments: words, output }: ProgramEnd,

@@ -31,7 +31,6 @@ import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
 
-/** Identifies a run in its result document. */
 export interface RunIdentity {
   campaign: string;
   planned: Planned;
@@ -91,7 +90,6 @@ function startedVersionOf(runtime: Runtime, id: string): string {
   return typeof facts === "object" ? facts.version : "";
 }
 
-/** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
   {
@@ -200,7 +198,6 @@ function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
 }
 
-/** The result document of a run without figures. */
 export function failureDocument(
   identity: RunIdentity,
   status: FailedResult["status"],
@@ -235,7 +232,6 @@ export function cpuUsPerRequest(
   return found.length > 0 ? sum(found) : undefined;
 }
 
-/** How one planned run ended. */
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";

@@ -21,7 +21,6 @@ import type { Second } from "./merged-seconds.js";
 import { PartFailed, PartSupervisor, placementOf, withTroubles } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
-/** Receives what happens during a run. */
 export interface RunListener {
   phase(phase: Phase): void;
   /** Of all generators together. */
@@ -78,7 +77,6 @@ export async function executeRun(
   }
 }
 
-/** What a run consists of while it is measured. */
 interface Measuring {
   store: RunStore;
   generators: Generators;

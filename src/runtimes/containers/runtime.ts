@@ -26,7 +26,6 @@ import { hostOf } from "./placement.js";
 import { requireReachable } from "./reachability.js";
 import { fittingCaps } from "./specification.js";
 
-/** An engine that a campaign uses. */
 export interface ConnectedEngine {
   access: EngineAccess;
   /** Absent where there is one. */

@@ -154,7 +154,6 @@ export class KubernetesApi {
     return new KubernetesApi(await library(), config, namespace, config.getCurrentContext());
   }
 
-  /** The rights that were used so far. */
   get used(): readonly Use[] {
     return [...this.#used.values()];
   }
@@ -396,7 +395,6 @@ export class KubernetesApi {
     return { ended, close: () => response.destroy() };
   }
 
-  /** A container's log so far. */
   log(pod: string, container: string, options: { tailLines?: number } = {}): Promise<string> {
     return this.#ask({ verb: "get", resource: "pods/log" }, () =>
       this.#core.readNamespacedPodLog({ namespace: this.namespace, name: pod, container, ...options }),
