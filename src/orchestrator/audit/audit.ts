@@ -66,7 +66,7 @@ export async function runAudit(
       for (const note of found.notes) eventLog.info(`note: ${note}`);
       const folder = await abortable(signal, createCampaignFolder(root, new Date()));
       await lease.update({ folder });
-      const document = await new AuditRun(request, checks, { runtime, lease, folder, ...context }).run(found);
+      const document = await auditTargets(found, { ...context, request, checks, runtime, lease, folder });
       await makeReport(python, folder, eventLog);
       return { exitCode: exitCodeOf(document), folder };
     });
@@ -115,92 +115,89 @@ function resolveTargets(
   throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
 }
 
-class AuditRun {
-  readonly #request: Request;
-  readonly #checks: readonly Check[];
-  readonly #context: OpeningContext & { runtime: Runtime; lease: Lease; folder: string };
-  readonly #startedAt = new Date().toISOString();
+interface AuditContext extends OpeningContext {
+  request: Request;
+  checks: readonly Check[];
+  runtime: Runtime;
+  lease: Lease;
+  folder: string;
+}
 
-  constructor(
-    request: Request,
-    checks: readonly Check[],
-    context: OpeningContext & { runtime: Runtime; lease: Lease; folder: string },
-  ) {
-    this.#request = request;
-    this.#checks = checks;
-    this.#context = context;
+/** @returns the document, which is written after each target: an interruption loses only the one under way */
+async function auditTargets(
+  { targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] },
+  context: AuditContext,
+): Promise<Audit> {
+  const { eventLog, folder } = context;
+  const startedAt = new Date().toISOString();
+  const audited: AuditedTarget[] = [];
+  for (const [index, target] of targets.entries()) {
+    eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
+    audited.push(await auditOf(target, context));
+    const text = JSON.stringify(documentOf(audited, skips, startedAt, context), null, 1);
+    await writeAtomically(join(folder, AUDIT_FILE), `${text}\n`);
   }
+  return documentOf(audited, skips, startedAt, context);
+}
 
-  /** @returns the document, which is written after each target: an interruption loses only the one under way */
-  async run({ targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] }): Promise<Audit> {
-    const { eventLog } = this.#context;
-    const audited: AuditedTarget[] = [];
-    for (const [index, target] of targets.entries()) {
-      eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
-      audited.push(await this.#audit(target));
-      await this.#save(audited, skips);
-    }
-    return this.#document(audited, skips);
-  }
-
-  #audit(target: Target): Promise<AuditedTarget> {
-    const { runtime, lease, eventLog, signal, folder } = this.#context;
-    const { caps, serviceEnv } = this.#request;
-    const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
-    const stamped = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
-    return abortable(
-      signal,
-      auditTarget(
-        {
-          target,
-          caps: runtime.capsApplied ? mapCaps(caps, (each) => runtime.appliedCaps(each)) : {},
-          modules: moduleFiles(this.#request),
-          serviceEnv: target.service ? serviceEnv[target.service] : undefined,
+function auditOf(
+  target: Target,
+  { request, checks, runtime, lease, eventLog, signal, folder }: AuditContext,
+): Promise<AuditedTarget> {
+  const { caps, serviceEnv } = request;
+  const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
+  const stamped = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
+  return abortable(
+    signal,
+    auditTarget(
+      {
+        target,
+        caps: runtime.capsApplied ? mapCaps(caps, (each) => runtime.appliedCaps(each)) : {},
+        modules: moduleFiles(request),
+        serviceEnv: target.service ? serviceEnv[target.service] : undefined,
+      },
+      { runtime, lease, log: (role, line) => stamped(`${role}: ${line}`) },
+      checks,
+      {
+        check: ({ title }) => eventLog.detail(`  ${title}`),
+        finding: (finding) => {
+          // What ended because everything is being stopped is no finding.
+          if (signal.aborted) return;
+          stamped(findingText(finding));
+          if (finding.status === "broken" || finding.status === "failed")
+            eventLog.info(`  ${findingText(finding)}`);
+          else eventLog.detail(`  ${findingText(finding)}`);
         },
-        { runtime, lease, log: (role, line) => stamped(`${role}: ${line}`) },
-        this.#checks,
-        {
-          check: ({ title }) => eventLog.detail(`  ${title}`),
-          finding: (finding) => {
-            // What ended because everything is being stopped is no finding.
-            if (signal.aborted) return;
-            stamped(findingText(finding));
-            if (finding.status === "broken" || finding.status === "failed")
-              eventLog.info(`  ${findingText(finding)}`);
-            else eventLog.detail(`  ${findingText(finding)}`);
-          },
-        },
-      ),
-    );
-  }
+      },
+    ),
+  );
+}
 
-  #document(targets: readonly AuditedTarget[], skips: readonly Skip[]): Audit {
-    const { packageFolder, runtime, folder } = this.#context;
-    const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
-      version: string;
-    };
-    return {
-      schema: AUDIT_SCHEMA,
-      schema_version: AUDIT_SCHEMA_VERSION,
-      audit: basename(folder),
-      started_at: this.#startedAt,
-      finished_at: new Date().toISOString(),
-      command: this.#request.command,
-      runtime: runtime.id,
-      harness: version,
-      node: process.versions.node,
-      programs: programsOf(targets, runtime),
-      checks: this.#checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
-      targets: [...targets],
-      skips: [...skips],
-      counts: countsOf(targets),
-    };
-  }
-
-  async #save(targets: readonly AuditedTarget[], skips: readonly Skip[]): Promise<void> {
-    const text = `${JSON.stringify(this.#document(targets, skips), null, 1)}\n`;
-    await writeAtomically(join(this.#context.folder, AUDIT_FILE), text);
-  }
+function documentOf(
+  targets: readonly AuditedTarget[],
+  skips: readonly Skip[],
+  startedAt: string,
+  { request, checks, packageFolder, runtime, folder }: AuditContext,
+): Audit {
+  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
+    version: string;
+  };
+  return {
+    schema: AUDIT_SCHEMA,
+    schema_version: AUDIT_SCHEMA_VERSION,
+    audit: basename(folder),
+    started_at: startedAt,
+    finished_at: new Date().toISOString(),
+    command: request.command,
+    runtime: runtime.id,
+    harness: version,
+    node: process.versions.node,
+    programs: programsOf(targets, runtime),
+    checks: checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
+    targets: [...targets],
+    skips: [...skips],
+    counts: countsOf(targets),
+  };
 }
 
 function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record<string, string> {

@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { rounded, sum } from "../../contract/numbers.js";
-import type { HostLoad, RoleResources } from "../../contract/result.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
-import type { Lease } from "../ownership/lease.js";
+import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
+import type { RunningPart } from "../../runtimes/types.js";
 import { CounterWatch } from "./counters.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed, PartSupervisor, placementOf, type RunningRole } from "./part-supervisor.js";
+import { PartFailed, type PartPlace, type RunningRole, type RunParts, withParts } from "./part-supervisor.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
@@ -37,86 +36,86 @@ export interface ProgramEnd {
   program_s: number;
 }
 
+/** What a run of a foreign program gave, before it is judged. */
+export type RawPrintedRun = Pick<
+  PrintedResult,
+  | "warmup_s"
+  | "duration"
+  | "program_s"
+  | "operations"
+  | "latency"
+  | "calls"
+  | "memory"
+  | "store"
+  | "service"
+  | "resources"
+  | "host_load"
+  | "host_speed"
+  | "placement"
+  | "links"
+  | "machine_speed"
+  | "notes"
+  | "started_at"
+  | "finished_at"
+> & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
+
+export const programFacts = (
+  id: string,
+  { arguments: words, output }: ProgramEnd,
+): RawPrintedRun["program"] => ({
+  id,
+  arguments: [...words],
+  output: output.slice(0, 10_000),
+});
+
 /** The parts of one run whose load comes from a foreign program. */
-export class ProgramParts {
-  readonly settings: RunSettings;
-  readonly supervisor: PartSupervisor;
-  readonly #start: (part: Part) => Promise<RunningPart>;
-  readonly #started: readonly RunningPart[];
+export interface ProgramParts extends RunParts {
+  settings: RunSettings;
+}
 
-  /** @param started those that `start` has started so far */
-  constructor(
-    settings: RunSettings,
-    start: (part: Part) => Promise<RunningPart>,
-    started: readonly RunningPart[],
-  ) {
-    this.settings = settings;
-    this.supervisor = new PartSupervisor(layoutOf(settings), start);
-    this.#start = start;
-    this.#started = started;
-  }
-
-  /** The machine of each role so far; empty where they all run on one. */
-  get placement(): ReturnType<typeof placementOf> {
-    return placementOf(this.#started);
-  }
-
-  /** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
-  async runProgram(
-    { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
-    onStarted: (part: RunningPart) => void = () => {},
-  ): Promise<ProgramEnd> {
-    const caps = this.settings.caps.generator;
-    const began = performance.now();
-    let words: readonly string[] = [];
-    const part = await this.#start({
-      role: GENERATOR,
-      kind: "generator",
-      program,
-      ...(caps ? { caps } : {}),
-      workingFolder: "own",
-      endsByItself: true,
-      files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, { text }])),
-      arguments: (allocation) => {
-        words = argumentsIn(allocation.files);
-        return words;
-      },
-      environment: () => ({}),
-    });
-    onStarted(part);
-    const exit = await this.supervisor.waitFor(endInTime(part, expected_s));
-    const program_s = (performance.now() - began) / 1000;
-    const last = part.lastLines().at(-1);
-    if (exit.code !== 0)
-      throw new PartFailed(
-        GENERATOR,
-        `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
-      );
-    return { arguments: words, output: await part.output(), program_s };
-  }
+/** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
+export async function runProgram(
+  { settings, supervisor, startPart }: ProgramParts,
+  { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
+  onStarted: (part: RunningPart) => void = () => {},
+): Promise<ProgramEnd> {
+  const caps = settings.caps.generator;
+  const began = performance.now();
+  let words: readonly string[] = [];
+  const part = await startPart({
+    role: GENERATOR,
+    kind: "generator",
+    program,
+    ...(caps ? { caps } : {}),
+    workingFolder: "own",
+    endsByItself: true,
+    files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, { text }])),
+    arguments: (allocation) => {
+      words = argumentsIn(allocation.files);
+      return words;
+    },
+    environment: () => ({}),
+  });
+  onStarted(part);
+  const exit = await supervisor.waitFor(endInTime(part, expected_s));
+  const program_s = (performance.now() - began) / 1000;
+  const last = part.lastLines().at(-1);
+  if (exit.code !== 0)
+    throw new PartFailed(
+      GENERATOR,
+      `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
+    );
+  return { arguments: words, output: await part.output(), program_s };
 }
 
 /** Starts the parts of one run, and stops all of them whatever happens. */
-export async function withParts<Value>(
+export function withProgramParts<Value>(
   request: ProgramRunSettings,
-  runtime: Runtime,
-  lease: Lease,
-  log: (role: string, line: string) => void,
+  place: PartPlace,
   use: (parts: ProgramParts) => Promise<Value>,
 ): Promise<Value> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
-  const started: RunningPart[] = [];
-  const start = async (part: Part): Promise<RunningPart> => {
-    const running = await lease.start(runtime, part);
-    started.push(running);
-    running.onLine((line) => log(part.role, line));
-    return running;
-  };
-  try {
-    return await use(new ProgramParts(settings, start, started));
-  } finally {
-    await lease.release(started);
-  }
+  return withParts(layoutOf(settings), place, (parts) => use({ ...parts, settings }));
 }
 
 /** @throws PartFailed when the program hangs, as it does when the server refuses its connections */

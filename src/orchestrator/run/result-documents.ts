@@ -26,7 +26,7 @@ import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import { faultFiguresOf } from "./fault-figures.js";
-import type { RawPrintedRun } from "./program-run.js";
+import type { RawPrintedRun } from "./program-parts.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
@@ -92,24 +92,9 @@ function startedVersionOf(runtime: Runtime, id: string): string {
 
 export function measuredDocument(
   identity: RunIdentity,
-  {
-    result,
-    store,
-    service,
-    admissions,
-    faults,
-    resources,
-    servers_ready_s,
-    host_load,
-    host_speed,
-    placement,
-    links,
-    machine_speed,
-    machine_load,
-    notes,
-    diagnosed,
-  }: RawRun,
+  { result, resources, notes, diagnosed, reconnections: _, ...seen }: RawRun,
 ): MeasuredResult {
+  const { store, service, faults } = seen;
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) {
     roles[role] = mergeRole(roles[role], observed, wasEnded({ faults }, role));
@@ -131,24 +116,14 @@ export function measuredDocument(
   const evidence = {
     ...measured,
     ...identityOf(identity),
+    ...seen,
     resources: roles,
-    ...(servers_ready_s ? { servers_ready_s } : {}),
-    ...(host_load ? { host_load } : {}),
-    ...(host_speed ? { host_speed } : {}),
-    ...(placement ? { placement } : {}),
-    ...(links ? { links } : {}),
-    ...(machine_speed ? { machine_speed } : {}),
-    ...(machine_load ? { machine_load } : {}),
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: {
       ...result.versions,
       ...(version ? { store: version } : {}),
       ...(limiter ? { limiter } : {}),
     },
-    ...(store ? { store } : {}),
-    ...(service ? { service } : {}),
-    ...(admissions ? { admissions } : {}),
-    ...(faults ? { faults } : {}),
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);
