@@ -5,7 +5,7 @@ import { CAMPAIGN_NAME } from "../ui/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { PRESETS } from "./presets.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
-import { GROUPS, type Setting } from "./settings.js";
+import { GROUPS, type Setting, settingOf } from "./settings.js";
 
 /** A table in the help: names on the left, summaries on the right. */
 function summaryTable(title: string, things: readonly { id: string; summary: string }[]): string {
@@ -37,18 +37,46 @@ Examples:
 Exit codes: 0 done, 2 bad usage, 3 environment not fit, 4 a run failed, or a target only
             failed its load, 5 some runs are invalid, 6 a threshold was missed, 130 interrupted`;
 
-function optionOf({ key, value, help, variable, defaultValue, defaultText, repeatable }: Setting): Option {
+/** For a flag that can be given several times. */
+export const joined = (text: string, before?: string): string =>
+  before === undefined ? text : `${before},${text}`;
+
+function optionOf(
+  { key, value, help, variable, defaultValue, defaultText, repeatable }: Setting,
+  ownDefault?: string,
+): Option {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
-  const shownDefault = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
+  const usual = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
+  const shownDefault = ownDefault || usual;
   const notes = [
     ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
     ...(variable ? [`also ${variable}`] : []),
   ];
   const words = notes.length > 0 ? `${help} (${notes.join("; ")})` : help;
   const option = new Option(value ? `--${key} ${value}` : `--${key}`, words);
-  if (repeatable)
-    option.argParser((text: string, before?: string) => (before === undefined ? text : `${before},${text}`));
-  return option;
+  return repeatable ? option.argParser(joined) : option;
+}
+
+/** Settings of a campaign that another command takes, by key, with the defaults that it has for them. */
+export type TakenSettings = Readonly<Record<string, string | undefined>>;
+
+export const noDefaults = (keys: readonly string[]): TakenSettings =>
+  Object.fromEntries(keys.map((key) => [key, undefined]));
+
+export function addSettings(command: Command, taken: TakenSettings): Command {
+  for (const [key, ownDefault] of Object.entries(taken))
+    command.addOption(optionOf(settingOf(key), ownDefault));
+  return command;
+}
+
+/** The flags of a campaign with these settings as given, or as the command has them by default. */
+export function takenFlags(command: Command, taken: TakenSettings): string[] {
+  return Object.entries(taken).flatMap(([key, ownDefault]) => {
+    const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
+    if (given === true) return [`--${key}`];
+    const text = given === undefined ? ownDefault : String(given);
+    return text ? [`--${key}`, text] : [];
+  });
 }
 
 /** The flags of a campaign for commander, generated from the list of settings. */
