@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   AUDIT_SCHEMA,
@@ -14,6 +13,7 @@ import type { Target } from "../../contract/target.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { type Availability, resolveTarget } from "../../targets/resolve.js";
 import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
+import { harnessVersion } from "../host/machine.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { versionsOfTargets } from "../host/versions.js";
 import { abortable } from "../ownership/abort.js";
@@ -179,9 +179,6 @@ function documentOf(
   startedAt: string,
   { request, checks, packageFolder, runtime, folder }: AuditContext,
 ): Audit {
-  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
-    version: string;
-  };
   return {
     schema: AUDIT_SCHEMA,
     schema_version: AUDIT_SCHEMA_VERSION,
@@ -190,7 +187,7 @@ function documentOf(
     finished_at: new Date().toISOString(),
     command: request.command,
     runtime: runtime.id,
-    harness: version,
+    harness: harnessVersion(packageFolder),
     node: process.versions.node,
     programs: programsOf(targets, runtime),
     checks: checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),

@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { within } from "../../contract/deadline.js";
+import { messageOf } from "../../contract/errors.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
 import type { RunningPart } from "../../runtimes/types.js";
@@ -119,22 +121,14 @@ export function withProgramParts<Value>(
 }
 
 /** @throws PartFailed when the program hangs, as it does when the server refuses its connections */
-async function endInTime(part: RunningPart, expected_s: number): Promise<Awaited<RunningPart["exited"]>> {
+function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"] {
   const most_s = LATEST.factor * expected_s + LATEST.more_s;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const last = part.lastLines().at(-1);
-      reject(
-        new PartFailed(GENERATOR, `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`),
-      );
-    }, most_s * 1000);
+  return within(part.exited, most_s * 1000, () => {
+    const last = part.lastLines().at(-1);
+    return `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
+  }).catch((error) => {
+    throw new PartFailed(GENERATOR, messageOf(error));
   });
-  try {
-    return await Promise.race([part.exited, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Seconds of warm-up. A foreign program has no slices in which `auto` could look for a trend. */

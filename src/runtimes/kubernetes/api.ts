@@ -4,6 +4,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
+import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import { unknownContext } from "./failures.js";
@@ -481,28 +482,20 @@ async function inTime<Value>(
   what: string,
   onLate: (value: Value) => void = () => {},
 ): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(`the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`));
-    }, CONNECT_TIMEOUT_MS);
-  });
   work.then(
     (value) => {
       if (isLate) onLate(value);
     },
     () => {},
   );
-  try {
+  return within(work, CONNECT_TIMEOUT_MS, () => {
+    isLate = true;
+    return `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  }).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
-    return await Promise.race([work, late]).catch((error) => {
-      throw error instanceof Error
-        ? error
-        : ((error as { error?: Error }).error ?? new Error(String(error.message)));
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+    throw error instanceof Error
+      ? error
+      : ((error as { error?: Error }).error ?? new Error(String(error.message)));
+  });
 }
