@@ -21,7 +21,6 @@ import type { Lease } from "../ownership/lease.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { moduleFiles } from "../run/module-files.js";
-import { availability } from "../run/open-runtime.js";
 import { endCode, type OpeningContext, withLease, withRuntime } from "../run/opening.js";
 import { registerPlugins } from "../run/plugins.js";
 import { targetTexts } from "../run/target-texts.js";
@@ -59,9 +58,9 @@ export async function runAudit(
     const { lease, python } = opened;
     const wanted = versionsOfTargets(measurable(asked));
     // A store that was killed is started again at its address.
-    const end = await withRuntime(request, wanted, opened, true, async (runtime, choice) => {
+    const end = await withRuntime(request, wanted, opened, true, async ({ runtime, choice, available }) => {
       eventLog.info(choice);
-      const found = resolveTargets(asked, (id) => availability(request, runtime, undefined, id));
+      const found = resolveTargets(asked, available());
       for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
       for (const note of found.notes) eventLog.info(`note: ${note}`);
       const folder = await abortable(signal, createCampaignFolder(root, new Date()));

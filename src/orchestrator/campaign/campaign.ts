@@ -5,7 +5,6 @@ import type { Plan } from "../../contract/plan.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
 import { HostSpeedProbe } from "../../machine/host-speed.js";
-import type { InstalledVersions, Runtime } from "../../runtimes/types.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import { createCampaignFolder, requireWritable, updateLatestLink } from "../files/results-folder.js";
@@ -27,8 +26,14 @@ import type { Request } from "../request/request.js";
 import { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
 import { moduleFiles } from "../run/module-files.js";
-import { availability } from "../run/open-runtime.js";
-import { endCode, type Opened, type OpeningContext, withLease, withRuntime } from "../run/opening.js";
+import {
+  endCode,
+  type Opened,
+  type OpenedRuntime,
+  type OpeningContext,
+  withLease,
+  withRuntime,
+} from "../run/opening.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
 import { executeRun } from "../run/run.js";
@@ -80,13 +85,8 @@ export async function runCampaign(
     const outcome =
       existing && isComplete(existing, completedRuns)
         ? await finishCompleteCampaign(existing, completedRuns, eventLog)
-        : await withRuntime(
-            request,
-            requestedVersions(requested),
-            opened,
-            hasFaults(request),
-            (runtime, choice, versions) =>
-              measure(request, existing, completedRuns, { ...shared, runtime, choice, versions }),
+        : await withRuntime(request, requestedVersions(requested), opened, hasFaults(request), (found) =>
+            measure(request, existing, completedRuns, { ...shared, ...found }),
           ).catch(async (error) => {
             if (error instanceof Aborted) await reportInterrupted(error, opened.python, eventLog);
             throw error;
@@ -101,13 +101,9 @@ interface OpenedPlanContext extends PlanContext {
   external: ExternalStore | undefined;
 }
 
-interface MeasureContext extends Opened {
+interface MeasureContext extends Opened, OpenedRuntime {
   foreignLoad: ForeignLoadCheck;
   began: Date;
-  runtime: Runtime;
-  /** Why this runtime. */
-  choice: string;
-  versions: InstalledVersions | undefined;
 }
 
 /** Measures the runs of the plan that are missing. */
@@ -118,14 +114,14 @@ async function measure(
   context: MeasureContext,
 ): Promise<CampaignOutcome> {
   const { packageFolder, eventLog, signal, foreignLoad, lease, python } = context;
-  const { began, runtime, choice, versions } = context;
+  const { began, runtime, choice, versions, available } = context;
   const plugins = context.plugins.map(({ facts }) => facts);
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   const external = await discoverStore(asked.storeAccess, runtime);
   const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
   const planContext = {
-    available: (id: string) => availability(asked, runtime, external, id),
+    available: available(external),
     caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
     external,
     ...(partFaults ? { partFaults } : {}),

@@ -19,7 +19,7 @@ import {
 import { selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
-import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/open-runtime.js";
+import { expectedOpening } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
@@ -42,9 +42,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const plugins = await registerPlugins(request.plugins);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
-  await requireUsablePlacement(request);
-  const { description, choice } = await expectedRuntime(request);
-  const available = await expectedStores(description, request, packageFolder);
+  const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
   const plan = withPluginNotes(

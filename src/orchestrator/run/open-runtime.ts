@@ -32,12 +32,6 @@ const isModule = (id: string): boolean => modules.some((module) => module.id ===
 const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
-export interface OpenedRuntime {
-  runtime: Runtime;
-  /** Which one was chosen, and why. */
-  choice: string;
-}
-
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
 export function programSources(request: Request): ProgramSource[] {
   const { programs, storeAccess } = request;
@@ -83,7 +77,7 @@ export function programSources(request: Request): ProgramSource[] {
 export async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programs">,
-): Promise<OpenedRuntime> {
+): Promise<{ runtime: Runtime; choice: string }> {
   const programs = programSources(request);
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
@@ -183,7 +177,14 @@ async function firstWorking<Used>(
   throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
-/** Whether each store would be available once the runtime is open, for a dry run. */
+/** What a campaign would open, without opening it. @throws as the campaign would */
+export async function expectedOpening(request: Request, packageFolder: string) {
+  await requireUsablePlacement(request);
+  const { description, choice } = await expectedRuntime(request);
+  return { description, choice, available: await expectedStores(description, request, packageFolder) };
+}
+
+/** Whether each store would be available once the runtime is open. */
 export async function expectedStores(
   description: RuntimeDescription,
   request: Request,

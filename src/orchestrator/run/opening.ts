@@ -1,7 +1,9 @@
 import { EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
+import type { Discovery } from "../../contract/store.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { InstalledVersions, Runtime } from "../../runtimes/types.js";
+import type { Availability } from "../../targets/resolve.js";
 import { requireResultsRoot, timestamp } from "../files/results-folder.js";
 import { requireFitMachine } from "../host/doctor.js";
 import { removeLeftovers } from "../host/leftovers.js";
@@ -12,7 +14,7 @@ import { Lease } from "../ownership/lease.js";
 import { acquireLock } from "../ownership/state-folder.js";
 import type { Request } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
-import { openRuntime, requireUsablePlacement } from "./open-runtime.js";
+import { availability, openRuntime, requireUsablePlacement } from "./open-runtime.js";
 
 export interface OpeningContext {
   packageFolder: string;
@@ -27,6 +29,15 @@ export interface Opened extends OpeningContext {
   python: PythonContext;
   /** A line for each thing that the runtime could not remove. */
   left: string[];
+}
+
+export interface OpenedRuntime {
+  runtime: Runtime;
+  /** Which one was chosen, and why. */
+  choice: string;
+  versions: InstalledVersions | undefined;
+  /** @param external the store that the user runs */
+  available(external?: Discovery): Availability;
 }
 
 /**
@@ -72,7 +83,7 @@ export async function withRuntime<Value>(
   wanted: Parameters<typeof ensureVersions>[0],
   opened: Opened,
   keepsAddresses: boolean,
-  work: (runtime: Runtime, choice: string, versions: InstalledVersions | undefined) => Promise<Value>,
+  work: (found: OpenedRuntime) => Promise<Value>,
 ): Promise<Value> {
   const { packageFolder, eventLog, signal, lease, python, left } = opened;
   const onSetupStep = (text: string) => eventLog.setUp(text);
@@ -98,7 +109,8 @@ export async function withRuntime<Value>(
   });
   await lease.update({ runtime: runtime.id });
   try {
-    return await work(runtime, choice, versions);
+    const available = (external?: Discovery) => (id: string) => availability(request, runtime, external, id);
+    return await work({ runtime, choice, versions, available });
   } finally {
     // Parts that still run would keep the runtime's network from being removed.
     await lease.releaseAll().finally(() =>
