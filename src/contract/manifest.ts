@@ -59,6 +59,7 @@ const imageSchema = z.strictObject({
   /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
 });
+export type ImageFacts = z.infer<typeof imageSchema>;
 
 const engineSchema = z.strictObject({
   name: z.string(),
@@ -70,6 +71,7 @@ const engineSchema = z.strictObject({
   memory_bytes: z.int().min(0),
   cgroup_version: z.string(),
 });
+export type EngineFacts = z.infer<typeof engineSchema>;
 
 const storeBinarySchema = z.strictObject({
   /** Path of the program, or name of the image. */
