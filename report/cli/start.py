@@ -13,7 +13,6 @@ COMMANDS = {
     "generate": "report.cli.generate",
     "compare": "report.cli.compare",
     "noise": "report.cli.noise",
-    "plan-capacity": "report.cli.plan_capacity",
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
     "claims": "report.cli.claims",

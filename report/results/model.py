@@ -458,12 +458,6 @@ class Measured:
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None
     """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
-    host_cpus: int | None
-    """CPUs of the machine that carried the roles; None where it is not known."""
-    generator_workers: int
-    """Threads of all generators together."""
-    store_threads: int
-    """That run commands in a store node."""
     seconds: tuple[Second, ...]
     """Seconds of median runs alone, and of no more of them than a page can hold."""
     answers_each_slice: Sequence[int]

@@ -27,7 +27,6 @@ export interface WarmupSlice {
 /** The warm-up of one worker as it took place. */
 export interface WarmupFacts {
   took_s: number;
-  /** Requests that were sent. */
   requests: number;
 }
 

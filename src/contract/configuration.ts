@@ -31,7 +31,6 @@ export type Workload = z.infer<typeof workloadSchema>;
 export const arrivalsSchema = z.enum(["constant", "poisson"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
-/** Range of the offered requests per second. */
 export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
 
 /** Default limit of an open loop's connections: enough for 1000 requests/s at 200 ms. */

@@ -38,7 +38,6 @@ export function environmentError(message: string, options?: ErrorOptions): Bench
   return new BenchError(message, EXIT.environment, options);
 }
 
-/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

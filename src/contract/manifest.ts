@@ -53,15 +53,14 @@ export const machineSchema = z.strictObject({
 });
 export type Machine = z.infer<typeof machineSchema>;
 
-/** A container image. */
 const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
   /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
 });
+export type ImageFacts = z.infer<typeof imageSchema>;
 
-/** What runs the containers. */
 const engineSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -72,6 +71,7 @@ const engineSchema = z.strictObject({
   memory_bytes: z.int().min(0),
   cgroup_version: z.string(),
 });
+export type EngineFacts = z.infer<typeof engineSchema>;
 
 const storeBinarySchema = z.strictObject({
   /** Path of the program, or name of the image. */
@@ -128,7 +128,6 @@ const adaptiveStateSchema = z.strictObject({
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
-      /** The last round. */
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
       /** Sentences: what the campaign found, and what it could not find. */
@@ -196,7 +195,6 @@ export const manifestSchema = z.strictObject({
   plugins: z.array(pluginFactsSchema).optional(),
   /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
-  /** Conditions of the host. */
   conditions: z.array(z.string()),
   plan: planSchema,
   /** Only with an adaptive plan. */

@@ -48,7 +48,6 @@ const storedKeysSchema = z.strictObject({
   keys: count,
   /** Those of them that never end. */
   without_end: count,
-  /** Some of them. */
   examples: z.array(z.string()).max(5),
 });
 export type StoredKeys = z.infer<typeof storedKeysSchema>;

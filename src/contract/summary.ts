@@ -68,7 +68,6 @@ export const maxRateRowSchema = z.object({
   /** Requests/s that half of the trials keep, and its interval of 95 %. */
   estimate_per_second: figure,
   interval: z.object({ low: figure, high: figure }),
-  /** The result as a sentence. */
   sentence: z.string(),
 });
 export type MaxRateRow = z.infer<typeof maxRateRowSchema>;

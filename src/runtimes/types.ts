@@ -2,11 +2,13 @@ import type { Caps } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { VersionFacts } from "../contract/library-versions.js";
 import type { PlacedKind, RuntimeAccess, RuntimeMachine } from "../contract/machines.js";
+import type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { RoleKind } from "../contract/role.js";
 import type { RunDelays } from "./run-delay.js";
 
 export type { Caps } from "../contract/configuration.js";
+export type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
 export interface PartAllocation extends Node {
@@ -165,7 +167,6 @@ export interface RunningPart {
   stop(): Promise<void>;
 }
 
-/** A program that the runtime can start. */
 export interface ProgramFacts {
   path: string;
   version: string;
@@ -175,32 +176,11 @@ export interface ProgramFacts {
   image?: ImageFacts;
 }
 
-/** An image as the engine has it. */
-export interface ImageFacts {
-  name: string;
-  id: string;
-  /** Digest of the registry; absent for an image that was built here. */
-  digest?: string;
-}
-
-/** The engine that runs containers. */
-export interface EngineFacts {
-  name: string;
-  version: string;
-  api_version: string;
-  operating_system: string;
-  kernel: string;
-  cpus: number;
-  memory_bytes: number;
-  cgroup_version: string;
-}
-
 /** Where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
   /** Whether CPU and memory caps are applied. */
   capsApplied: boolean;
-  /** How counters are read. */
   counterSource: string;
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;

@@ -36,7 +36,6 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
 /** A calibration that has not taken place. */
 export const pendingCalibration = (): Calibration => ({ share: SHARE, window_s: WINDOW_S, measured: [] });
 
-/** Says what a calibration will do. */
 export function pendingCalibrationText(plan: Pick<Plan, "configurations">): string {
   const targets = counted(calibrated(plan).length, "target");
   return `the rate is found by calibration before the first run: ${percent(SHARE)} of the slowest throughput of ${targets}, each measured for ${WINDOW_S} s in a closed loop; --rate gives one instead`;
@@ -44,7 +43,6 @@ export function pendingCalibrationText(plan: Pick<Plan, "configurations">): stri
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** What a calibration found, for log and readers. */
 export function calibrationText({ rate_per_second, share, window_s, measured }: Calibration): string {
   const slowest = measured.toSorted((a, b) => a.requests_per_second - b.requests_per_second)[0];
   const found = slowest ? ` (${slowest.name}: ${Math.round(slowest.requests_per_second)}/s)` : "";

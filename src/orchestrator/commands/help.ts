@@ -12,7 +12,7 @@ const definition = ({ commands }: Pick<CliContext, "commands">) =>
     .description("Lists the commands, or explains one, or a topic of run.")
     .addArgument(new Argument("[command]").choices([...commands.map(({ name }) => name), ...topics]));
 
-/** The command of this name. @throws usageError that suggests the nearest name */
+/** The command of this name. @throws usageError that says what replaced it, or suggests the nearest name */
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
   const found = commands.find((command) => command.name === name);
   if (found) return found;

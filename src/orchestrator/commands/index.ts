@@ -7,7 +7,6 @@ import { help } from "./help.js";
 import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
 import { noise } from "./noise.js";
-import { planCapacity } from "./plan-capacity.js";
 import { report } from "./report.js";
 import { run } from "./run.js";
 import { single } from "./single.js";
@@ -21,7 +20,6 @@ export const commands: readonly CliCommand[] = [
   report,
   compare,
   noise,
-  planCapacity,
   memory,
   audit,
   doctor,

@@ -3,14 +3,38 @@ import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-tex
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./help.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
-import { SETTINGS, type Setting } from "./settings.js";
+import { SETTINGS, type Setting, settingOf } from "./settings.js";
 
-function optionOf(setting: Setting): Option {
+/** For a flag that can be given several times. */
+export const joined = (text: string, before?: string): string =>
+  before === undefined ? text : `${before},${text}`;
+
+function optionOf(setting: Setting, ownDefault?: string): Option {
   const { key, value, repeatable } = setting;
-  const option = new Option(value ? `--${key} ${value}` : `--${key}`, meaningOf(setting));
-  if (repeatable)
-    option.argParser((text: string, before?: string) => (before === undefined ? text : `${before},${text}`));
-  return option;
+  const option = new Option(value ? `--${key} ${value}` : `--${key}`, meaningOf(setting, ownDefault));
+  return repeatable ? option.argParser(joined) : option;
+}
+
+/** Settings of a campaign that another command takes, by key, with the defaults that it has for them. */
+export type TakenSettings = Readonly<Record<string, string | undefined>>;
+
+export const noDefaults = (keys: readonly string[]): TakenSettings =>
+  Object.fromEntries(keys.map((key) => [key, undefined]));
+
+export function addSettings(command: Command, taken: TakenSettings): Command {
+  for (const [key, ownDefault] of Object.entries(taken))
+    command.addOption(optionOf(settingOf(key), ownDefault));
+  return command;
+}
+
+/** The flags of a campaign with these settings as given, or as the command has them by default. */
+export function takenFlags(command: Command, taken: TakenSettings): string[] {
+  return Object.entries(taken).flatMap(([key, ownDefault]) => {
+    const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
+    if (given === true) return [`--${key}`];
+    const text = given === undefined ? ownDefault : String(given);
+    return text ? [`--${key}`, text] : [];
+  });
 }
 
 /** The flags of a campaign for commander, generated from the list of settings. */

@@ -22,10 +22,14 @@ export function helpTable(entries: readonly (readonly [name: string, meaning: st
   );
 }
 
-/** What a flag does, with its default and its variable. */
-export function meaningOf({ help, variable, defaultValue, defaultText }: Setting): string {
+/** What a flag does, with its default and its variable. @param ownDefault that of the command that takes it */
+export function meaningOf(
+  { help, variable, defaultValue, defaultText }: Setting,
+  ownDefault?: string,
+): string {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
-  const shownDefault = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
+  const usual = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
+  const shownDefault = ownDefault || usual;
   const notes = [
     ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
     ...(variable ? [`also ${variable}`] : []),

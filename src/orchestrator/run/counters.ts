@@ -1,3 +1,4 @@
+import { within } from "../../contract/deadline.js";
 import type { MachineCounters } from "../../contract/machine-probe.js";
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
@@ -27,7 +28,6 @@ interface EndReading {
   machines: Readonly<Record<string, MachineCounters>>;
 }
 
-/** The counters of several machines. */
 export interface SeveralMachines {
   counters(): Promise<Record<string, MachineCounters>>;
   /** The machines that are the same computer, this one among them. */
@@ -42,13 +42,8 @@ function harnessCpuUs(): number {
 }
 
 /** @throws Error when it takes too long */
-function inTime<Value>(reading: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`no answer within ${READ_TIMEOUT_MS / 1000} s`));
-    const timer = setTimeout(late, READ_TIMEOUT_MS);
-    reading.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
+  within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
 /** A counter that began anew shows less than before. */
 const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number }>(

@@ -22,7 +22,6 @@ export interface ExternalStore extends Discovery {
   access: Readonly<Record<string, string>>;
 }
 
-/** The settings of one run. */
 export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
@@ -43,7 +42,6 @@ export interface RunSettings {
   modules?: Readonly<Record<string, string>>;
 }
 
-/** One started thing of a run. */
 export interface Role {
   id: string;
   kind: RoleKind;
@@ -114,7 +112,6 @@ const capsFor = ({ caps }: RunSettings, kind: keyof KindCaps): Pick<Part, "caps"
   return own ? { caps: own } : {};
 };
 
-/** A node of the target's store. */
 function storeRole(id: string, settings: RunSettings): Role {
   const { target } = settings.configuration;
   const store = findStore(target.store);
@@ -147,7 +144,6 @@ function storeRole(id: string, settings: RunSettings): Role {
 /** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
-/** The relay in front of a store node. */
 const relayRole = (id: string, storeId: string): Role => ({
   id,
   kind: "helper",
@@ -304,7 +300,6 @@ export const serviceSettings = ({ target, service_env = {} }: Configuration): Re
   ...service_env,
 });
 
-/** The address of a run's service. */
 export const serviceSpec = (id: string, nonce: string, { host, port, ports }: Node): ServiceSpec => ({
   id,
   nonce,

@@ -24,7 +24,6 @@ const COUNTERS_WITHIN_MS = 3_000;
 /** The probe answers, and says why it cannot. */
 class ProbeRefused extends Error {}
 
-/** A running machine probe. */
 class MachineProbe {
   readonly part: RunningPart;
   readonly #awaited = new Map<number, { answered(answer: unknown): void; failed(error: Error): void }>();

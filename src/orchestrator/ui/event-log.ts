@@ -76,7 +76,6 @@ export class EventLog {
     this.#screen.show(event);
   }
 
-  /** A notice for the user. */
   info(text: string): void {
     this.emit({ event: "notice", level: "info", text });
   }

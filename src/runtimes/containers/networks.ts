@@ -15,7 +15,6 @@ export const HOST_NETWORK = "host";
 /** Where a part listens, and how the others reach it. */
 export type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
-/** A part's place in its network. */
 export interface NetworkPlace {
   /** Its id, or its name. */
   network: string;

@@ -26,7 +26,6 @@ export interface PartEngine {
 
 const CHECK_END_EVERY_MS = 1_000;
 
-/** One container. */
 export class ContainerPart implements RunningPart {
   readonly role: string;
   readonly address: Node;

@@ -26,7 +26,6 @@ import { HOST_NETWORK, MachineNetwork, OverlayNetwork, OwnNetwork, type PartNetw
 import { hostOf } from "./placement.js";
 import { requireReachable } from "./reachability.js";
 
-/** An engine that a campaign uses. */
 export interface ConnectedEngine {
   access: EngineAccess;
   /** Absent where there is one. */

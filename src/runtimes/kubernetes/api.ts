@@ -5,6 +5,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
+import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import { unknownContext } from "./failures.js";
@@ -172,7 +173,6 @@ export class KubernetesApi {
     return new KubernetesApi(await library(), config, namespace, config.getCurrentContext());
   }
 
-  /** The rights that were used so far. */
   get used(): readonly Use[] {
     return [...this.#used.values()];
   }
@@ -414,7 +414,6 @@ export class KubernetesApi {
     return { ended, close: () => response.destroy() };
   }
 
-  /** A container's log so far. */
   log(pod: string, container: string, options: { tailLines?: number } = {}): Promise<string> {
     return this.#ask({ verb: "get", resource: "pods/log" }, () =>
       this.#core.readNamespacedPodLog({ namespace: this.namespace, name: pod, container, ...options }),
@@ -501,28 +500,20 @@ async function inTime<Value>(
   what: string,
   onLate: (value: Value) => void = () => {},
 ): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(`the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`));
-    }, CONNECT_TIMEOUT_MS);
-  });
   work.then(
     (value) => {
       if (isLate) onLate(value);
     },
     () => {},
   );
-  try {
+  return within(work, CONNECT_TIMEOUT_MS, () => {
+    isLate = true;
+    return `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  }).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
-    return await Promise.race([work, late]).catch((error) => {
-      throw error instanceof Error
-        ? error
-        : ((error as { error?: Error }).error ?? new Error(String(error.message)));
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+    throw error instanceof Error
+      ? error
+      : ((error as { error?: Error }).error ?? new Error(String(error.message)));
+  });
 }

@@ -77,7 +77,6 @@ export interface PodContext {
   ownNetwork: boolean;
 }
 
-/** One pod. */
 export class PodPart implements RunningPart {
   readonly role: string;
   readonly name: string;
@@ -332,7 +331,6 @@ export class PodPart implements RunningPart {
     return this.#session.run("true").then(() => undefined, messageOf);
   }
 
-  /** Runs a shell line in its pod. */
   shell(line: string): Promise<string> {
     return this.#session.run(line);
   }

@@ -3,7 +3,7 @@ import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
-import type { OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
+import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -42,6 +42,22 @@ export interface IoredisLibrary {
   cluster(nodes: Node[], options: ClusterOptions): ClusterConnection;
   Command: unknown;
 }
+
+/** What descriptions of both have in common. */
+export const ioredisFamily = {
+  topologies: ["standalone", "cluster", "cluster-3"],
+  control: false,
+  canSkipHandshake: true,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: "rate-limiter-flexible",
+  handleApi: "ioredis",
+  ownSettings: {
+    defaults: { sendsAgain: true, waitsForStore: true },
+    tuned: { sendsAgain: true },
+  },
+  autoPipelining: () => true,
+} satisfies Partial<ClientDescription>;
 
 /** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;

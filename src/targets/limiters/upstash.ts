@@ -102,11 +102,9 @@ async function create(
   };
 }
 
-/** The greatest one. */
 const commonDivisor = (one: number, other: number): number =>
   other === 0 ? one : commonDivisor(other, one % other);
 
-/** What the three have in common. */
 function describe(
   id: string,
   facts: Pick<LimiterDescription, "algorithm" | "summary">,

@@ -26,6 +26,7 @@ const flag = (name: string) => found("run")?.flags.find((known) => known.name ==
 describe("commands", () => {
   test("that do not exist are refused with a suggestion", async () => {
     await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
+    await expectFailure(() => findCommand("plan-capacity", commands), EXIT.usage, "--servers", "servers.csv");
     await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
   });
 

@@ -7,7 +7,6 @@ import { compare } from "../../../../src/orchestrator/commands/compare.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { memory } from "../../../../src/orchestrator/commands/memory.js";
 import { noise } from "../../../../src/orchestrator/commands/noise.js";
-import { planCapacity } from "../../../../src/orchestrator/commands/plan-capacity.js";
 import { report } from "../../../../src/orchestrator/commands/report.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { runPython } from "../../../../src/orchestrator/host/python.js";
@@ -65,22 +64,6 @@ describe("compare", () => {
     const { context } = contextOf("/nowhere");
     await expectFailure(() => compare.run(["a", "b", "c"], context), EXIT.usage, "too many arguments");
     await expectFailure(() => compare.run(["--metric", "speed"], context), EXIT.usage, "p99, cpu");
-  });
-});
-
-describe("plan-capacity", () => {
-  test("passes its arguments on unchanged", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const words = ["--rate", "200000", "--from", "results/a b", "--from=c", "--utilisation", "60"];
-    expect(await planCapacity.run(words, contextOf(packageFolder).context)).toBe(EXIT.done);
-    expect(receivedArgs()).toEqual(words);
-  });
-
-  test("refuses bad arguments before anything starts", async () => {
-    const { context } = contextOf("/nowhere");
-    await expectFailure(() => planCapacity.run([], context), EXIT.usage, "--rate", "--help");
-    const words = ["--rate", "5", "--format", "csv"];
-    await expectFailure(() => planCapacity.run(words, context), EXIT.usage, "text, json, markdown");
   });
 });
 
