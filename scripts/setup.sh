@@ -4,6 +4,9 @@
 #   setup.sh --dev   also for checks and tests
 #   setup.sh --node  only Node packages and the build: enough for --help
 set -euo pipefail
+# Settings of other programs and of another Python must not reach what runs here. npm still trusts the same certificates.
+certificates=$(grep -oE -- '--use-[a-z]+-ca' <<<"${NODE_OPTIONS:-}" | tr '\n' ' ' || true)
+unset CDPATH NODE_OPTIONS ${!PYTHON@}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fail() { printf '%s\n' "$1" >&2; exit 3; }
@@ -24,13 +27,24 @@ fi
 # A step is done if its stamp holds the checksum of everything that the step depends on.
 is_done() { [[ -e $1 && $(<"$1") == "$2" ]]; }
 
+# Whatever the user's settings say, everything is installed here.
+here=(--no-global --location=project --no-dry-run --bin-links --package-lock --no-package-lock-only)
 packages=$(cat package-lock.json <(node --version) | cksum)
 if ! is_done node_modules/.setup-stamp "$packages"; then
   progress 'installing Node packages'
-  npm ci --ignore-scripts --loglevel=error >&2 || fail 'npm ci failed: see above'
+  NODE_OPTIONS=$certificates npm ci --ignore-scripts --loglevel=error "${here[@]}" --include={dev,optional,peer} >&2 ||
+    fail 'npm ci failed: see above'
+  node -e 'const missing = Object.entries(require("./package-lock.json").packages ?? {}).filter(([path, { optional }]) =>
+    path && !optional && !fs.existsSync(`${path}/package.json`)).map(([path]) => path);
+    if (missing.length) { console.error(`missing: ${missing.join(" ")}`); process.exit(1); }' ||
+    fail 'npm ci left packages out: see npm config list'
   printf '%s' "$packages" >node_modules/.setup-stamp
 fi
 
+# Of pip's variables those of the network and the cache count. Others install elsewhere, or less.
+for name in ${!PIP_@}; do
+  [[ $name =~ INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING ]] || unset "$name"
+done
 requirements=(requirements.txt)
 [[ ${1:-} == --dev ]] && requirements+=(requirements-dev.txt)
 [[ ${1:-} == --node ]] && requirements=()
@@ -43,8 +57,10 @@ for file in ${requirements[@]+"${requirements[@]}"}; do
       fail 'Python could not create a virtual environment: on Debian and Ubuntu install python3-venv'
     python=.venv/bin/python
   fi
-  "$python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file" >&2 ||
-    fail "pip failed on $file: see above"
+  pip=("$python" -I -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file")
+  "${pip[@]}" --no-user --target= --prefix="$PWD/.venv" >&2 || fail "pip failed on $file: see above"
+  PIP_CONFIG_FILE=/dev/null "${pip[@]}" --no-index >&2 ||
+    fail 'pip installed elsewhere, or nothing: see .venv/bin/pip config list'
   printf '%s' "$wanted" >".venv/.${file%.txt}-stamp"
 done
 

@@ -2,6 +2,7 @@
 # Adds a campaign to the branch that keeps the campaigns of the workflow, and checks that branch out into a folder:
 # publish-history.sh CAMPAIGN_FOLDER FOLDER. With "" as campaign the branch is only checked out.
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
 campaign=$1 folder=${2:?the folder for all campaigns}
