@@ -48,6 +48,13 @@ def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: 
     assert (campaign / "report" / "index.html").is_file()
 
 
+def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path) -> None:
+    for name in ("json", "pathlib", "jinja2", "report"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('of another Python')", encoding="utf-8")
+    done = call(campaign, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_summary_on_standard_output(campaign: Path, tmp_path: Path) -> None:
     done = call("--summary-json", campaign, cwd=tmp_path)
     assert json.loads(done.stdout)["schema"] == "ratelimit-bench/summary"
