@@ -84,6 +84,7 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
         [sys.executable, str(script), "a b", "--summary-json"], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines() == [
+        "-I",
         str(script.parents[1] / "report"),
         "generate",
         "a b",
@@ -92,9 +93,12 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
 
 
 def test_missing_packages_are_one_line(tmp_path: Path) -> None:
-    script = copied_script(tmp_path)
+    copied_script(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-E", "-s", "-S", str(script), "x"], capture_output=True, text=True, check=False
+        [sys.executable, "-IS", str(tmp_path / "report"), "generate", "x"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
