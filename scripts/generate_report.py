@@ -5,6 +5,6 @@ import os
 import sys
 
 if __name__ == "__main__":
-    report = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "report")
+    report = f"{os.path.realpath(__file__)}/../../report"
     # Isolated: variables of another Python, such as PYTHONPATH, would replace modules.
     os.execv(sys.executable, [sys.executable, "-I", report, "generate", *sys.argv[1:]])  # noqa: S606

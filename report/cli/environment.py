@@ -160,7 +160,7 @@ def _step(command: "list[str]", mend: str, **variables: str) -> None:
         raise EnvironmentUnfit(f"{mend} ({detail.strip()})" if detail else mend)
 
 
-#: Of pip's variables those of the network and the cache; others install elsewhere, or less. As in scripts/setup.sh.
+#: Pip's variables that stay, as in scripts/setup.sh: network and cache. Others install elsewhere, or less.
 KEPT = re.compile("INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING")
 
 

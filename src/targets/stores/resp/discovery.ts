@@ -3,7 +3,7 @@ import { environmentError } from "../../../contract/errors.js";
 import type { Discovery } from "../../../contract/store.js";
 import { isCluster, topologies } from "../../topologies.js";
 import { modulesOf } from "./modules.js";
-import type { StoreNode } from "./nodes.js";
+import { type StoreNode, unlessRefused } from "./nodes.js";
 import { storesByFields } from "./version.js";
 
 /** `id host:port@bus,name flags primary …` in a line of CLUSTER NODES. */
@@ -40,7 +40,7 @@ export async function discover([first]: readonly StoreNode[]): Promise<Discovery
   const server = await first.info("server");
   const [found] = storesByFields((field) => server.has(field));
   if (!found) throw environmentError(`${first.name} is an unknown type of store: INFO reports no version`);
-  const clustered = (await first.info("cluster")).get("cluster_enabled") === "1";
+  const clustered = (await unlessRefused(first.info("cluster")))?.get("cluster_enabled") === "1";
   const { nodes, replicas } = clustered
     ? clusterNodes(String(await first.call("CLUSTER", "NODES")))
     : { nodes: [first.place], replicas: 0 };
