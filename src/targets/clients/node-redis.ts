@@ -3,7 +3,7 @@ import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
-import { isCluster } from "../topologies.js";
+import { isCluster, placeOfEndpoint } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace } from "../types.js";
 import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
@@ -251,6 +251,7 @@ async function openCluster(
   const client = create({
     ...(settings ? {} : { RESP: connection.RESP, useReplicas: false }),
     rootNodes: place.nodes.map((node) => ({ socket: node })),
+    nodeAddressMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes),
     defaults: {
       ...options.connection,
       ...credentials(place),
