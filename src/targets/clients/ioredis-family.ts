@@ -1,4 +1,5 @@
 import type { Node } from "../../contract/env.js";
+import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
@@ -169,8 +170,7 @@ async function settingsOf(
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {
-  const { lastNodeError } = error as { lastNodeError?: Error };
-  return (lastNodeError?.message ?? error.message) || String((error as NodeJS.ErrnoException).code);
+  return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
+import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
@@ -123,7 +124,7 @@ interface Client {
 async function connect(client: Client): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
-    last = error.message || String((error as NodeJS.ErrnoException).code);
+    last = messageOf(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
   client.on("error", note);

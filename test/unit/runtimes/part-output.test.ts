@@ -36,3 +36,10 @@ test("without lines on standard error the last lines are those of standard outpu
   expect(output.lastLines()).toHaveLength(40);
   expect(output.lastLines().at(-1)).toBe("49");
 });
+
+test.each(["stderr", "stdout"] as const)("empty lines at the end of %s give no reason", (name) => {
+  const { output, ...streams } = outputOfStreams();
+  streams[name].emit("data", Buffer.from("the reason\n\n \n"));
+  output.finish();
+  expect(output.lastLines()).toEqual(["the reason"]);
+});
