@@ -83,7 +83,16 @@ test("names that a cluster announces are kept; none, and an unknown one, is the 
 describe("a cluster whose certificate holds for its names alone", needs(["redis"]), () => {
   test("is probed and reached by every client under them", async () => {
     const arguments_ = (port: string) => [
-      ...["--tls-port", port, "--cluster-announce-port", port, "--tls-auth-clients", "no"],
+      ...[
+        "--tls-port",
+        port,
+        "--cluster-announce-port",
+        port,
+        "--tls-auth-clients",
+        "no",
+        "--tls-replication",
+        "yes",
+      ],
       ...["--tls-cert-file", tls("cert.pem"), "--tls-key-file", tls("key.pem")],
       ...["--tls-ca-cert-file", tls("ca.pem"), "--bind", "127.0.0.1", "127.0.0.2"],
       // The certificate does not hold for this address.
