@@ -84,7 +84,11 @@ def _version_of(python: Path) -> "str | None":
     )
     try:
         done = subprocess.run(  # noqa: S603
-            [str(python), "-I", "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            [str(python), "-I", "-c", code],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except OSError:
         return None

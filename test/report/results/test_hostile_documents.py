@@ -141,12 +141,19 @@ def check(folder: Path, seed: int, count: int) -> None:
         write_campaign(folder, described, results)
         try:
             code = main([str(folder), "--output-format", "all"])
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             broken.append(f"{changed}: {error!r}")
             continue
         if code not in (0, 2):
             broken.append(f"{changed}: exit code {code}")
     assert broken == []
+
+
+def test_a_cache_of_no_cpus_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    described = manifest([configuration()], 1)
+    described["machine"]["caches"] = [{"level": 1, "type": "Data", "size_bytes": 1, "cpus": "banana"}]
+    assert main([str(write_campaign(tmp_path / "campaign", described, [result(configuration())]))]) == 2
+    assert "$.machine.caches[0].cpus" in capsys.readouterr().err
 
 
 def test_no_hostile_field_is_a_traceback(tmp_path: Path) -> None:
