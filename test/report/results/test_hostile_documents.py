@@ -1,4 +1,4 @@
-"""Documents with something hostile in any field of manifest and result: the report names the field, or copes."""
+"""Documents with something hostile in any field of manifest and result: the field is named, or reported."""
 
 import copy
 import json
@@ -14,6 +14,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import CONTRACT_SCHEMAS
 from report.cli.generate import main
+from report.results.validate import parse_json
 
 Schema = Mapping[str, Any]
 Place = tuple[str | int, ...]
@@ -154,6 +155,10 @@ def test_a_cache_of_no_cpus_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     described["machine"]["caches"] = [{"level": 1, "type": "Data", "size_bytes": 1, "cpus": "banana"}]
     assert main([str(write_campaign(tmp_path / "campaign", described, [result(configuration())]))]) == 2
     assert "$.machine.caches[0].cpus" in capsys.readouterr().err
+
+
+def test_a_whole_number_written_with_a_point_is_an_integer() -> None:
+    assert str(parse_json(b"[-0.0, 2.0, 2.5, 1e300]")) == "[0, 2, 2.5, 1e+300]"
 
 
 def test_no_hostile_field_is_a_traceback(tmp_path: Path) -> None:
