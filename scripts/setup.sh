@@ -33,11 +33,11 @@ packages=$(cat package-lock.json <(node --version) | cksum)
 if ! is_done node_modules/.setup-stamp "$packages"; then
   progress 'installing Node packages'
   NODE_OPTIONS=$certificates npm ci --ignore-scripts --loglevel=error "${here[@]}" --include={dev,optional,peer} >&2 ||
-    fail 'npm ci failed: see above'
+    fail 'npm failed: see above'
   node -e 'const missing = Object.entries(require("./package-lock.json").packages ?? {}).filter(([path, { optional }]) =>
     path && !optional && !fs.existsSync(`${path}/package.json`)).map(([path]) => path);
     if (missing.length) { console.error(`missing: ${missing.join(" ")}`); process.exit(1); }' ||
-    fail 'npm ci left packages out: see npm config list'
+    fail 'npm left packages out: see npm config list'
   printf '%s' "$packages" >node_modules/.setup-stamp
 fi
 

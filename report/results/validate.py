@@ -48,7 +48,7 @@ def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise FieldError("$", f"holds {one_line(text, 40)}, which is too large for a number")
-    return int(value) if value.is_integer() and len(text) <= _MAX_DIGITS else value
+    return int(value) if value.is_integer() and abs(value) < 10**_MAX_DIGITS else value
 
 
 def parse_json(data: bytes) -> object:
