@@ -162,7 +162,7 @@ def test_a_whole_number_written_with_a_point_is_an_integer() -> None:
 
 
 def test_no_hostile_field_is_a_traceback(tmp_path: Path) -> None:
-    check(tmp_path / "campaign", seed=35, count=20)
+    check(tmp_path / "campaign", seed=35, count=40)
 
 
 @pytest.mark.long
