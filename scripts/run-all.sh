@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a campaign: measures every configuration several times, then writes the report. --help lists the flags.
 set -euo pipefail
+unset CDPATH NODE_OPTIONS
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Help needs no installation: npm run generate writes it.
 if [[ ${1:-} == help ]]; then

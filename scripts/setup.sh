@@ -4,6 +4,9 @@
 #   setup.sh --kubernetes  also for campaigns on Kubernetes
 #   setup.sh --dev         also for checks and tests
 set -euo pipefail
+# Settings of other programs and of another Python must not reach what runs here. npm still trusts the same certificates.
+certificates=$(grep -oE -- '--use-[a-z]+-ca' <<<"${NODE_OPTIONS:-}" | tr '\n' ' ' || true)
+unset CDPATH NODE_OPTIONS ${!PYTHON@}
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fail() { printf '%s\n' "$1" >&2; exit 3; }
@@ -30,6 +33,8 @@ case ${1:-} in
   --kubernetes) kept=(typescript @kubernetes/client-node) enough='kubernetes dev' ;;
   *) kept=(typescript) enough='campaigns kubernetes dev' ;;
 esac
+# Whatever the user's settings say, everything is installed here.
+here=(--no-global --location=project --no-dry-run --bin-links --package-lock --no-package-lock-only)
 packages=$(cat package-lock.json <(node --version) | cksum)
 stamp=$(cat node_modules/.setup-stamp 2>/dev/null) || stamp=
 if [[ ${stamp#*: } != "$packages" || " $enough " != *" ${stamp%%: *} "* ]]; then
@@ -46,13 +51,25 @@ if [[ ${stamp#*: } != "$packages" || " $enough " != *" ${stamp%%: *} "* ]]; then
       if (kept.length) for (const id in devDependencies) if (!kept.includes(id)) delete devDependencies[id];
       writeFileSync(`${folder}/${name}`, JSON.stringify(manifest));
     }' "$new" ${kept[@]+"${kept[@]}"}
-  (cd "$new" && npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund --loglevel=error >&2) ||
-    fail 'npm could not install the packages: see above'
+  (cd "$new" && NODE_OPTIONS=$certificates npm ci --ignore-scripts --no-audit --no-fund --loglevel=error "${here[@]}" \
+    --include={dev,optional,peer} >&2) || fail 'npm could not install the packages: see above'
+  # Some settings make npm leave packages out without a word.
+  (cd "$new" && node -e 'const [isDev, ...kept] = process.argv.slice(1), fs = require("fs");
+    const { packages } = JSON.parse(fs.readFileSync("package-lock.json"));
+    const missing = Object.entries(packages ?? {}).filter(([path, { optional, dev, devOptional, peer }]) =>
+      path && !optional && (isDev || !(dev || devOptional || peer))).map(([path]) => path);
+    const left = [...missing, ...kept.map((name) => `node_modules/${name}`)].filter((path) => !fs.existsSync(`${path}/package.json`));
+    if (left.length) { console.error(`missing: ${left.join(" ")}`); process.exit(1); }' \
+    "$([[ $enough == dev ]] && echo dev)" ${kept[@]+"${kept[@]}"}) || fail 'npm left packages out: see npm config list'
   printf '%s: %s' "${enough%% *}" "$packages" >"$new/node_modules/.setup-stamp"
   rm -rf node_modules
   mv "$new/node_modules" .
 fi
 
+# Of pip's variables those of the network and the cache count. Others install elsewhere, or less.
+for name in ${!PIP_@}; do
+  [[ $name =~ INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING ]] || unset "$name"
+done
 requirements=(requirements.txt)
 [[ ${1:-} == --dev ]] && requirements+=(requirements-dev.txt)
 for file in "${requirements[@]}"; do
@@ -64,8 +81,10 @@ for file in "${requirements[@]}"; do
       fail 'Python could not create a virtual environment: on Debian and Ubuntu install python3-venv'
     python=.venv/bin/python
   fi
-  "$python" -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r "$file" >&2 ||
-    fail "pip failed on $file: see above"
+  pip=("$python" -I -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r "$file")
+  "${pip[@]}" --no-user --target= --prefix="$PWD/.venv" >&2 || fail "pip failed on $file: see above"
+  PIP_CONFIG_FILE=/dev/null "${pip[@]}" --no-index >&2 ||
+    fail 'pip installed elsewhere, or nothing: see .venv/bin/pip config list'
   printf '%s' "$wanted" >".venv/.${file%.txt}-stamp"
 done
 

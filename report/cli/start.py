@@ -69,7 +69,7 @@ def continue_in_environment(arguments: "list[str]") -> None:
     python = folder / "bin" / "python"
     os.environ[GUARD] = str(python)
     try:
-        os.execv(python, [str(python), str(REPORT), *arguments])  # noqa: S606
+        os.execv(python, [str(python), "-I", str(REPORT), *arguments])  # noqa: S606
     except OSError as error:
         fix = "run ./scripts/setup.sh" if environment.is_checkout() else "remove it, and it is made again"
         raise environment.EnvironmentUnfit(f"{folder} does not work ({error.strerror}): {fix}") from error

@@ -417,7 +417,7 @@ def _answers_each_slice(result: Document) -> "array[int]":
     slices = result["slices"]
     whole = min(_MAX_SLICES, int(result["duration"] * 1000 / slices["width_ms"] + 1e-6))
     both = zip(slices["allowed"][:whole], slices["limited"][:whole], strict=False)
-    return array("I", (allowed + limited for allowed, limited in both))
+    return array("L", (allowed + limited for allowed, limited in both))
 
 
 def _warm_up(stated: Mapping[str, Any]) -> WarmUp:

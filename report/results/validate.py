@@ -44,10 +44,11 @@ def _integer(text: str) -> int:
 
 
 def _finite(text: str) -> float:
+    """A whole number such as `2.0` is an integer to JSON Schema, so it becomes one here."""
     value = float(text)
     if not math.isfinite(value):
         raise FieldError("$", f"holds {one_line(text, 40)}, which is too large for a number")
-    return value
+    return int(value) if value.is_integer() and abs(value) < 10**_MAX_DIGITS else value
 
 
 def parse_json(data: bytes) -> object:

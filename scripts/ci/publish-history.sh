@@ -2,6 +2,7 @@
 # Checks out the branch that keeps the campaigns of the workflow, and adds one: publish-history.sh CAMPAIGN FOLDER [push]
 # All campaigns are then in FOLDER/history. With "" as CAMPAIGN none is added. Only `push` writes to the branch.
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
 campaign=$1 folder=${2:?the folder for all campaigns}

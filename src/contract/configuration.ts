@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { cpuListSchema } from "./cpu-list.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
@@ -102,7 +103,7 @@ export const capsSchema = z.strictObject({
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
   /** Cores it may run on, as the engine writes them: `0-1,3`. */
-  cpuset: z.string().optional(),
+  cpuset: cpuListSchema.optional(),
 });
 export type Caps = z.infer<typeof capsSchema>;
 

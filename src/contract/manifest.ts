@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cpuListSchema } from "./cpu-list.js";
 import { hostSpeedProbeSchema } from "./host-speed.js";
 import { versionFactsSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
@@ -27,7 +28,7 @@ export const machineSchema = z.strictObject({
   /** Whether a core runs several threads at once. */
   smt: z.boolean().optional(),
   /** CPUs that are threads of one core, as lists: `0,4`. One entry per core. */
-  siblings: z.array(z.string()).optional(),
+  siblings: z.array(cpuListSchema).optional(),
   caches: z
     .array(
       z.strictObject({
@@ -35,7 +36,7 @@ export const machineSchema = z.strictObject({
         type: z.string(),
         size_bytes: z.int().min(0),
         /** CPUs that share it, as a list. One entry for each kind of cache, of CPU 0. */
-        cpus: z.string(),
+        cpus: cpuListSchema,
       }),
     )
     .optional(),

@@ -21,10 +21,16 @@ export class TestCluster {
     return this.nodes.map(({ port }) => `127.0.0.1:${port}`).join(",");
   }
 
-  static async start(kind: StoreKind = "valkey", more: readonly string[] = []): Promise<TestCluster> {
+  /** @param more further arguments of every node, or what makes those of one */
+  static async start(
+    kind: StoreKind = "valkey",
+    more: readonly string[] | (() => Promise<readonly string[]>) = [],
+  ): Promise<TestCluster> {
     const nodes: TestStore[] = [];
     try {
-      for (let n = 0; n < 2 * PRIMARIES; n++) nodes.push(await startNode(kind, more));
+      for (let n = 0; n < 2 * PRIMARIES; n++) {
+        nodes.push(await startNode(kind, typeof more === "function" ? await more() : more));
+      }
       const cluster = new TestCluster(nodes);
       await cluster.#form();
       return cluster;

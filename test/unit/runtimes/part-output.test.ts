@@ -28,3 +28,10 @@ test("a listener that comes later gets the lines so far, once and in order", () 
   stderr.emit("data", Buffer.from("rd\n"));
   expect(heard).toEqual(["first", "second", "third"]);
 });
+
+test.each(["stderr", "stdout"] as const)("empty lines at the end of %s give no reason", (name) => {
+  const { output, ...streams } = outputOfStreams();
+  streams[name].emit("data", Buffer.from("the reason\n\n \n"));
+  output.finish();
+  expect(output.lastLines()).toEqual(["the reason"]);
+});

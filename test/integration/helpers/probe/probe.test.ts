@@ -61,6 +61,24 @@ describe("a standalone store", () => {
     expect(after.readings?.[0]?.version).toMatch(/^\d+\.\d+\.\d+/);
   });
 
+  test.each([
+    ["CONFIG is unknown", '--rename-command CONFIG ""'],
+    ["dangerous commands are not allowed", "--user default on nopass ~* &* +@all -@dangerous +info"],
+    [
+      "only what is needed is allowed",
+      "--user default on nopass ~* &* -@all +info +ping +eval +evalsha +script +set +flushall",
+    ],
+  ])("where %s is read without what is only recorded", async (_what, flags) => {
+    const node = await TestStore.start(flags.split(" ").map((word) => word.replace('""', "")));
+    onTestFinished(() => node.stop());
+    await node.ask((store) => store.eval("return 1", 0));
+    const actions = ["discover", "ready", "read", "settings", "modules", "diagnose"];
+    const { discovered, readings, settings } = await reported(actions, { PROBE_NODES: placesOf([node]) });
+    expect(discovered).toMatchObject({ store: "valkey", topology: "standalone" });
+    expect(readings).toMatchObject([{ decisions: 1 }]);
+    expect(settings).toEqual({});
+  });
+
   test("that keeps its keys is refused: no run begins on a store that is not empty [R-keys-1]", async () => {
     // It says that it was emptied, and was not.
     const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];

@@ -49,13 +49,14 @@ function registered(store: StoreDescription): StoreDescription {
 }
 
 /** A node that answers INFO with this text and knows no other command but DBSIZE and PING. */
-function nodeWith(info: string): StoreNode {
+function nodeWith(info: string, refusal = "ERR unknown command"): StoreNode {
   return {
     place: { host: "127.0.0.1", port: 1 },
     name: "127.0.0.1:1",
     call: async (command) => {
       if (command === "DBSIZE") return 0;
-      throw new Error(`127.0.0.1:1: ${command}: ERR unknown command '${command}'`);
+      const cause = Object.assign(new Error(refusal), { name: "ReplyError" });
+      throw new Error(`127.0.0.1:1: ${command}: ${refusal}`, { cause });
     },
     info: async () => parseFields(info),
     close: () => undefined,
@@ -92,9 +93,14 @@ test("a store without some evidence is read without it; settings and statistics 
     keys: 0,
     expired_keys: 0,
   });
-  await expect(readNode(node, { ...store, withoutEvidence: [] })).rejects.toThrow("no number evicted_keys");
-  await resetStore([node], Date.now() + 1_000);
-  expect(await readSettings([node])).toEqual({});
+  expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty("evicted_keys");
+  for (const refusal of ["ERR unknown command", "NOPERM no permissions", "ERR CONFIG is disabled", "No."]) {
+    const refusing = nodeWith(info, refusal);
+    await resetStore([refusing], Date.now() + 1_000);
+    expect(await readSettings([refusing])).toEqual({});
+  }
+  // It says nothing about the command.
+  await expect(readSettings([nodeWith(info, "LOADING the dataset")])).rejects.toThrow("LOADING");
 });
 
 test("a diagnosis has the time of the deciding commands, and the bytes of clients without those of replication", async () => {
