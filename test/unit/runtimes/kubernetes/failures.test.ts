@@ -86,6 +86,13 @@ describe("a pod", () => {
     expect(podFailure(pod)).toMatchObject({ text: expect.stringContaining(text), isFinal: true });
   });
 
+  test("whose node is lost names the node", () => {
+    const conditions = [{ type: "Ready", status: "False" }];
+    const pod = { spec: { nodeName: "node7", containers: [] }, status: { phase: "Running", conditions } };
+    expect(podFailure(pod)).toMatchObject({ text: expect.stringContaining("node7"), isFinal: true });
+    expect(podFailure({ status: { phase: "Pending" } }, [{ reason: "NodeNotReady" }])?.isFinal).toBe(true);
+  });
+
   test("that was killed names the signal", () => {
     const killed = { name: "main", state: { terminated: { exitCode: 137, reason: "Error" } } };
     expect(podFailure({ status: { phase: "Failed", containerStatuses: [killed] } })?.text).toBe(
