@@ -47,10 +47,10 @@ export default defineConfig({
   test: {
     // By default one CPU is left to others: of two that is half.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // `npm test` leaves long tests out. The others name what a machine need not have: see test/helpers/needs.ts.
+    // `npm test` runs `main`. The others name what a machine need not have: see test/helpers/needs.ts.
     tags: [
       ...[
-        "long",
+        "main",
         "valkey",
         "redis",
         "memcached",

@@ -3,6 +3,7 @@ import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { findLimiter } from "../../src/targets/resolve.js";
+import { needs } from "../helpers/needs.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,
@@ -17,7 +18,6 @@ import {
   KEYS,
   LIMITER_STORES,
   leavesNothingOpen,
-  onKind,
   readingsOf,
   storeForSuite,
 } from "./shared.js";
@@ -54,7 +54,7 @@ export function limiterContract(
       test(`is skipped in a ${topology}`, () => expect(targetsOn(kind, topology)).toEqual([]));
       continue;
     }
-    describe(`${id} on ${kind} ${topology}`, onKind(kind), () => {
+    describe(`${id} on ${kind} ${topology}`, needs([kind]), () => {
       // RateLimiterValkey calls `server.*`, which Redis does not have.
       const all = targetsOn(kind, topology);
       const setupOf = storeForSuite(kind, topology);

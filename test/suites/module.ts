@@ -20,7 +20,6 @@ import {
   KEYS,
   LIMITER_STORES,
   leavesNothingOpen,
-  onKind,
   readingsOf,
   sendsNothingAgain,
   storeForSuite,
@@ -40,7 +39,7 @@ export function moduleContract(id: Need & string, clients: readonly string[]): v
     clients.flatMap((client) => targetsOf(client, kind, topology, [`+${id}`]));
 
   for (const [kind, topology] of LIMITER_STORES) {
-    describe(`${id} on ${kind} ${topology}`, onKind(kind, id), () => {
+    describe(`${id} on ${kind} ${topology}`, needs([id, kind]), () => {
       const targets = targetsOn(kind, topology);
       const setupOf = storeForSuite(kind, topology, moduleArguments(id));
       let setup: StoreSetup;

@@ -12,7 +12,6 @@ import { readPlugin } from "../../../src/plugins/source.js";
 import { local } from "../../../src/runtimes/local/runtime.js";
 import type { Runtime } from "../../../src/runtimes/types.js";
 import { candidatePrograms, resolveTarget } from "../../../src/targets/resolve.js";
-import { LONG } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
@@ -103,7 +102,7 @@ test.each(QUICK)("the check %s tells %s from a limiter that keeps its promises",
   ]);
 });
 
-test.each(SLOW)("the check %s tells %s from such a limiter, too", LONG, async (check, limiter, topology) => {
+test.each(SLOW)("the check %s tells %s from such a limiter, too", async (check, limiter, topology) => {
   const both = [statuses(limiter, check, topology), statuses("whole", check, topology)];
   expect(await Promise.all(both)).toEqual([["broken"], ["holds"]]);
 });

@@ -3,7 +3,7 @@ import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { LONG, needs } from "../../helpers/needs.js";
+import { needs } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -99,7 +99,7 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     }
   });
 
-  test("a cluster: each descriptor is decided on one of its primaries", LONG, async () => {
+  test("a cluster: each descriptor is decided on one of its primaries", async () => {
     const campaign = await measured("envoy-grpc@redis:cluster", ["--traffic", "mixed2"]);
     const [result] = campaign.measured;
     if (!result) throw new Error("no result");
@@ -140,22 +140,18 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     ["service-1", "SIGKILL"],
     ["store-1", "SIGKILL"],
     ["store-1", "SIGSTOP"],
-  ] as const)(
-    "%s that gets %s in the window fails the run, and nothing hangs",
-    LONG,
-    async (role, signal) => {
-      const flags = [...PROGRAM, "--duration-mode", "custom:8"];
-      const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
-      await campaign.waitForLog("measure");
-      process.kill(await campaign.part(role), signal);
-      const { code } = await campaign.ended;
-      expect(code).toBe(4);
-      const [result] = campaign.results.values();
-      expect(result).toMatchObject({
-        status: "failed",
-        failure: { role: signal === "SIGKILL" ? role : "store" },
-      });
-      expect(await campaign.leftovers()).toEqual([]);
-    },
-  );
+  ] as const)("%s that gets %s in the window fails the run, and nothing hangs", async (role, signal) => {
+    const flags = [...PROGRAM, "--duration-mode", "custom:8"];
+    const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
+    await campaign.waitForLog("measure");
+    process.kill(await campaign.part(role), signal);
+    const { code } = await campaign.ended;
+    expect(code).toBe(4);
+    const [result] = campaign.results.values();
+    expect(result).toMatchObject({
+      status: "failed",
+      failure: { role: signal === "SIGKILL" ? role : "store" },
+    });
+    expect(await campaign.leftovers()).toEqual([]);
+  });
 });

@@ -2,7 +2,6 @@ import { beforeAll, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { LONG } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -42,7 +41,7 @@ test("a relay makes round trips longer, and cuts the servers from the store, wit
   expect(Object.keys(result.resources)).toEqual(["generator-1", "server-1", "store-1"]);
 });
 
-test("a campaign with faults and without a rate finds one first", LONG, async () => {
+test("a campaign with faults and without a rate finds one first", async () => {
   const flags = ["--duration-mode", "custom:6", "--fault", "slow-store@1s+1s"];
   const campaign = Campaign.run(newFolder(), "iovalkey", flags);
   const result = await resultOf(campaign);

@@ -6,7 +6,7 @@ import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ra
 import { findEngine } from "../../../src/targets/stores/engines.js";
 import type { StorePlace } from "../../../src/targets/types.js";
 import { TestEnvoy } from "../../helpers/envoy.js";
-import { LONG, needs } from "../../helpers/needs.js";
+import { needs } from "../../helpers/needs.js";
 import { type StoreKind, until } from "../../helpers/store.js";
 import { countOutcomes, openRequestLimiter, useInChildProcess } from "../../suites/open-target.js";
 import { StoreSetup } from "../../suites/store-setup.js";
@@ -51,8 +51,7 @@ describe.each(STORES)("on %s %s", (kind, topology) => {
   const { tags, skip } = needs(["envoy-ratelimit", kind]);
   const { atomic, notAtomicOn = [] } = findLimiter("envoy-ratelimit");
   const isExact = atomic === true && !notAtomicOn.includes(kind);
-  const isLong = topology === "cluster" || kind === "valkey";
-  describe.each(CLIENTS)("%s", { tags: [...tags, ...(isLong ? LONG.tags : [])], skip }, (id) => {
+  describe.each(CLIENTS)("%s", { tags, skip }, (id) => {
     const text = `${id}@${kind}:${topology}`;
     let setup: StoreSetup;
     let service: TestEnvoy;
