@@ -3,19 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { ReportPage } from "./page.js";
 
-const charts = [
-  "throughput",
-  "latency",
-  "decision-cpu",
-  "percentiles",
-  "tradeoff",
-  "ceiling",
-  "cpu",
-  "memory",
-  "limited",
-  "series",
-];
-
 describe("the report in a browser", needs(["chromium"]), () => {
   const report = new ReportPage();
   beforeAll(() => report.start("write_fixture.py"));
@@ -32,15 +19,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
   }
   const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
-
-  test("draws every chart, without a complaint and without the network", async () => {
-    const { page, complaints } = await report.open();
-    expect(await page.locator(".chart").count()).toBe(charts.length);
-    for (const id of charts)
-      expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
-    expect(complaints).toEqual([]);
-    await page.context().close();
-  });
 
   test("draws a chart only when it comes near", async () => {
     const { page } = await report.open();

@@ -88,6 +88,3 @@ export function needs(
   }
   return { tags: [...names], skip: missing.length > 0 };
 }
-
-/** The options of a test that `npm test` runs: it shows that the main job is done. `npm run test:all` runs all others. */
-export const MAIN = { tags: ["main"] };

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { MAIN } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 
 beforeAll(build);
@@ -39,20 +38,6 @@ describe("an interruption ends the campaign in order:", () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG_WARMUP);
     await campaign.part("server-1");
     expect((await interrupt(campaign, "SIGINT")).code).toBe(130);
-    expect(await campaign.leftovers()).toEqual([]);
-  });
-
-  test("Ctrl-C after a run: measured runs are kept, with a report [R-interrupt-3]", MAIN, async () => {
-    const campaign = Campaign.run(newFolder(), "none", ["--runs", "2", "--cooldown", "60"]);
-    await expect.poll(() => campaign.results.size, { timeout: 60_000 }).toBe(1);
-    const { code, stdout, stderr } = await interrupt(campaign, "SIGINT");
-    expect(code).toBe(130);
-    expect(campaign.measured).toHaveLength(1);
-    expect(campaign.manifest.status).toBe("aborted");
-    const page = join(campaign.folder, "report", "index.html");
-    expect(stdout).toContain(page);
-    expect(readFileSync(page, "utf8")).toContain("</html>");
-    expect(stderr).toContain(campaign.folder);
     expect(await campaign.leftovers()).toEqual([]);
   });
 

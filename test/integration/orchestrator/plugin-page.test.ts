@@ -129,7 +129,7 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
   });
 
   // On both stores where there is a Redis, and else on Valkey alone, which it says.
-  test("its client passes the contract suite", { tags: ["redis", "long"] }, async () => {
+  test("its client passes the contract suite", async () => {
     expect(isSetUp()).toBe(true);
     const folder = newFolder();
     savePage(folder);

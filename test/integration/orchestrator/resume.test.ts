@@ -5,15 +5,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectComplete } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { MAIN } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
 
 describe("a killed campaign is resumed [R-resume-1]:", () => {
-  test.each([["measure", "memory", "  measure", 2, 1]] as const)("kill -9 in %s", MAIN, expectGoesOn);
-  test.each([["report", "none", "building the report", 1, 2]] as const)("kill -9 in %s", expectGoesOn);
+  test.each([
+    ["measure", "memory", "  measure", 2, 1],
+    ["report", "none", "building the report", 1, 2],
+  ] as const)("kill -9 in %s", expectGoesOn);
 });
 
 /** @param there how many runs are on the disk when it is killed, as the log says `line` for so many times */
