@@ -3,6 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { ReportPage } from "./page.js";
 
+const charts = [
+  "throughput",
+  "latency",
+  "decision-cpu",
+  "percentiles",
+  "tradeoff",
+  "ceiling",
+  "cpu",
+  "memory",
+  "limited",
+  "series",
+];
+
 describe("the report in a browser", needs(["chromium"]), () => {
   const report = new ReportPage();
   beforeAll(() => report.start("write_fixture.py"));

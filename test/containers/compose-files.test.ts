@@ -195,13 +195,17 @@ describe.each(STORES)("the %s cluster", (store) => {
     await expectSettings(own, nodes[5] ?? "", store);
   });
 
-  test("stays as it is when it is brought up again, and is formed again of nodes that are empty", async () => {
-    await own.tell("up", "--detach", "--wait");
-    await expectFormed();
-    await own.tell("restart");
-    await own.tell("up", "--detach", "--wait");
-    await expectFormed();
-  });
+  // Both files differ in the store alone.
+  test.runIf(store === "valkey")(
+    "stays as it is when it is brought up again, and is formed again of nodes that are empty",
+    async () => {
+      await own.tell("up", "--detach", "--wait");
+      await expectFormed();
+      await own.tell("restart");
+      await own.tell("up", "--detach", "--wait");
+      await expectFormed();
+    },
+  );
 
   test("serves the load generator", async () => {
     const run = ["--profile", "bench", "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
