@@ -10,8 +10,8 @@ const ISOLATED = [
   "test/unit/targets/{clients,node-redis,own-settings}.test.ts",
   "test/unit/{plugins/load,orchestrator/run/plugins,orchestrator/commands/claims/register}.test.ts",
 ];
-/** What `npm test` runs besides unit tests: the main job. */
-const MAIN = "test/{integration,browser}/**/*.main.test.ts";
+/** What `npm test` runs of the integration tests: the main job. */
+const MAIN = "test/integration/**/*.main.test.ts";
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";
 

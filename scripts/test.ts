@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 /**
  * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
- *   test.ts        the same, and the main job: `*.main.test.ts`, and a terminal
+ *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
  *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: rest, figures, containers
  */
 interface Step {
@@ -32,6 +32,13 @@ const FAST: readonly Step[] = [
   { name: "types", command: ["npm", "run", "--silent", "types"] },
 ];
 
+/** One look at the report in a browser. */
+const LOOK = [
+  ...vitest("browser"),
+  "test/browser/report.test.ts",
+  "--testNamePattern=draws every chart, without",
+];
+
 const noEngine = () =>
   spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 ? undefined : "no Docker engine answers";
 
@@ -42,6 +49,7 @@ const GROUPS = {
     { name: "main job", command: vitest("main") },
     { name: "tests at a terminal", command: python("terminal") },
     ...FAST,
+    { name: "report in a browser", command: LOOK },
   ],
   rest: [
     { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },

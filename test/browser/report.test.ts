@@ -33,6 +33,15 @@ describe("the report in a browser", needs(["chromium"]), () => {
   const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 
+  test("draws every chart, without a complaint and without the network", async () => {
+    const { page, complaints } = await report.open();
+    expect(await page.locator(".chart").count()).toBe(charts.length);
+    for (const id of charts)
+      expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("draws a chart only when it comes near", async () => {
     const { page } = await report.open();
     expect(await page.locator("#chart-series[data-drawn]").count()).toBe(0);

@@ -69,7 +69,7 @@ describe("a server that dies in the middle", () => {
     const url = `http://127.0.0.1:${port}`;
     try {
       await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
-      const running = generate({ TARGET_URL: url, DURATION: "2", CONNECTIONS: "2", TIMEOUT: "1" });
+      const running = generate({ TARGET_URL: url, DURATION: "6", CONNECTIONS: "2", TIMEOUT: "1" });
       await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
       server.kill("SIGKILL");
       const { code, stdout, stderr } = await running.ended;

@@ -202,9 +202,7 @@ describe("what goes wrong", { tags, skip }, () => {
     const lost = opened.flatMap(({ limiter }) =>
       Array.from({ length: 30 }, (_, n) => limiter.consume(`lost-${n}`)),
     );
-    const began = performance.now();
     expect(countOutcomes(await Promise.all(lost))).toEqual({ allowed: 0, limited: 0, failed: 60 });
-    expect(performance.now() - began).toBeLessThan(3 * common.requestTimeoutMs);
     await own.run();
     for (const { limiter, client } of opened) {
       await until(async () => (await limiter.consume("back")).outcome === "allowed");
