@@ -2,12 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { dockerHostsSchema } from "../../src/contract/machines.js";
-import { dockerOn } from "../../src/runtimes/containers/docker.js";
 import { connectToCurrent } from "../../src/runtimes/containers/endpoint.js";
 import { ownImages } from "../../src/runtimes/containers/images.js";
-import { startTimeOf } from "../../src/runtimes/processes.js";
-import type { Part } from "../../src/runtimes/types.js";
 import { Campaign } from "../helpers/campaign.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { needs } from "../helpers/needs.js";
@@ -264,44 +260,5 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
     expect(Math.max(...(rates ?? [])), stderr).toBeLessThan(6_000_000);
     expect(result?.limited_by, JSON.stringify(result?.machine_load)).toMatchObject({ resource: "network" });
     expect(left()).toEqual([]);
-  });
-
-  test("a part gets its files, which it cannot write, on the machine that it names", async () => {
-    const home = newFolder();
-    const hosts = dockerHostsSchema.parse(JSON.parse(readFileSync(hostsFile(home), "utf8")));
-    const runtime = await dockerOn(hosts).open({
-      packageFolder: ROOT,
-      workFolder: home,
-      programs: [],
-      owner: { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "" },
-      campaign: "files",
-      signal: new AbortController().signal,
-      hold: async () => {},
-      onSetupStep: () => {},
-    });
-    onTestFinished(() => runtime.close());
-    const program = `
-      const { readFileSync, writeFileSync } = require("node:fs");
-      const [path] = process.argv.slice(1);
-      console.log(require("node:os").hostname(), readFileSync(path, "utf8"));
-      for (const written of [path, path + ".new"])
-        try { writeFileSync(written, ""); } catch ({ code }) { console.log(code); }`;
-    const part: Part = {
-      role: "reader",
-      program: "server",
-      machine: "load-host",
-      workingFolder: "own",
-      endsByItself: true,
-      files: { "sub/told.txt": { text: "told" } },
-      arguments: ({ files }) => ["-e", program, `${files}/sub/told.txt`],
-      environment: () => ({}),
-    };
-    const running = await runtime.start(part, async () => {});
-    expect(await running.exited).toEqual({ code: 0, signal: null });
-    expect(await running.output()).toBe("load told\nEACCES\nEACCES\n");
-    expect(running.machine).toBe("load-host");
-    await running.stop();
-    expect(left().filter((name) => !name.includes("helper"))).toEqual([]);
-    expect(runtime.machines?.map(({ name }) => name)).toEqual(["store-host", "server-host", "load-host"]);
   });
 });

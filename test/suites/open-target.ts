@@ -137,7 +137,7 @@ export function useInChildProcess(
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A process that something keeps alive is a failure and must not stay.
-    timeout: 60_000,
+    timeout: 240_000,
     killSignal: "SIGKILL",
   });
   child.on("message", () => {
