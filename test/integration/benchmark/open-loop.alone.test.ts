@@ -33,6 +33,7 @@ describe("a server that answers after 100 ms (M3)", () => {
         expect(schedule?.offered).toBe(600);
         expect(asked).toBe(600 + 100);
       } else {
+        // Five standard deviations: a false alarm in two million runs.
         expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
         expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
       }
