@@ -39,7 +39,8 @@ test("a server that cuts connections in the middle of answers costs those reques
   expect(result.counts).toMatchObject({ sent: 1500, connection_errors: 30, allowed: 1470 });
   expectConsistent(result);
   // A lost request that stayed in the queue would give its age, up to the whole window, to all later answers.
-  expect(result.latency?.p50).toBeLessThan(50 * result.duration);
+  const { p50, bounds } = result.latency ?? {};
+  expect(p50 ?? bounds?.p50?.high).toBeLessThan(50 * result.duration);
   expect(result.outcome).toBe("failed");
 });
 
@@ -51,8 +52,8 @@ describe("a server that dies in the middle", () => {
   ])("leaves a result that says so, with %j", async (load) => {
     const stub = await StubServer.start({ delay_us: 200 });
     const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
-    await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain("measure");
-    await expect.poll(async () => (await stub.counts()).asked, { timeout: 60_000 }).toBeGreaterThan(100);
+    await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
+    await expect.poll(async () => (await stub.counts()).asked, { timeout: 240_000 }).toBeGreaterThan(100);
     await stub.kill();
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
@@ -68,9 +69,9 @@ describe("a server that dies in the middle", () => {
     const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
       const running = generate({ TARGET_URL: url, DURATION: "6", CONNECTIONS: "2", TIMEOUT: "1" });
-      await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+      await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
       server.kill("SIGKILL");
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
@@ -126,7 +127,7 @@ describe("before anything is measured", () => {
     const server = runProgram("server/index.js", [], env);
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
       const wrong = await generate({ TARGET_URL: url, RUN_NONCE: "mine", DURATION: "1" }).ended;
       expect(wrong.code).toBe(3);
       const right = await measured({ TARGET_URL: url, RUN_NONCE: "theirs", REQUESTS: "200", WARMUP: "0.2" });

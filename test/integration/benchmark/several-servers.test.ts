@@ -29,7 +29,7 @@ describe("connections to several servers", () => {
     const env = { TARGET_URL: addresses(stubs), CONNECTIONS: "8", DURATION: "6", TIMEOUT: "1" };
     const running = generate(env);
     const [dying, living] = stubs;
-    await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+    await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
     await dying?.kill();
     const before = await living?.counts();
     const { code, stdout } = await running.ended;

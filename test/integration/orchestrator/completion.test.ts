@@ -78,7 +78,7 @@ function completesWhatIsTyped(shell: string, command: string): void {
     // Files are completed, too.
     cwd: home,
     env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
-    timeout: 60_000,
+    timeout: 240_000,
   });
   const got = stdout.split(/\r?\n/).filter((line) => line.startsWith("<"));
   expect(got, stdout).toEqual(LINES.map(([, words]) => words.map((word) => `<${word}>`).join("")));

@@ -32,7 +32,7 @@ async function storeDecisions({ place }: StoreSetup): Promise<number> {
   const store = findStore(place.store);
   const session = await findEngine(store.engine ?? "").connect(place.nodes, {});
   try {
-    await session.ready("standalone", Date.now() + 10_000);
+    await session.ready("standalone", Date.now() + 120_000);
     const readings = await session.read(store, COMMANDS);
     return sum(readings.map(({ decisions = Number.NaN }) => decisions));
   } finally {
@@ -149,7 +149,7 @@ describe("what goes wrong", { tags, skip }, () => {
     const files = envoyRatelimit.files(LIMITS, "another-run");
     const { spec } = await started({ files }, false);
     const message = domainOf(spec.nonce);
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 120_000;
     await expect(envoyRatelimit.ready(spec, deadline)).rejects.toThrow(message);
     await expect(open(`${id}@redis`, { ...setup.place, service: spec })).rejects.toThrow(message);
   });
@@ -173,7 +173,7 @@ describe("what goes wrong", { tags, skip }, () => {
   test("another service that shares the port is noticed", async () => {
     const stale = await started({ nonce: "stale-run" });
     const { spec } = await started({ port: stale.spec.port }, false);
-    await expect(envoyRatelimit.ready(spec, Date.now() + 10_000)).rejects.toThrow(`127.0.0.1:${spec.port}`);
+    await expect(envoyRatelimit.ready(spec, Date.now() + 120_000)).rejects.toThrow(`127.0.0.1:${spec.port}`);
   });
 
   test("a service that does not start is not ready: the last problem is named, and nothing answers", async () => {
