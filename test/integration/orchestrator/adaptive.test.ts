@@ -62,5 +62,4 @@ test("a budget ends it between two rounds with a message, and the rounds that we
   expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
   expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
   expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
-  expect(readFileSync(join(campaign.folder, "README.md"), "utf8")).toContain(adaptive.sentence);
 });

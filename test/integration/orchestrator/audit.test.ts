@@ -64,7 +64,7 @@ describe("ratelimit-bench audit", () => {
     const refusals: [flags: string[], words: string, env?: Record<string, string>][] = [
       [["--clients", "memory", "--checks", "exact-brust"], "exact-burst"],
       [["--clients", "no-such-client"], "no-such-client"],
-      [["--clients", "none"], "none"],
+      [["--clients", "none"], "nothing"],
       [[], "--clients"],
       [["--clients", "ioredis"], "STORE_URL", { STORE_URL: "redis://127.0.0.1:1" }],
     ];
