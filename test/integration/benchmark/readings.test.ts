@@ -66,33 +66,6 @@ describe("at each drained moment the generator waits for the line that the count
       finished: atBoth(warmup.requests + counts.sent),
     });
   });
-
-  test("but not for ever: without the line it goes on, and the readings are late", async () => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const { phases, result } = generate(stub, () => {}, 0.1);
-    const { readings, counts } = await result;
-    expect(phases.at(-1)).toBe("finished");
-    expect(readings).toEqual({ at_start: "late", at_window_open: "late", at_end: "late" });
-    expect(counts.allowed).toBeGreaterThan(0);
-  });
-
-  test("and a line that comes in the window is not that of the moment after it", async () => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const { result } = generate(
-      stub,
-      (phase, write) => {
-        if (phase === "connected") write();
-        // The window is open by then.
-        if (phase === "drained") setTimeout(write, 300);
-      },
-      0.1,
-    );
-    expect((await result).readings).toEqual({
-      at_start: "in time",
-      at_window_open: "late",
-      at_end: "late",
-    });
-  });
 });
 
 test("a generator without an input does not hang: its readings are late", async () => {

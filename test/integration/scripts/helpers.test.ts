@@ -16,38 +16,10 @@ import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
-const TOOLS = [
-  ...[
-    "bash",
-    "sh",
-    "cat",
-    "tr",
-    "sed",
-    "awk",
-    "df",
-    "getconf",
-    "uptime",
-    "ls",
-    "head",
-    "tail",
-    "grep",
-    "mkdir",
-  ],
-  ...[
-    "chmod",
-    "rm",
-    "id",
-    "timeout",
-    "sysctl",
-    "dirname",
-    "hostname",
-    "cut",
-    "mktemp",
-    "sleep",
-    "uname",
-    "ps",
-  ],
-];
+const TOOLS = (
+  "bash sh cat tr sed awk df getconf uptime ls head tail grep mkdir chmod rm id timeout sysctl dirname hostname cut mktemp " +
+  "sleep uname ps"
+).split(" ");
 
 /** A PATH with the system's small tools and nothing else but these programs, as shell scripts. */
 function pathWith(programs: Readonly<Record<string, string>>): string {
@@ -173,9 +145,11 @@ test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-po
     const help = run(script, ["--help"], path);
     expect(help.code).toBe(0);
     expect(help.stdout).toContain("--dry-run");
-    const bad = run(script, ["--$(touch x)"], path);
-    expect(bad.code).toBe(2);
-    expect(bad.stderr.trim().split("\n")).toHaveLength(1);
+    for (const flag of ["--$(touch x)", "--a\nb"]) {
+      const bad = run(script, [flag], path);
+      expect(bad.code).toBe(2);
+      expect(bad.stderr.trim().split("\n")).toHaveLength(1);
+    }
   },
 );
 
@@ -243,15 +217,6 @@ describe("fix-network.sh", () => {
     expect(run("fix-network.sh", [], pathWith({ docker })).code).toBe(0);
   });
 });
-
-test.each(["check-config.sh", "fix-network.sh", "setup-podman.sh", "docker-to-podman.sh"])(
-  "%s refuses a flag of two lines in one line",
-  (script) => {
-    const { code, stderr } = run(script, ["--a\nb"], pathWith({}));
-    expect(code).toBe(2);
-    expect(stderr.trim().split("\n")).toHaveLength(1);
-  },
-);
 
 test("the shim is not written through a link that leads nowhere", () => {
   const folder = newFolder();

@@ -37,7 +37,7 @@ class Client {
   }
 
   until(text: string): Promise<void> {
-    return expect.poll(() => this.text, { interval: 1, timeout: 10_000 }).toBe(text);
+    return expect.poll(() => this.text, { interval: 1, timeout: 120_000 }).toBe(text);
   }
 
   /** Long enough for what is on its way elsewhere: many round trips, one after the other. */

@@ -74,6 +74,10 @@ describe("a pod", () => {
     const pod = { spec: { nodeName: "node7", containers: [] }, status: { phase: "Running", conditions } };
     expect(podFailure(pod)).toMatchObject({ text: expect.stringContaining(text), isFinal: true });
   });
+
+  test("whose node is lost has failed for good", () => {
+    expect(podFailure({ status: { phase: "Pending" } }, [{ reason: "NodeNotReady" }])?.isFinal).toBe(true);
+  });
 });
 
 describe("a request", () => {
