@@ -15,6 +15,7 @@ import { algorithms, deciders } from "../src/contract/target.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { groups } from "../src/targets/groups.js";
+import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 
@@ -24,6 +25,7 @@ import { limitersPage } from "./limiters-page.js";
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions;
  * - docs/limiters.md, from the facts that `npm run facts` found;
+ * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -45,7 +47,13 @@ const schemas = {
   claims: claimsRegisterSchema,
   "claim-verdicts": claimVerdictsSchema,
 };
-const architecture = "docs/architecture.md";
+
+/** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
+const pageWith = (path: string, name: string, text: string): string =>
+  read(path).replace(
+    new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"),
+    () => `\n${text}\n`,
+  );
 
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -69,9 +77,12 @@ const generated: Readonly<Record<string, string>> = {
   ),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
-  [architecture]: read(architecture).replace(
-    /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
-    () => `\n${importsText()}\n`,
+  "docs/architecture.md": pageWith("docs/architecture.md", "imports", importsText()),
+  "docs/flags.md": pageWith("docs/flags.md", "flags", flagsText()),
+  "docs/environment-variables.md": pageWith(
+    "docs/environment-variables.md",
+    "variables",
+    singleVariablesText(),
   ),
 };
 
