@@ -8,14 +8,7 @@ const HEADINGS: Readonly<Partial<Record<Decider, string>>> = {
   service: "Services",
   "in-process": "In the server's memory",
 };
-const COLUMNS = [
-  "target",
-  "algorithm",
-  "exceptions",
-  "commands a decision",
-  "bytes a key",
-  "tried",
-];
+const COLUMNS = ["target", "algorithm", "exceptions", "commands a decision", "bytes a key", "tried"];
 
 const exceptions = ({ atomic, survives_restart, survives_flush, cluster }: LimiterFacts): string =>
   [

@@ -50,10 +50,7 @@ const schemas = {
 
 /** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
 const pageWith = (path: string, name: string, text: string): string =>
-  read(path).replace(
-    new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"),
-    () => `\n${text}\n`,
-  );
+  read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
 
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
