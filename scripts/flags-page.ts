@@ -8,11 +8,14 @@ function flagLine({ key, value, help, defaultText, defaultValue, variable }: Set
   return `- ${flag}${extra.length > 0 ? ` (${extra.join("; ")})` : ""}: ${help}`;
 }
 
+const heading = (title: string): string =>
+  `${title.charAt(0).toUpperCase()}${title.slice(1).replace(/:$/, "")}`;
+
 /** The lists in docs/flags.md. */
 export const flagsText = (): string =>
-  GROUPS.map(
-    ({ title, settings }) => `## ${title.replace(/:$/, "")}\n\n${settings.map(flagLine).join("\n")}\n`,
-  ).join("\n");
+  GROUPS.map(({ title, settings }) => `## ${heading(title)}\n\n${settings.map(flagLine).join("\n")}\n`).join(
+    "\n",
+  );
 
 /** The list in docs/environment-variables.md: variables of a single configuration that no flag has. */
 export function singleVariablesText(): string {
