@@ -16,6 +16,7 @@ import { definition as singleRun } from "../src/orchestrator/commands/single.js"
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { groups } from "../src/targets/groups.js";
+import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 
@@ -26,6 +27,7 @@ import { limitersPage } from "./limiters-page.js";
  *   dimensions;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
+ * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -44,9 +46,12 @@ const schemas = {
   version: versionReportSchema,
   audit: auditSchema,
 };
-const architecture = "docs/architecture.md";
 const helpOf = (topic?: string): string =>
   campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
+
+/** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
+const pageWith = (path: string, name: string, text: string): string =>
+  read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
 
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -73,9 +78,12 @@ const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(topics.map((topic) => [`scripts/help/${topic}.txt`, helpOf(topic)])),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
-  [architecture]: read(architecture).replace(
-    /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
-    () => `\n${importsText()}\n`,
+  "docs/architecture.md": pageWith("docs/architecture.md", "imports", importsText()),
+  "docs/flags.md": pageWith("docs/flags.md", "flags", flagsText()),
+  "docs/environment-variables.md": pageWith(
+    "docs/environment-variables.md",
+    "variables",
+    singleVariablesText(),
   ),
 };
 
