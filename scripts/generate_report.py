@@ -3,8 +3,9 @@
 
 import os
 import sys
+from pathlib import Path
 
 if __name__ == "__main__":
-    report = f"{os.path.realpath(__file__)}/../../report"
+    report = str(Path(__file__).resolve().parent.parent / "report")
     # Isolated: variables of another Python, such as PYTHONPATH, would replace modules.
     os.execv(sys.executable, [sys.executable, "-I", report, "generate", *sys.argv[1:]])  # noqa: S606

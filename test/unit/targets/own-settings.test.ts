@@ -35,6 +35,7 @@ const ioredis = vi.hoisted(() => async () => {
     }
   }
   class Command {
+    static setReplyTransformer = () => undefined;
     settle: (reply: unknown) => void = () => undefined;
     promise = new Promise((resolve) => {
       this.settle = resolve;
@@ -79,16 +80,23 @@ async function opened(text: string, more: Partial<StorePlace> = {}) {
   return { passed: library.made[0], settings };
 }
 
+/** Without these a cluster that announces names, or no host, cannot be reached. */
+const names = { natMap: expect.any(Function), dnsLookup: expect.any(Function) };
+
 describe("+defaults passes nothing but what is needed to connect", () => {
   test.each([
     ["ioredis+defaults", { host: "a", port: 1, ...access }],
-    ["ioredis:cluster+defaults", { redisOptions: access }],
+    ["ioredis:cluster+defaults", { redisOptions: access, ...names }],
     ["iovalkey+defaults", { host: "a", port: 1, ...access }],
-    ["iovalkey:cluster+defaults", { redisOptions: access }],
+    ["iovalkey:cluster+defaults", { redisOptions: access, ...names }],
     ["node-redis+defaults", { ...access, socket: { host: "a", port: 1 } }],
     [
       "node-redis:cluster+defaults",
-      { rootNodes: [{ socket: { host: "a", port: 1 } }], defaults: { ...access, socket: {} } },
+      {
+        rootNodes: [{ socket: { host: "a", port: 1 } }],
+        defaults: { ...access, socket: {} },
+        nodeAddressMap: expect.any(Function),
+      },
     ],
     [
       "valkey-glide+defaults",
