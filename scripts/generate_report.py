@@ -3,9 +3,8 @@
 
 import os
 import sys
-from pathlib import Path
 
 if __name__ == "__main__":
-    report = str(Path(__file__).resolve().parent.parent / "report")
-    # Isolated: variables of another Python, such as PYTHONPATH, would replace modules.
-    os.execv(sys.executable, [sys.executable, "-I", report, "generate", *sys.argv[1:]])  # noqa: S606
+    # Isolated, without an import before it: variables of another Python would replace modules.
+    project = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
+    os.execv(sys.executable, [sys.executable, "-I", f"{project}/report", "generate", *sys.argv[1:]])  # noqa: S606
