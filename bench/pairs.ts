@@ -70,39 +70,23 @@ interface Interval {
   high: number;
 }
 
-const intervalOf = async (question: string, figures: { a: number[]; b: number[] }): Promise<Interval> =>
-  (await statistics({ question, ...figures })) as unknown as Interval;
-
 const medianOf = async (values: readonly number[]): Promise<string> => {
   const { median } = (await statistics({ question: "median_interval", values })) as unknown as Interval;
   return median.toFixed(2);
 };
 
-async function print(
+/** Prints the median ratio A / B with its interval, and whether it meets the target, if there is one. */
+export async function printRatio(
   what: string,
   unit: string,
   figures: { a: number[]; b: number[] },
-  kind: "ratio" | "difference",
-  target: number | undefined,
+  target?: number,
 ): Promise<void> {
-  const { median, low, high } = await intervalOf(`paired_${kind}`, figures);
+  const interval = await statistics({ question: "paired_ratio", ...figures });
+  const { median, low, high } = interval as unknown as Interval;
   const sides = `${await medianOf(figures.a)} and ${await medianOf(figures.b)} ${unit}`;
   process.stdout.write(`${what}: medians ${sides}, ${figures.a.length} pairs\n`);
-  const interval = `95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
   const verdict = target === undefined ? "" : `; target ≤ ${target}: ${median <= target ? "met" : "missed"}`;
-  process.stdout.write(`  ${kind} ${median.toFixed(3)}, ${interval}${verdict}\n`);
+  const bounds = `${low.toFixed(3)} to ${high.toFixed(3)}`;
+  process.stdout.write(`  ratio ${median.toFixed(3)}, 95 % interval ${bounds}${verdict}\n`);
 }
-
-type Figures = { a: number[]; b: number[] };
-
-/** Prints the median ratio A / B with its interval, and whether it meets the target, if there is one. */
-export const printRatio = (what: string, unit: string, figures: Figures, target?: number): Promise<void> =>
-  print(what, unit, figures, "ratio", target);
-
-/** Prints the median difference A − B with its interval, and whether it meets the target. */
-export const printDifference = (
-  what: string,
-  unit: string,
-  figures: Figures,
-  target: number,
-): Promise<void> => print(what, unit, figures, "difference", target);

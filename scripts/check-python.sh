@@ -6,6 +6,7 @@
 #   check-python.sh terminal  tests of the command line in a terminal
 #   check-python.sh long      long tests
 set -euo pipefail
+unset CDPATH
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 tools="${PYTHON_TOOLS:-.venv/bin}"
 if [[ ! -x "$tools/ruff" ]]; then

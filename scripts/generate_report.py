@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Builds the report of a campaign: python3 scripts/generate_report.py results/latest"""
 
+import os
 import sys
-from pathlib import Path
-
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
-
-from report.cli.start import main  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main(["generate", *sys.argv[1:]]))
+    # Isolated, without an import before it: variables of another Python would replace modules.
+    project = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
+    os.execv(sys.executable, [sys.executable, "-I", f"{project}/report", "generate", *sys.argv[1:]])  # noqa: S606

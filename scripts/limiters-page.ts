@@ -8,19 +8,17 @@ const HEADINGS: Readonly<Partial<Record<Decider, string>>> = {
   service: "Services",
   "in-process": "In the server's memory",
 };
-const COLUMNS = [
-  "target",
-  "algorithm",
-  "atomic",
-  "survives restart",
-  "survives flush",
-  "cluster",
-  "commands a decision",
-  "bytes a key",
-  "tried",
-];
+const COLUMNS = ["target", "algorithm", "exceptions", "commands a decision", "bytes a key", "tried"];
 
-const yes = (fact: boolean | null): string => (fact === null ? "–" : fact ? "yes" : "**no**");
+const exceptions = ({ atomic, survives_restart, survives_flush, cluster }: LimiterFacts): string =>
+  [
+    atomic === false ? "**not atomic**" : "",
+    survives_restart === false ? "**fails after a restart**" : "",
+    survives_flush === false ? "**fails after a flush**" : "",
+    cluster === false ? "**not exact in a cluster**" : cluster === null ? "no cluster" : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 
 function commandsText(commands: LimiterFacts["commands"]): string {
   if (!commands) return "–";
@@ -37,10 +35,7 @@ function triedText({ date, store, client, limiter }: LimiterFacts["tried"]): str
 const cells = ({ text, algorithm }: Target, facts: LimiterFacts): string[] => [
   `\`${text}\``,
   algorithm ?? "–",
-  yes(facts.atomic),
-  yes(facts.survives_restart),
-  yes(facts.survives_flush),
-  yes(facts.cluster),
+  exceptions(facts),
   commandsText(facts.commands),
   facts.bytes_per_key === null ? "–" : `${facts.bytes_per_key}`,
   triedText(facts.tried),
@@ -82,10 +77,9 @@ export function limitersPage(known: readonly LimiterFacts[]): string {
     "`npm run facts` runs every limiter on real systems and writes down what it does; what is not on the machine keeps the",
     "facts of an earlier call, with their date and versions. The contract suites repeat it and compare.",
     "",
-    "- **atomic**: 200 consumes at once of one fresh key, over two connections, get no more than the quota",
-    "- **survives restart**: it decides again after its store was killed and started; the counts are lost",
-    "- **survives flush**: it decides again after all keys, scripts and functions were deleted",
-    "- **cluster**: keys on all shards get exactly their quota; –: it does not run in a cluster",
+    "- **exceptions**: unless it says otherwise, 200 consumes at once of one fresh key, over two connections, get no more than",
+    "  the quota; the limiter decides again after its store was killed and started (the counts are lost), and after all keys,",
+    "  scripts and functions were deleted, where either can be done; in a cluster keys on all shards get exactly their quota",
     "- **commands a decision**: what the store executed for an admission on a known key, by its own statistics; commands",
     "  within a script or of a module count, too",
     "- **bytes a key**: growth of the store's own count of its memory over 5000 fresh keys, roughly; of more precision is",

@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
 # Runs a campaign: measures every configuration several times, then writes the report. --help lists the flags.
 set -euo pipefail
+unset CDPATH NODE_OPTIONS
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# --help needs no Python packages.
-setup=()
-for word in "$@"; do case $word in --help | -h) setup=(--node) ;; esac; done
-"$root/scripts/setup.sh" ${setup[@]+"${setup[@]}"}
+# Help needs no installation: npm run generate writes it.
+if [[ ${1:-} == help ]]; then
+  topic=${2:-run}
+  if [[ ! $topic =~ ^[a-z]+$ || ! -e $root/scripts/help/$topic.txt ]]; then
+    topics=$(sed -n '/ help TOPIC:$/,/^$/s/^  \([a-z]*\) .*/\1/p' "$root/scripts/help/run.txt" | tr '\n' ' ')
+    printf 'there is no help on %q; topics: %s\n' "$topic" "${topics% }" >&2
+    exit 2
+  fi
+  exec cat "$root/scripts/help/$topic.txt"
+fi
+for word in "$@"; do case $word in --help | -h) exec cat "$root/scripts/help/run.txt" ;; esac; done
+"$root/scripts/setup.sh"
 exec node "$root/dist/orchestrator/cli.js" run "$@"

@@ -2,6 +2,7 @@
 # Runs the contract suite of the project's own clients, limiters, options and traffic on a plugin, with real stores.
 #   npm run test:plugin -- /home/me/my-client.js
 set -euo pipefail
+unset CDPATH NODE_OPTIONS
 usage() {
   cat <<'TEXT'
 test-plugin.sh PLUGIN: runs the tests that the project's own clients, limiters, options and traffic must pass on a

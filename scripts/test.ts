@@ -3,9 +3,9 @@ import { availableParallelism } from "node:os";
 
 /**
  * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
- *   test.ts fast   types, lint, schemas, unit tests of both languages
- *   test.ts        the same, and the integration and browser tests that do not take long
- *   test.ts all    what `test.ts` leaves out, and tests of what a machine need not have, but for `test:kubernetes`
+ *   test.ts fast   types, lint, generated files, unit tests of both languages
+ *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
+ *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: rest, figures, containers
  */
 interface Step {
   name: string;
@@ -32,34 +32,34 @@ const FAST: readonly Step[] = [
   { name: "types", command: ["npm", "run", "--silent", "types"] },
 ];
 
-const SHORT = "--tags-filter=!long";
-const REST = "--tags-filter=long || redis || memcached || chromium || zsh || actionlint";
+/** One look at the report in a browser. */
+const LOOK = [
+  ...vitest("browser"),
+  "test/browser/report.test.ts",
+  "--testNamePattern=draws every chart, without",
+];
 
 const noEngine = () =>
   spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 ? undefined : "no Docker engine answers";
 
-/** Steps of a group run side by side, the groups one after the other. */
-const GROUPS: Readonly<Record<string, readonly (readonly Step[])[]>> = {
-  fast: [FAST],
-  "": [
-    [
-      { name: "integration tests", command: [...vitest("integration"), SHORT, "--maxWorkers=3"] },
-      { name: "tests at a terminal", command: python("terminal") },
-      ...FAST,
-      { name: "browser tests", command: [...vitest("browser"), SHORT] },
-    ],
+/** Steps of a group run side by side, the groups of a level one after the other. */
+const GROUPS = {
+  fast: FAST,
+  main: [
+    { name: "main job", command: vitest("main") },
+    { name: "tests at a terminal", command: python("terminal") },
+    ...FAST,
+    { name: "report in a browser", command: LOOK },
   ],
-  all: [
-    [
-      { name: "other integration tests", command: [...vitest("integration"), REST, "--maxWorkers=3"] },
-      { name: "long Python tests", command: python("long") },
-      { name: "browser tests", command: vitest("browser") },
-    ],
-    // They judge what was measured: whatever else runs would be in their figures.
-    [{ name: "tests of figures", command: vitest("alone") }],
-    [{ name: "container tests", command: vitest("containers"), lacking: noEngine }],
+  rest: [
+    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },
+    { name: "long Python tests", command: python("long") },
+    { name: "browser tests", command: vitest("browser") },
   ],
-};
+  // They judge what was measured: whatever else runs would be in their figures.
+  figures: [{ name: "tests of figures", command: vitest("alone") }],
+  containers: [{ name: "container tests", command: vitest("containers"), lacking: noEngine }],
+} satisfies Record<string, readonly Step[]>;
 
 const running = new Set<ChildProcess>();
 const skips = new Set<string>();
@@ -90,7 +90,7 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
 }
 
-/** As many at once as there are CPUs. */
+/** One step per CPU runs at a time. */
 async function runGroup(steps: readonly Step[]): Promise<void> {
   const waiting = [...steps];
   const worker = async (): Promise<void> => {
@@ -109,14 +109,19 @@ for (const [signal, code] of [
   });
 }
 
-const level = process.argv[2] ?? "";
-const groups = GROUPS[level];
-if (!groups) {
-  process.stderr.write(`there are no tests ${JSON.stringify(level)}; valid: fast, all, or nothing\n`);
-  process.exit(2);
-}
+const level = process.argv[2] ?? "main";
+const names = level === "all" ? (["rest", "figures", "containers"] as const) : [level];
 const begun = Date.now();
-for (const steps of groups) await runGroup(steps);
+for (const name of names) {
+  const steps: readonly Step[] | undefined = GROUPS[name as keyof typeof GROUPS];
+  if (!steps) {
+    process.stderr.write(
+      `there are no tests ${JSON.stringify(name)}; valid: ${Object.keys(GROUPS).join(", ")}, all\n`,
+    );
+    process.exit(2);
+  }
+  await runGroup(steps);
+}
 const seconds = Math.round((Date.now() - begun) / 1000);
 for (const line of skips) tell(line);
 tell(failed === 0 ? `all passed in ${seconds} s` : `failed: ${failed} of the steps above, in ${seconds} s`);

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { auditSchema } from "../src/contract/audit.js";
-import { claimSchema, claimsRegisterSchema, claimVerdictsSchema } from "../src/contract/claims.js";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
@@ -13,8 +12,11 @@ import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
+import { definition as singleRun } from "../src/orchestrator/commands/single.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
+import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { groups } from "../src/targets/groups.js";
+import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 
@@ -23,7 +25,9 @@ import { limitersPage } from "./limiters-page.js";
  * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions;
+ * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
+ * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
  * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
@@ -41,17 +45,19 @@ const schemas = {
   event: eventSchema,
   version: versionReportSchema,
   audit: auditSchema,
-  claim: claimSchema,
-  claims: claimsRegisterSchema,
-  "claim-verdicts": claimVerdictsSchema,
 };
-const architecture = "docs/architecture.md";
+const helpOf = (topic?: string): string =>
+  campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
+
+/** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
+const pageWith = (path: string, name: string, text: string): string =>
+  read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
 
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [
       `src/contract/schemas/${name}.schema.json`,
-      json(z.toJSONSchema(schema)),
+      json(z.toJSONSchema(schema, { reused: "ref" })),
     ]),
   ),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
@@ -67,11 +73,17 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/dimensions.json": json(
     dimensions.map(({ key, one, other, layers }) => ({ key, one, other, layers })),
   ),
+  "scripts/help/run.txt": helpOf(),
+  "scripts/help/single.txt": singleRun().name("./scripts/run-benchmark.sh").helpInformation(),
+  ...Object.fromEntries(topics.map((topic) => [`scripts/help/${topic}.txt`, helpOf(topic)])),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
-  [architecture]: read(architecture).replace(
-    /(?<=<!-- imports -->\n).*?(?=<!-- \/imports -->)/s,
-    () => `\n${importsText()}\n`,
+  "docs/architecture.md": pageWith("docs/architecture.md", "imports", importsText()),
+  "docs/flags.md": pageWith("docs/flags.md", "flags", flagsText()),
+  "docs/environment-variables.md": pageWith(
+    "docs/environment-variables.md",
+    "variables",
+    singleVariablesText(),
   ),
 };
 

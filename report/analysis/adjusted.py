@@ -50,7 +50,7 @@ def _reference(campaign: Campaign, ranking: Ranking) -> Summary:
 
 
 def _places(campaign: Campaign) -> dict[tuple[str, int], Place]:
-    """Of each run of the plan, by configuration and number. Older plans have no blocks: a run is a round."""
+    """Each run's place, by configuration and number. Older plans have no blocks: a run is a round."""
     runs = campaign.manifest["plan"]["runs"] if campaign.manifest else []
     return {
         (run["configuration_hash"], run["run"]): (run.get("round", run["run"]), run.get("block", 1))
@@ -73,7 +73,7 @@ def _by_round(
 
 
 def _value(run: Run, figure: Figure) -> float | None:
-    """As it enters comparisons; None for a run that does not count, and without the figure."""
+    """The value that enters comparisons; None for a run that does not count, and without the figure."""
     if run.measured is None or not (run.eligible or run.spoiled):
         return None
     return figure.worst if run.spoiled else figure.compared(run.measured)

@@ -16,7 +16,7 @@ class BestPerformer:
 
     cell: Cell
     ranking: Ranking
-    """Of all these rows: one family of comparisons."""
+    """The ranking of all these rows: one family of comparisons."""
 
     @property
     def rows(self) -> tuple[Summary, ...]:

@@ -28,25 +28,25 @@ class Analysis:
     memory: tuple[KeyMemory, ...]
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
-    """Of the store layer; None without it."""
+    """Operations of the store layer; None without it."""
     load_programs: tuple[LoadProgramControl, ...] = ()
     """Controls whose calls a load program makes."""
     faults: tuple[FaultGroup, ...] = ()
     """Rows with faults, which are in no ranking of speed."""
     max_rates: tuple[MaxRate, ...] = ()
-    """Of a search for the highest rate; empty without one."""
+    """Rates of a search for the highest rate; empty without one."""
     server_scalings: tuple[ServerScaling, ...] = ()
     """Empty unless some target was measured with several numbers of servers."""
     host_speed: CampaignHostSpeed | None = None
     """None where it is not known, and where runs took place on several machines."""
     machine_speeds: Mapping[str, CampaignHostSpeed] = field(default_factory=dict)
-    """By machine, where there are several."""
+    """Speeds by machine, where there are several."""
     adjusted: tuple[AdjustedPair, ...] = ()
     """Ratios adjusted for the host's speed: nothing is decided by them."""
 
     @property
     def row_count(self) -> int:
-        """Of all tables."""
+        """Rows of all tables."""
         operations = len(self.store_operations.rows) if self.store_operations else 0
         faulted = {case.identity.key for group in self.faults for case in group.cases}
         return len(self.summaries) + operations + len(self.load_programs) + len(faulted)

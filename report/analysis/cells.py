@@ -23,7 +23,7 @@ class Cell:
 
     id: str
     identity: Identity
-    """Of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
+    """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
     text: LayerText
     caps: str
     """Those of the caps that other cells have others of, in words."""
@@ -38,7 +38,7 @@ class Cell:
     ceilings: tuple[Pair, ...]
     """The client with the highest median throughput with each control as the base; empty in an open loop."""
     client_vs_script: tuple[StoreVariants, ...]
-    """Of each store on which some client has rows with and without `same-script`."""
+    """Variants on each store on which some client has rows with and without `same-script`."""
 
     @property
     def stores_differ(self) -> bool:

@@ -61,7 +61,7 @@ class NamedFacts:
 
 
 def named_facts(summaries: Sequence[Summary]) -> NamedFacts:
-    """Of the clients among all rows of a campaign."""
+    """Facts of the clients among all rows of a campaign."""
     clients = [summary.identity for summary in summaries if not summary.identity.control]
     return NamedFacts(
         decider=len({identity.decided_by for identity in clients}) > 1,

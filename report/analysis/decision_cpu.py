@@ -58,10 +58,10 @@ def _part(kind: str) -> Figure:
     return Figure(lambda figures: decision_cpu_us(figures).get(kind))
 
 
-#: By kind of role.
+#: Figures by kind of role.
 PARTS: Mapping[str, Figure] = {kind: _part(kind) for kind in MEASURED_KINDS}
 
-#: Of the Node process that asks.
+#: The CPU time of the Node process that asks.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))
 
 
@@ -77,7 +77,7 @@ def total_of(kinds: Sequence[str]) -> Figure:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCpu:
-    """Of one row's median run."""
+    """The figures of one row's median run."""
 
     summary: Summary
     kinds: tuple[str, ...]

@@ -16,7 +16,7 @@ class RequestCost:
     run: Run
     diagnosis: Diagnosis
     cpu_us: Mapping[str, float]
-    """By kind of role."""
+    """CPU time by kind of role."""
     collection_us: float | None
     """Pauses of the garbage collection."""
     allocated_bytes: float | None
@@ -24,7 +24,7 @@ class RequestCost:
     system_calls: Mapping[str, float]
     script_us: float | None
     received_bytes: float | None
-    """By the store."""
+    """Bytes that the store received."""
     sent_bytes: float | None
 
     @property

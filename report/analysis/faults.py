@@ -66,7 +66,7 @@ class FaultCase:
 
     identity: Identity
     place: int
-    """Of the fault among those of the configuration."""
+    """The place of the fault among those of the configuration."""
     runs: tuple[Run, ...]
     """All, by number."""
     missing: tuple[int, ...]
@@ -148,7 +148,7 @@ def _cases(campaign: Campaign) -> list[FaultCase]:
 
 
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
-    """By fault, in the order of the plan; its cases in `row_order`. Empty for a campaign without faults."""
+    """Groups by fault, in the plan's order; their cases in `row_order`. Empty without faults."""
     groups: dict[Fault, list[FaultCase]] = {}
     for case in _cases(campaign):
         groups.setdefault(case.fault, []).append(case)

@@ -8,6 +8,14 @@ from report.base.format import bounds
 from report.results.model import Measured
 from report.results.roles import cpu_us_per_request
 
+#: Where memory is read, the best source first: the first one that a target has is its figure.
+SOURCES = {
+    "store": "counter of the store",
+    "store_resident": "resident memory of the store",
+    "heap": "heap of the process that decides",
+    "service_resident": "resident memory of the service",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -68,6 +76,19 @@ def _consumer_cpu(figures: Measured) -> float | None:
     return cpu_us_per_request(figures.roles).get(kind)
 
 
+def _store_memory(figures: Measured) -> float | None:
+    found = [role.resident_bytes for role in figures.roles.values() if role.kind == "store"]
+    known = [each for each in found if each is not None]
+    return sum(known) if known and len(known) == len(found) else None
+
+
+def _bytes_per_key(figures: Measured) -> float | None:
+    memory = figures.added_memory
+    if memory is None or not memory.keys or memory.failed or memory.lost_keys:
+        return None
+    return next((memory.bytes[source] / memory.keys for source in SOURCES if source in memory.bytes), None)
+
+
 #: CPU of all servers together in µs per request; None at the limiter layer, which has none.
 server_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("server"))
 
@@ -80,6 +101,12 @@ store_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("store"
 
 #: CPU of the service in µs per request; None where there is none.
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("service"))
+
+#: Resident memory of all store nodes in bytes; None where one is not known.
+store_memory = Figure(_store_memory)
+
+#: Bytes that a run added per key, by the best source; None where decisions failed or keys were lost.
+bytes_per_key = Figure(_bytes_per_key)
 
 heap = Figure(lambda figures: figures.heap_bytes)
 p50 = percentile("p50")

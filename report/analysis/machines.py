@@ -28,7 +28,7 @@ class Link:
     """Median."""
     round_trip_p90_us: float
     bits_per_second: float | None
-    """Of the slower direction; None where it could not be measured."""
+    """The rate of the slower direction; None where it could not be measured."""
     clock_offset_us: float
     """The second clock less the first one."""
     clock_bound_us: float
@@ -55,7 +55,7 @@ def _link(stated: Mapping[str, Any]) -> Link:
 
 
 def links_of(campaign: Campaign) -> tuple[Link, ...]:
-    """Of the last session that measured them; nothing on one machine."""
+    """Links of the last session that measured them; nothing on one machine."""
     sessions = (campaign.manifest or {}).get("sessions", [])
     measured = [session["links"] for session in sessions if session.get("links")]
     return tuple(map(_link, measured[-1])) if measured else ()
@@ -67,7 +67,7 @@ def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
 
 
 def all_runs(campaign: Campaign) -> tuple[Run, ...]:
-    """Of every kind, those that count and those that do not."""
+    """Runs of every kind, those that count and those that do not."""
     return (*campaign.runs, *campaign.operations, *campaign.fault_runs, *campaign.diagnoses)
 
 

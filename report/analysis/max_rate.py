@@ -41,7 +41,7 @@ class MaxRate:
     name: str
     """The label, with what tells it from others of the target."""
     ids: tuple[str, ...]
-    """Of its rows."""
+    """Ids of its rows."""
     objectives: tuple[str, ...]
     trials: tuple[RateTrial, ...]
     """In the order in which they were made."""
@@ -78,7 +78,7 @@ def _subject(identity: Identity) -> str:
 
 
 def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
-    """By what their rates have in common."""
+    """Trials by what their rates have in common."""
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
     runs = {run.file: run for run in campaign.runs}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from report.analysis.cells import load_key
+from report.analysis.figures import SOURCES
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results.model import Identity, Run
@@ -12,14 +13,6 @@ from report.statistics.line import Line, least_squares
 
 #: Traffic in which each decision is on a key of its own.
 FRESH_KEYS = "variable"
-
-#: Where memory is read, the best source first: the first one that a target has is its figure.
-SOURCES = {
-    "store": "counter of the store",
-    "store_resident": "resident memory of the store",
-    "heap": "heap of the process that decides",
-    "service_resident": "resident memory of the service",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class KeyMemory:
     """One target. `slopes` begin with its figure; without any, `reason` says why."""
 
     identity: Identity
-    """Of its row with the fewest keys."""
+    """The identity of its row with the fewest keys."""
     runtime: str
     summary_ids: tuple[str, ...]
     slopes: tuple[Slope, ...]

@@ -32,7 +32,7 @@ class PrintedRow:
 
     @property
     def counted(self) -> tuple[Printed, ...]:
-        """Of the runs that count, by run number."""
+        """Figures of the runs that count, by run number."""
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Callable[[Printed], float | None]) -> tuple[float, ...]:

@@ -60,9 +60,9 @@ class FirstSecond:
     """The first second of the window against the rest of it."""
 
     throughput: Ratio
-    """Of both rates, within each run."""
+    """The ratio of both rates, within each run."""
     p99_ms: float | None
-    """Of the median run; None where it kept no seconds, like `rest_p99_ms`."""
+    """The p99 of the median run; None where it kept no seconds, like `rest_p99_ms`."""
     rest_p99_ms: float | None
     """The median of its other seconds."""
 
@@ -95,7 +95,7 @@ class ServerScaling:
 
     name: str
     identity: Identity
-    """Of the row with the fewest servers."""
+    """The identity of the row with the fewest servers."""
     steps: tuple[ServerStep, ...]
     """At least two, the fewest servers first."""
 
@@ -167,7 +167,7 @@ Compare = Callable[[Summary, Summary], Sample]
 def _compared(
     pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool, unsteady: str
 ) -> dict[str, Comparison]:
-    """Of new and base, by the id of the new row; all are one family."""
+    """Comparisons of new and base, by the id of the new row; all are one family."""
     family = compare_samples([sample(new, base) for new, base in pairs], higher_is_better=higher_is_better)
     return {
         new.id: attributable(comparison, base, new, unsteady)

@@ -40,7 +40,7 @@ class StoreCell:
     """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
 
     identity: Identity
-    """Of any row."""
+    """The identity of any row."""
     rows: tuple[PrintedRow, ...]
     ratios: tuple[StoreRatio, ...]
     """Empty where the reference has no run that counts, or is alone."""

@@ -168,7 +168,7 @@ class Summary:
 
     @property
     def spoiled_share(self) -> float:
-        """Of the runs that count, 0 to 1."""
+        """The share of the runs that count, 0 to 1."""
         return self.spoiled_runs / self.counted_runs if self.counted_runs else 0.0
 
     @property

@@ -30,7 +30,7 @@ class Judgement:
 
     summary: Summary
     threshold: str
-    """As it was asked, e.g. `p99<10ms`."""
+    """The text as it was asked, e.g. `p99<10ms`."""
     metric: str
     value: float | None
     """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the limiter."""
@@ -60,7 +60,7 @@ def error_share(summary: Summary) -> float | None:
 
 
 def _value(metric: str, summary: Summary) -> float | None:
-    """Of the median run; errors of all runs, because a failure that is not in the median run happened too."""
+    """The median run's value; errors of all runs, because a failure in any other run happened too."""
     figures = summary.figures
     if metric == "errors":
         return error_share(summary)

@@ -32,10 +32,6 @@ class ListedCampaign:
     environment: Mapping[str, str]
     links: Mapping[str, str]
     """Addresses of what its own report holds, by name."""
-    row_id: str = ""
-    """For filters; empty where there are none."""
-    lead: str = ""
-    """What it shows."""
 
 
 def _links(campaign: CampaignRecord) -> dict[str, str]:

@@ -1,83 +1,350 @@
-"""`ratelimit-bench claims report`: the page, the Markdown and the verdicts of published claims."""
+"""Published claims against every campaign that measured them: one table with all attempts.
+
+A campaign is an attempt at a claim if it holds both rows that the claim compares. Targets, layer, workload,
+traffic, load and limits decide that; the campaign's name does not.
+"""
 
 import argparse
-import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
+import yaml
+
+from report.analysis import figures
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.claims import JudgedClaim, judged_claim
-from report.base.errors import one_line
+from report.analysis.comparison_text import ratio_text, runs_text
+from report.analysis.figures import Figure
+from report.analysis.load_text import caps_text
+from report.analysis.printed_rows import PrintedRow, printed_rows
+from report.analysis.resolution import Resolution, resolution_of
+from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
+from report.analysis.summary import Summary, sample_between
+from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
+from report.base.format import plural
+from report.base.markdown import code, prose, table
 from report.base.terminal import run_program
-from report.export.claim_verdicts import claim_verdicts
-from report.export.claims_markdown import claims_markdown
-from report.html.claims_page import claims_page
-from report.results.claims import REPORT, ClaimsRegister, load_register
+from report.results.archives import found_campaigns
 from report.results.load import load_campaign
-from report.sections.claims import sentence
+from report.results.model import MANIFEST, STORE_LAYER, Printed, Run
+from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
+from report.statistics.ratio import ALPHA, RatioInterval
 
-PAGE = "index.html"
-MARKDOWN = "claims.md"
-VERDICTS = "verdicts.json"
+CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
+_NEAR = f"{UNDECIDED}: a copy of the reference differs as much from its original"
+_VERDICTS = ("better", "worse", "no difference")
 
-_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be ·
-3 the environment is not fit · 4 writing failed"""
+_HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
+
+# Published claims, and every attempt to measure them
+
+A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The ratio is the
+first target by the second. Its interval covers all comparisons of the claim in this campaign together at
+95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies beyond. Each
+row holds on the machine that it names."""
+_COLUMNS = (
+    *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
+    *("Order", "Caps", "Machine", "Versions", "Campaign"),
+)
+
+Row = Summary | PrintedRow
+Document = Mapping[str, Any]
+"""Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a configuration."""
+
+#: By its name: the figure of a run, and the same of one whose figures a foreign program printed.
+_METRICS: Mapping[str, tuple[Figure, Callable[[Printed], float | None]]] = {
+    "throughput": (figures.throughput, lambda run: run.operations_per_second),
+    "p50": (figures.percentile("p50"), lambda run: run.latency_ms.get("p50")),
+    "p99": (figures.percentile("p99"), lambda run: run.latency_ms.get("p99")),
+    "cpu": (figures.consumer_cpu, lambda _: None),
+    "store_cpu": (figures.store_cpu, lambda run: run.store_cpu_us_per_operation),
+    "service_cpu": (figures.service_cpu, lambda run: run.service_cpu_us_per_operation),
+    "store_memory": (figures.store_memory, lambda _: None),
+    "bytes_per_key": (figures.bytes_per_key, lambda run: run.bytes_per_key),
+}
+
+#: What a row says: where a configuration has it, and the setting of a campaign file that says it for all.
+_MEMBERS: Mapping[str, tuple[Callable[[Document], Any], str]] = {
+    "target": (lambda each: _target(each["target"]["text"]), ""),
+    "layer": (lambda each: each["layer"], "layer"),
+    "workload": (lambda each: each["workload"]["id"], "workload"),
+    "payload_bytes": (lambda each: each["workload"].get("payload_bytes"), "payload-bytes"),
+    "traffic": (lambda each: each["traffic"], "traffic"),
+    "connections": (lambda each: each["load"].get("connections"), "concurrency"),
+    "rate": (lambda each: each["load"].get("rate_per_second"), "rate"),
+    "points": (lambda each: each["limits"]["points"], "points"),
+    "window": (lambda each: each["limits"]["window_s"], "window"),
+    "cost": (lambda each: each["limits"].get("cost", 1), "cost"),
+    "requests": (lambda each: each["extent"].get("requests"), ""),
+}
+_USUAL = {"points": 1_000_000_000, "window": 60, "cost": 1}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="report claims",
-        description="Judges published claims by what was measured, from report/register.json of a folder.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--markdown", metavar="FILE", help=f"the Markdown ({MARKDOWN} in DIR/{REPORT})")
-    return parser
+def _target(text: str) -> str:
+    """The full form: `ioredis@redis+b+a` → `ioredis@redis:standalone+a+b`."""
+    head, *options = text.split("+")
+    topology = ":standalone" if "@" in head and ":" not in head else ""
+    return "+".join([head + topology, *sorted(options)])
 
 
-def _analyses(register: ClaimsRegister, folder: Path) -> dict[str, list[Analysis]]:
-    """Of the campaigns that were measured, by id, the newest first."""
+def read_claims(folder: Path) -> list[Document]:
+    """The claims of all files, by id, each with its `file`, and with all that tells its rows.
+
+    Raises:
+        ReportError: exit code 2 naming the file and what is wrong in it.
+    """
+    claims = []
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            campaign = yaml.safe_load(path.read_text("utf-8"))
+            for claim in campaign["claims"]:
+                expects = [_expectation(each, campaign) for each in claim.get("expects", [])]
+                claims.append({**claim, "file": path.name, "expects": expects})
+        except (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ReportError(f"{one_line(path.name)}: {one_line(reason)}", USAGE) from error
+    if not claims:
+        raise ReportError(f"{one_line(folder)} holds no claims", USAGE)
+    return sorted(claims, key=lambda claim: str(claim["id"]))
+
+
+def _expectation(said: Document, campaign: Document) -> Document:
+    low, high = said.get("ratio", (None, None))
+    if said["metric"] not in _METRICS:
+        raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
+    if said.get("is", "") not in ("", *_VERDICTS) or ("is" in said) == (low is not None or high is not None):
+        raise ValueError(f"expects needs `is` ({', '.join(_VERDICTS)}) or `ratio: [low, high]`")
+    below, above = said.get("refuted", (low, high))
+    against = said["against"]
+    is_figure = isinstance(against, Mapping) and "published" in against
     return {
-        campaign.id: [analyse(load_campaign(folder / each)) for each in campaign.folders]
-        for campaign in register.campaigns.values()
-        if campaign.folders
+        **said,
+        "named": (said["of"], against),
+        "of": _row_of(said["of"], campaign),
+        "against": against if is_figure else _row_of(against, campaign),
+        "range": (low or 0, inf if high is None else high),
+        "beyond": (below or 0, inf if above is None else above),
     }
 
 
-def _relative(target: Path, start: Path) -> str:
-    """From one folder to another one, with a slash at its end; empty where they are the same."""
-    path = Path(os.path.relpath(target, start)).as_posix()
-    return "" if path == "." else f"{path}/"
+def _row_of(row: str | Document, campaign: Document) -> Document:
+    """What a configuration must have to be this row: what the row says, else its campaign."""
+    named = {"target": row} if isinstance(row, str) else row
+    layer = campaign.get("layer", "server")
+    # Without a rate a closed loop is meant.
+    wanted: dict[str, Any] = {"layer": layer, "rate": None, **({} if layer == STORE_LAYER else _USUAL)}
+    if layer == "server":
+        wanted["workload"] = "light"
+    for name, (_, setting) in _MEMBERS.items():
+        value = named.get(name, campaign.get(setting))
+        if isinstance(value, list):
+            raise ValueError(f"say which {name} of {value} is meant")
+        if value is not None:
+            wanted[name] = value
+    return {**wanted, "target": _target(named["target"])}
 
 
-def claims_files(claims: Sequence[JudgedClaim], register: ClaimsRegister) -> dict[str, str]:
-    """The page and the verdicts by name."""
-    return {PAGE: claims_page(claims, register), VERDICTS: claim_verdicts(claims)}
+def _row(analysis: Analysis, wanted: Document) -> Row | None:
+    """The row of a campaign, if it has it. Several servers or generators, and faults, make another one."""
+    plan = (analysis.campaign.manifest or {"plan": {"configurations": []}})["plan"]
+    hashes = [
+        entry["hash"]
+        for entry in plan["configurations"]
+        for each in [entry["configuration"]]
+        if not each.get("faults") and each.get("servers", 1) <= 1 and each.get("generators", 1) <= 1
+        if all(_MEMBERS[name][0](each) == value for name, value in wanted.items())
+    ]
+    rows: list[Row] = [each for each in analysis.summaries if each.identity.configuration_hash in hashes]
+    rows += printed_rows(analysis.campaign, lambda each: each.configuration_hash in hashes)
+    return rows[0] if rows else None
+
+
+def attempts(claim: Document, analysis: Analysis) -> Iterator[tuple[Document, list[str]]]:
+    """Each comparison of a claim that a campaign holds, with the cells from the ratio to the versions."""
+    found: list[tuple[Document, list[Row]]] = []
+    for each in claim["expects"]:
+        wanted = [side for side in (each["of"], each["against"]) if "published" not in side]
+        rows = [row for side in wanted if (row := _row(analysis, side))]
+        if len(rows) == len(wanted):
+            found.append((each, rows))
+    for each, rows in found:
+        judge = _compared if len(rows) == 2 else _against_figure
+        yield each, [*judge(each, analysis, rows, len(found)), *_conditions(analysis, rows)]
+
+
+def _conditions(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
+    manifest: Document = analysis.campaign.manifest or {}
+    machine, runtime, plan = manifest["machine"], manifest["runtime"], manifest["plan"]
+    caps = {each["hash"]: each["configuration"].get("caps", {}) for each in plan["configurations"]}
+    runs = [run for row in rows for run in row.runs]
+    suspect = sum(run.verdict == "suspect" for run in runs)
+    row = rows[0].identity
+    load = f"{row.rate_per_second:g}/s" if row.rate_per_second else plural(row.connections, "connection")
+    parts = [row.layer, row.workload, row.traffic, load, row.extent_text, plural(len(rows[0].runs), "run")]
+    host = [machine["cpu_model"], plural(machine["cpus"], "CPU"), machine.get("machine_id", "")[:6]]
+    return [
+        manifest["started_at"][:10],
+        ", ".join([*parts, *([f"{suspect} of {len(runs)} suspect"] if suspect else [])]),
+        plan["order"],
+        caps_text(caps[row.configuration_hash]) if runtime["caps_applied"] else "none",
+        ", ".join([*filter(None, host), runtime["id"]]),
+        "; ".join(dict.fromkeys(map(_versions, rows))),
+    ]
+
+
+def _versions(row: Row) -> str:
+    found = {part: version for run in row.runs for part, version in run.versions.items()}
+    names = {"client": row.identity.client, "limiter": row.identity.limiter, "store": row.identity.store}
+    return ", ".join(f"{name} {found[part]}" for part, name in names.items() if part in found)
+
+
+def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: int) -> tuple[str, str]:
+    """Ratio and verdict of two rows."""
+    figure, printed = _METRICS[said["metric"]]
+    of, base = rows
+    if isinstance(of, Summary) and isinstance(base, Summary):
+        sample = sample_between(of, base, figure)
+    elif isinstance(of, PrintedRow) and isinstance(base, PrintedRow):
+        sample = of.sample(base, printed)
+    else:
+        return "", f"{UNDECIDED}: a foreign program measured one side alone"
+    (found,) = compare_samples(
+        [sample], DEFAULT_FLOOR, figure.higher_is_better, Level(interval=ALPHA / family)
+    )
+    believed = attributable(found, base, of, unsteady_text(unsteady_controls(analysis.summaries)))
+    resolution = _resolution(analysis, rows, figure)
+    reason = _unjudged(figure, [*of.runs, *base.runs])
+    if said["metric"] == "cpu" and not of.identity.open_loop:
+        reason = "in a closed loop CPU per request follows from the throughput"
+    elif resolution and resolution.told_apart:
+        reason = reason or "the copy of the reference differs from its original"
+    if believed.blocked or found.interval is None:
+        reason = reason or believed.reason or "there is no ratio"
+    text = ratio_text(found.ratio, found.interval)
+    if reason or found.interval is None:
+        return text, f"{UNDECIDED}: {reason}"
+    return text, judged(said, found, found.interval, (resolution and resolution.share) or 0.0)
+
+
+def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
+    """Why a percentile is not judged; empty where it is, and for other figures."""
+    measured = [run.measured for run in runs if run.measured and figure.percentile]
+    schedules = [each.schedule for each in measured if each.schedule]
+    few = sum(figure.percentile in each.unsupported for each in measured)
+    late = sum(figure.percentile in each.late_percentiles for each in schedules)
+    if few:
+        return f"too few samples for {figure.percentile} in {few} of {plural(len(runs), 'run')}"
+    return f"{figure.percentile} is late in {late} of {plural(len(runs), 'run')}" if late else ""
+
+
+def _resolution(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> Resolution | None:
+    """The worst of the copies in a ranking with one of the rows; of all copies where there is none."""
+    rankings = [each for cell in analysis.cells for each in cell.rankings if each.resolution]
+    keys = {row.identity.key for row in rows}
+    near = [each for each in rankings if keys & {row.identity.key for row in each.summaries}]
+    copies = [each.resolution for each in near or rankings if each.resolution]
+    found = [resolution_of(each.copy, each.reference, figure) for each in copies]
+    known = [each for each in found if each]
+    return max(known, key=lambda each: (each.told_apart, each.share or 0.0), default=None)
+
+
+def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: int) -> tuple[str, str]:
+    """Bytes per key against a published figure, by the slope and its interval."""
+    ids = {row.id for row in rows if isinstance(row, Summary)}
+    memory = next((each for each in analysis.memory if ids & set(each.summary_ids)), None)
+    line = memory.slopes[0].line if memory and memory.slopes else None
+    if line is None or line.low is None or line.high is None:
+        return "", f"{UNDECIDED}: it takes three runs with two numbers of fresh keys"
+    published = said["against"]["published"]
+    interval = RatioInterval(line.low / published, line.high / published, 1 - ALPHA)
+    return ratio_text(line.slope / published, interval), _in_range(said, line.slope / published, interval)
+
+
+def judged(said: Document, found: Comparison, interval: RatioInterval, resolution: float) -> str:
+    """The verdict on a ratio that may be judged. `resolution`: how far a copy may be from its original."""
+    if "is" not in said:
+        return _in_range(said, found.ratio or 0.0, interval, resolution)
+    if not found.decided:
+        return f"{UNDECIDED}: {runs_text(found)}"
+    if found.shown and max(found.ratio or 0, 1 / (found.ratio or 1)) - 1 < resolution:
+        return _NEAR
+    return CONFIRMED if found.status == said["is"] else REFUTED
+
+
+def _in_range(said: Document, ratio: float, interval: RatioInterval, resolution: float = 0.0) -> str:
+    (low, high), (least, most) = said["range"], said["beyond"]
+    if interval.low > low and interval.high < high:
+        verdict, ends = CONFIRMED, [low, high]
+    elif interval.high < least or interval.low > most:
+        verdict, ends = REFUTED, [least if interval.high < least else most]
+    else:
+        return f"{UNDECIDED}: the interval is neither within the range nor beyond it"
+    # An end counts only where the ratio is at least as far from it as a copy from its original (rule M31).
+    near = any(0 < end < inf and max(ratio / end, end / (ratio or inf)) - 1 < resolution for end in ends)
+    return _NEAR if near else verdict
+
+
+def _expected_text(said: Document) -> str:
+    low, high = said["range"]
+    ends = f"at least {low:g}" if high == inf else f"{low:g} to {high:g}" if low else f"at most {high:g}"
+    published = f", published {said['published']:g}" if "published" in said else ""
+    return f"{code(said['metric'])} {said.get('is', ends)}{published}"
+
+
+def _compared_text(said: Document) -> str:
+    """Both rows as the claim names them, and the conditions that are not those of the publication."""
+    rows = [row if isinstance(row, str) else " ".join(map(str, row.values())) for row in said["named"]]
+    other = said.get("other_conditions")
+    return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
+
+
+def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterator[list[str]]:
+    """Each comparison of a claim in each campaign, then what no campaign measured."""
+    address, source = claim["says"].get("address"), prose(claim["says"]["source"])
+    link = f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
+    head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", link]
+    needs = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
+    missing = ["", f"{UNDECIDED}: it needs {prose(needs, 1000)}", *[""] * (len(_COLUMNS) - 6)]
+    made = [(place, *each) for place, analysis in campaigns for each in attempts(claim, analysis)]
+    for said in claim["expects"]:
+        own = [(place, cells) for place, of, cells in made if of is said]
+        shown = [*head, _compared_text(said), _expected_text(said)]
+        yield from ([*shown, *map(prose, cells), code(place)] for place, cells in own)
+        if not own:
+            yield [*shown, *missing]
+    if "needs" in claim and all("other_conditions" in said for said in claim["expects"]):
+        yield [*head, "as published", "", *missing]
 
 
 def _run(options: argparse.Namespace) -> int:
-    folder = Path(options.folder).resolve()
-    report = folder / REPORT
-    markdown = Path(options.markdown).resolve() if options.markdown else report / MARKDOWN
-    register = load_register(folder)
-    analyses = _analyses(register, folder)
-    claims = [judged_claim(claim, analyses) for claim in register.claims]
-    root = _relative(folder, markdown.parent)
-    text = claims_markdown(claims, register, root, in_docs=markdown.parent.name == "docs")
-    files = claims_files(claims, register)
-    if markdown.parent == report:
-        files[markdown.name] = text
-    else:
-        write_all(markdown.parent, {markdown.name: text})
-    write_all(report, files)
-    print(sentence(claims))
-    print(f"saved in {one_line(report / PAGE, 4096)} and {one_line(markdown, 4096)}")
+    results = Path(options.results).resolve()
+    claims, by_start = read_claims(Path(options.claims)), {}
+    with found_campaigns(results, MANIFEST) as found:
+        for place, folder, wrong in found:
+            try:
+                if wrong:
+                    raise ReportError(wrong, USAGE)
+                analysis = analyse(load_campaign(folder, keep_going=True, series=False))
+                # A campaign that is there twice is one attempt.
+                by_start[(analysis.campaign.manifest or {}).get("started_at", "")] = (str(place), analysis)
+            except ReportError as error:
+                print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
+    campaigns = [by_start[start] for start in sorted(by_start)]
+    rows = [row for claim in claims for row in _rows(claim, campaigns)]
+    write_all(results, {"claims.md": "\n".join([_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), ""])})
+    kinds = (CONFIRMED, REFUTED, UNDECIDED)
+    counts = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in kinds)
+    print(f"{plural(len(rows), 'row')}: {counts}; saved in {one_line(results / 'claims.md', 4096)}")
     return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program. Returns its exit code, see `--help`."""
-    return run_program("claims", lambda: _run(_parser().parse_args(arguments)))
+    parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
+    parser.add_argument("--results", metavar="DIR", default="results", help="of campaigns (./results)")
+    return run_program("claims", lambda: _run(parser.parse_args(arguments)))

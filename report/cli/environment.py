@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,7 @@ def cached_environment() -> Path:
     kind = f"{sys.platform} {platform.machine()}"
     digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
-    # By the XDG rules a relative path counts as unset.
+    # The XDG rules treat a relative path as unset.
     base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     return base / "ratelimit-bench" / f"venv-{digest}"
 
@@ -83,7 +84,11 @@ def _version_of(python: Path) -> "str | None":
     )
     try:
         done = subprocess.run(  # noqa: S603
-            [str(python), "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            [str(python), "-I", "-c", code],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except OSError:
         return None
@@ -124,30 +129,32 @@ def _make(folder: Path) -> None:
     print(f"setting up the Python environment for reports, once (about 300 MB): {folder}", file=sys.stderr)
     shutil.rmtree(folder, ignore_errors=True)
     _step(
-        [sys.executable, "-m", "venv", str(folder)],
+        [sys.executable, "-I", "-m", "venv", str(folder)],
         "no virtual environment could be made: on Debian and Ubuntu install python3-venv",
     )
     python = str(folder / "bin" / "python")
-    install = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--require-hashes",
-    ]
+    install = "-I -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r"
+    command = [python, *install.split(), str(ROOT / "requirements.txt")]
+    here = ["--no-user", "--target=", f"--prefix={folder}"]
+    _step([*command, *here], "the Python packages could not be installed: is a package index reachable?")
     _step(
-        [python, *install, "-r", str(ROOT / "requirements.txt")],
-        "the Python packages could not be installed: is a package index reachable?",
+        [*command, "--no-index"],
+        f"pip installed elsewhere, or nothing: see {folder}/bin/pip config list",
+        PIP_CONFIG_FILE=os.devnull,
     )
     (folder / STAMP).write_text(_version_of(Path(python)) or "", encoding="utf-8")
 
 
-def _step(command: "list[str]", mend: str) -> None:
+def _step(command: "list[str]", mend: str, **variables: str) -> None:
     """Runs one command; its last line of error is part of the message when it fails."""
     done = subprocess.run(  # noqa: S603
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+        command,
+        env={**_own_environment(), **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
@@ -155,6 +162,19 @@ def _step(command: "list[str]", mend: str) -> None:
             (line for line in lines if "ERROR" in line or "Error" in line), lines[-1] if lines else ""
         )
         raise EnvironmentUnfit(f"{mend} ({detail.strip()})" if detail else mend)
+
+
+#: Pip's variables that stay, as in scripts/setup.sh: network and cache. Others install elsewhere, or less.
+KEPT = re.compile("INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING")
+
+
+def _own_environment() -> "dict[str, str]":
+    """The environment without settings of another Python, and without those of pip that count here."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTHON") and (not name.startswith("PIP_") or KEPT.search(name))
+    }
 
 
 def main(arguments: "list[str]") -> int:

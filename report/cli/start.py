@@ -13,16 +13,15 @@ COMMANDS = {
     "generate": "report.cli.generate",
     "compare": "report.cli.compare",
     "noise": "report.cli.noise",
-    "plan-capacity": "report.cli.plan_capacity",
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
     "claims": "report.cli.claims",
-    "site": "report.cli.site",
+    "pages": "report.cli.pages",
     "decide-rounds": "report.cli.decide_rounds",
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",
 }
-PACKAGES = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly")
+PACKAGES = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 REPORT = Path(__file__).resolve().parent.parent
@@ -70,7 +69,7 @@ def continue_in_environment(arguments: "list[str]") -> None:
     python = folder / "bin" / "python"
     os.environ[GUARD] = str(python)
     try:
-        os.execv(python, [str(python), str(REPORT), *arguments])  # noqa: S606
+        os.execv(python, [str(python), "-I", str(REPORT), *arguments])  # noqa: S606
     except OSError as error:
         fix = "run ./scripts/setup.sh" if environment.is_checkout() else "remove it, and it is made again"
         raise environment.EnvironmentUnfit(f"{folder} does not work ({error.strerror}): {fix}") from error

@@ -1,8 +1,8 @@
 """Answers one question about numbers: JSON in on standard input, JSON out on standard output.
 
 Programs in other languages ask here instead of computing statistics of their own:
-`{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}` and
-`paired_difference`, likewise; `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
+`{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
+`{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
 `{"question": "power", "values": [...], "ratios": [...]}`: the deviation of figures that were taken one after
 the other, and how many rounds of two such runs each true ratio takes; `{"question": "max_rate", "trials":
@@ -18,7 +18,7 @@ from typing import Any
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
 from report.statistics.max_rate import estimate_max_rate
-from report.statistics.median import median_interval, paired_difference, paired_ratio
+from report.statistics.median import median_interval, paired_ratio
 from report.statistics.power import PAIRED, log_deviation, log_deviation_of_pairs, runs_needed
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 
@@ -70,8 +70,6 @@ def main(arguments: Sequence[str]) -> int:
                 answer = asdict(median_interval(request["values"]))
             case "paired_ratio":
                 answer = asdict(paired_ratio(request["a"], request["b"]))
-            case "paired_difference":
-                answer = asdict(paired_difference(request["a"], request["b"]))
             case "compare":
                 answer = [asdict(each) for each in compared(request)]
             case "power":

@@ -40,7 +40,7 @@ METRICS: dict[str, Metric] = {
 
 
 def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
-    """Of the runs that count, in order of time; runs without the figure are left out."""
+    """Figures of the runs that count, in order of time; runs without the figure are left out."""
     return summary.sample(metric.read, in_time=True)
 
 

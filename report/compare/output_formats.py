@@ -34,7 +34,7 @@ _NUMBERS = range(3, 8)
 
 
 def _figure(outcome: Outcome, summary: Summary) -> float | None:
-    """Of the median run, as the report has it: one figure for one thing (rule M28)."""
+    """The figure of the median run, as the report has it: one figure for one thing (rule M28)."""
     return outcome.metric.read(summary.figures) if summary.figures else None
 
 

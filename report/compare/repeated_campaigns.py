@@ -45,13 +45,13 @@ class RepeatedCampaigns:
 
     names: tuple[str, ...]
     metrics: Mapping[str, VarianceComponents]
-    """By metric; empty with fewer than five campaigns."""
+    """Figures by metric; empty with fewer than five campaigns."""
 
 
 def state_folder() -> Path:
     """The user's state folder for this project, by the XDG Base Directory rules, as the harness has it."""
     named = os.environ.get("XDG_STATE_HOME", "")
-    # By these rules a relative path counts as unset.
+    # The XDG rules treat a relative path as unset.
     base = Path(named) if named.startswith("/") else Path.home() / ".local" / "state"
     return base / "ratelimit-bench"
 
@@ -66,7 +66,7 @@ def _software(summary: Summary) -> dict[str, list[str]]:
 
 
 def _figures(summary: Summary) -> dict[str, list[float]]:
-    """By metric, where every run that counts has it."""
+    """Figures by metric, where every run that counts has it."""
     found = {metric.id: list(values_of(summary, metric)) for metric in METRICS.values()}
     return {
         name: values

@@ -19,7 +19,7 @@ class Selection:
     folder: Path
     label: str | None
     summaries: tuple[Summary, ...]
-    """Of the target that is meant, or all."""
+    """The rows of the target that is meant, or all."""
     every: tuple[Summary, ...]
     """Of the campaign."""
 
@@ -103,7 +103,7 @@ def _where_else(folder: Path, label: str | None) -> str:
 
 
 def _is_called(summary: Summary, label: str) -> bool:
-    """By the label, or by the full text, `client@store:topology+option`."""
+    """Rows by the label, or by the full text, `client@store:topology+option`."""
     identity = summary.identity
     options = "".join(f"+{option}" for option in identity.options)
     return label in (identity.label, f"{identity.client}@{identity.store}:{identity.topology}{options}")

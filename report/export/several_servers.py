@@ -108,7 +108,7 @@ def servers_csv(found: Sequence[ServerScaling]) -> str:
 
 
 def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:
-    """As plain data; its shape is `several_servers` in `schemas/summary.schema.json`."""
+    """Plain data; its shape is `several_servers` in `schemas/summary.schema.json`."""
     return [
         {
             "name": each.name,

@@ -13,7 +13,7 @@ _STYLE = (
     ".b{fill:#1f4e85}.l{stroke:#e6edf3}.d{fill:#e6edf3;stroke:#0d1117}.g{stroke:#3d444d}rect.p{fill:#0d1117}}"
 )
 _WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BAR = 860, 270, 110, 64, 30, 16
-#: Of a character of the texts behind bars.
+#: Width of a character of the texts behind bars.
 _CHARACTER = 7
 _LONGEST_LABEL = 38
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,21 @@ def content_security_policy(scripts: Sequence[str]) -> str:
     )
 
 
+@cache
+def _environment() -> Environment:
+    """One for all pages: it keeps the compiled templates."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["by_row"] = counts_by_row
+    return environment
+
+
 def render_template(
     name: str, *, styles: Sequence[Path] = (), scripts: Sequence[Path] = (), **context: Any
 ) -> str:
@@ -73,18 +89,13 @@ def render_template(
     """
     codes = [_inline_script(path) for path in (*BASE_SCRIPTS, *scripts)]
     sheets = [path.read_text(encoding="utf-8") for path in (*BASE_STYLES, *styles)]
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["by_row"] = counts_by_row
-    return environment.get_template(name).render(
-        policy=content_security_policy(codes),
-        style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
-        scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
-        **context,
+    return (
+        _environment()
+        .get_template(name)
+        .render(
+            policy=content_security_policy(codes),
+            style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
+            scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
+            **context,
+        )
     )

@@ -104,7 +104,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
 
 
 def _decider(target: Mapping[str, Any]) -> str:
-    """Of results that do not state it: they are older than modules and services."""
+    """The decider of results that do not state it: they are older than modules and services."""
     if target["limiter"] == "none":
         return "nothing"
     return "in-process" if target["store"] == "memory" else "library"
@@ -154,7 +154,7 @@ def _identity(result: Document) -> Identity:
 
 
 def _merged_histograms(result: Document) -> tuple[HdrHistogram | None, HdrHistogram | None]:
-    """Of all generators: latencies of the answers; and of the requests that failed or got no answer, their
+    """All generators' latencies of the answers; and of the requests that failed or got no answer, their
     latencies and ages."""
     answered: list[HdrHistogram] = []
     unanswered: list[HdrHistogram] = []
@@ -220,7 +220,7 @@ def _check_bounds(name: str, stated: Bounds | None, found: Bounds) -> None:
 
 
 def _store_memory(result: Document) -> int | None:
-    """Of all nodes at the end; None where one does not say."""
+    """Memory of all nodes at the end; None where one does not say."""
     nodes: Sequence[Mapping[str, Any]] = result.get("store", {}).get("nodes", [])
     found = [node["at_end"].get("used_memory_bytes") for node in nodes]
     return sum(found) if found and None not in found else None
@@ -326,7 +326,7 @@ def _store_failures(result: Document) -> int | None:
 
 
 def _short_hash(module: Document) -> str | None:
-    """Of the module's file; none for a store that the user runs."""
+    """A hash of the module's file; none for a store that the user runs."""
     sha256 = module.get("sha256")
     return f"sha256 {sha256[:12]}" if sha256 else None
 
@@ -417,7 +417,7 @@ def _answers_each_slice(result: Document) -> "array[int]":
     slices = result["slices"]
     whole = min(_MAX_SLICES, int(result["duration"] * 1000 / slices["width_ms"] + 1e-6))
     both = zip(slices["allowed"][:whole], slices["limited"][:whole], strict=False)
-    return array("I", (allowed + limited for allowed, limited in both))
+    return array("L", (allowed + limited for allowed, limited in both))
 
 
 def _warm_up(stated: Mapping[str, Any]) -> WarmUp:
@@ -495,9 +495,6 @@ def _measured(result: Document, series: bool) -> Measured:
         boundary=_boundary(result.get("boundary")),
         roles={role: _role(resources) for role, resources in sorted(result["resources"].items())},
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
-        host_cpus=result.get("host_load", {}).get("cpus"),
-        generator_workers=sum(len(each["workers"]) for each in result["generators"]),
-        store_threads=result.get("store", {}).get("command_threads", 1),
         seconds=seconds_of(result) if series else (),
         answers_each_slice=_answers_each_slice(result),
         answers_by_server=_answers_by_server(result),

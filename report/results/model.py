@@ -103,11 +103,11 @@ class Identity:
     layer: str
     """One of `LAYERS`. Rows of different layers are never compared."""
     counts: Mapping[str, int]
-    """By the key of each dimension; 0 at a layer that does not have it."""
+    """Counts by the key of each dimension; 0 at a layer that does not have it."""
     label: str
     client: str
     client_version: str | None
-    """As asked; None where the target names none."""
+    """The version that was asked for; None where the target names none."""
     options: tuple[str, ...]
     """Variations of the client, e.g. `same-script`, `autopipelining`."""
     store: str | None
@@ -116,14 +116,14 @@ class Identity:
     topology: str | None
     limiter: str | None
     limiter_version: str | None
-    """As asked; None where the target names none."""
+    """The version that was asked for; None where the target names none."""
     workload: str
     complexity: int | None
     payload_bytes: int | None = None
-    """Of an operation of the store layer that carries a value."""
+    """Bytes of the value that an operation of the store layer carries."""
     traffic: str
     connections: int
-    """Of a closed loop; in an open one the most that it may use."""
+    """Connections of a closed loop; in an open one the most that it may use."""
     rate_per_second: float | None
     """Offered in an open loop, as `arrivals`; None in a closed one."""
     arrivals: str | None
@@ -151,7 +151,7 @@ class Identity:
 
     @property
     def generators(self) -> int:
-        """Of the one load; 0 at the store layer."""
+        """Generators of the one load; 0 at the store layer."""
         return self.counts["generators"]
 
     @property
@@ -336,7 +336,7 @@ class SendSchedule:
     unsent: int
     achieved_per_second: float
     lateness_p99_ms: float | None
-    """Of the sends that did not wait for a connection; None when there was none."""
+    """The lateness of sends that did not wait for a connection; None when there was none."""
     late_percentiles: tuple[str, ...]
     """Percentiles of latency of which lateness of the sends is more than a tenth."""
     gaps_ms: Mapping[str, float]
@@ -363,13 +363,13 @@ class AddedMemory:
     keys: int
     """Decisions: where each is on a key of its own, as many keys."""
     failed: int
-    """Of those."""
+    """Decisions that failed."""
     items: int | None
     """In the store, all nodes together; None where it does not count, like `lost_keys`."""
     lost_keys: int | None
     """Expired or evicted."""
     bytes: Mapping[str, int]
-    """By where it was read: `store` (its own counter), `store_resident`, `service_resident`, `heap`."""
+    """Bytes by their source: `store` (its own counter), `store_resident`, `service_resident`, `heap`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,7 +417,7 @@ class Measured:
     """In an open loop from the intended send (rule M3). Without those that failed or unanswered requests
     could move (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
-    """Of those."""
+    """Bounds of those percentiles."""
     service_ms: Mapping[str, float]
     """Open loop alone: the same answers from the send, as the result states them; else empty."""
     service_bounds_ms: Mapping[str, Bounds]
@@ -433,7 +433,7 @@ class Measured:
     heap_bytes: float | None
     resident_bytes: float | None
     store_memory_bytes: int | None
-    """Of all nodes; None where one does not report it."""
+    """Memory of all nodes; None where one does not report it."""
     added_memory: AddedMemory | None
     """None without a limiter."""
     connection_errors: int
@@ -458,14 +458,8 @@ class Measured:
     roles: Mapping[str, Role]
     foreign_cpu_percent: float | None
     """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
-    host_cpus: int | None
-    """Of the machine that carried the roles; None where it is not known."""
-    generator_workers: int
-    """Of all generators together."""
-    store_threads: int
-    """That run commands in a store node."""
     seconds: tuple[Second, ...]
-    """Of median runs alone, and of no more of them than a page can hold."""
+    """Seconds of median runs alone, and of no more of them than a page can hold."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]
@@ -532,7 +526,7 @@ class Diagnosis:
     requests: int
     """That the servers finished under the instruments: the divisor of what is theirs; 0 without a server."""
     pauses: Mapping[str, Pauses]
-    """By kind, e.g. `minor`, `major`."""
+    """Pauses by kind, e.g. `minor`, `major`."""
     loop_delay_us: Mapping[str, float]
     """How late the event loop came to a timer, of the server where it was the latest: `mean`, `p50`, `p90`,
     `p99`, `max`."""
@@ -547,7 +541,7 @@ class Diagnosis:
     script_us: float | None
     """The time that these commands took."""
     script_p99_us: float | None
-    """Of the node where it was the longest."""
+    """The p99 of the node where it was the longest."""
     store_received_bytes: int | None
     """From clients, in the same time."""
     store_sent_bytes: int | None
@@ -559,9 +553,9 @@ class HostSpeed:
 
     integer_us: float
     chase_us: float
-    """Of dependent reads in 32 MiB."""
+    """Time of dependent reads in 32 MiB."""
     ping_pong_us: float | None
-    """Of a round trip over loopback; None where there is none."""
+    """Time of a round trip over loopback; None where there is none."""
     cpus: int
 
 
@@ -592,7 +586,7 @@ class Timeline:
     p99_us: Sequence[float | None]
     """None where nothing was answered."""
     backlog: Sequence[int] | None
-    """Of an open loop."""
+    """Due requests that waited, in an open loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,9 +595,9 @@ class OverAdmission:
 
     admitted: int
     counters_kept: int
-    """By the model, as if no counter had been lost."""
+    """What the model admits if no counter was lost."""
     counters_lost: int | None
-    """As if all had been; None where the fault takes none."""
+    """What it admits if all were lost; None where the fault takes none."""
 
     @property
     def seen(self) -> int:
@@ -667,7 +661,7 @@ class FaultRun:
 
     records: tuple[FaultRecord, ...]
     p99_before_us: int | None
-    """Of the ten seconds before the first of them, or of what there was; None where it is not known."""
+    """The p99 of the ten seconds before the first one, or of what there was; None where it is not known."""
     timeline: Timeline | None
 
 
@@ -695,13 +689,13 @@ class Run:
     """It with the figures, unless it served the load."""
     measured: Measured | None
     printed: Printed | None = None
-    """Of a run that a foreign program loaded, in place of `measured`."""
+    """Figures of a run that a foreign program loaded, in place of `measured`."""
     place: Place | None = None
     """Its round and block; None in plans without blocks."""
     diagnosis: Diagnosis | None = None
-    """Of a run with instruments alone, which never counts."""
+    """What a run with instruments found, which never counts."""
     faults: FaultRun | None = None
-    """Of a measured run with faults alone, which is in no ranking of speed."""
+    """What a measured run with faults found, which is in no ranking of speed."""
     finished_at: str = ""
     host_speed: RunHostSpeed | None = None
     """None where it is not known."""
@@ -711,13 +705,13 @@ class Run:
     placement: Mapping[str, str] = field(default_factory=dict)
     """The machine of each role; empty where they all ran on one."""
     machine_speed: Mapping[str, RunHostSpeed] = field(default_factory=dict)
-    """By machine, in the place of `host_speed` where there are several."""
+    """Speed by machine, in the place of `host_speed` where there are several."""
     machine_index: Mapping[str, float] = field(default_factory=dict)
-    """As `host_index`, by machine."""
+    """The same as `host_index`, by machine."""
 
     @property
     def burn_in(self) -> bool:
-        """Of the burn-in round: it is listed, and in no figure."""
+        """Whether it belongs to the burn-in round: it is listed, and in no figure."""
         return self.run == 0
 
     @property
@@ -745,7 +739,7 @@ class Planned:
     identity: Identity
     runs: tuple[int, ...]
     places: Mapping[int, Place] = field(default_factory=dict)
-    """By run; empty in plans without blocks."""
+    """Places by run; empty in plans without blocks."""
     reference: bool = False
     """The others of its ranking are compared with it."""
     by_turns: bool = False
@@ -780,7 +774,7 @@ class Campaign:
     """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
     burn_in: tuple[Run, ...] = ()
-    """Of the burn-in round, which is in neither `runs` nor `operations`."""
+    """Runs of the burn-in round, which is in neither `runs` nor `operations`."""
     diagnoses: tuple[Run, ...] = ()
     """Runs with instruments, which are in neither `planned` nor `runs`."""
     planned_faults: tuple[Planned, ...] = ()

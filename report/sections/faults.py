@@ -349,32 +349,6 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
     ]
 
 
-def fault_lead(groups: Sequence[FaultGroup]) -> str:
-    """One sentence for each fault, of all its targets at once; empty where no run counts.
-
-    `When the store restarts, 4 targets see outages of 0.4 to 1.3 s, the longest with iovalkey.`
-    """
-    return " ".join(sentence for group in groups if (sentence := _group_sentence(group)))
-
-
-def _group_sentence(group: FaultGroup) -> str:
-    seen = [
-        (spread.middle, case.identity.label)
-        for case in group.cases
-        if (spread := case.spread(lambda each: each.figures.outage_seen_s))
-    ]
-    if len(seen) < 2:
-        return " ".join(fault_sentences([group]))
-    (shortest, _), (longest, label) = min(seen), max(seen)
-    outages = (
-        f"no outage is seen by {len(seen)} targets"
-        if longest == 0
-        else f"{len(seen)} targets see outages of {seconds_text(shortest)} to {seconds_text(longest)} s, "
-        f"the longest with {label}"
-    )
-    return f"When {fault_words(group.fault)}, {outages}."
-
-
 def _sentence(case: FaultCase) -> str:
     """Medians; empty where no run counts."""
     seen = case.spread(lambda each: each.figures.outage_seen_s)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.memory_per_key import SOURCES, KeyMemory, Slope
+from report.analysis.figures import SOURCES
+from report.analysis.memory_per_key import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
 
 #: Columns after the target, with their units.

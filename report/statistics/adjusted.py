@@ -33,7 +33,7 @@ class Adjusted:
     """Exact, of no difference."""
     rounds: int
     slope: float
-    """By so much per cent the figure changes with one per cent of the host's speed."""
+    """Per cent by which the figure changes with one per cent of the host's speed."""
     explained: float
     """Share of the variance of the rounds' ratios that the host's speed explains, 0 to 1."""
 
@@ -44,7 +44,7 @@ class Refused:
 
     reason: str
     balance_p: float | None = None
-    """Of the index not depending on the side, where that was tested."""
+    """p of the index not depending on the side, where that was tested."""
 
 
 def adjusted_ratio(rounds: Sequence[Round]) -> Adjusted | Refused:

@@ -47,7 +47,7 @@ class Level:
     interval: float = ALPHA
     """What the interval of the ratio leaves out, on both sides together."""
     test: float = ALPHA
-    """Of the whole family, by Holm's correction."""
+    """The level of the whole family, by Holm's correction."""
     family: int = 0
     """Comparisons to correct for, where more belong to the family than are tested now."""
     equal_family: int = 0
@@ -64,15 +64,15 @@ class Comparison:
     """Two sides of runs. All ratios are new ÷ base."""
 
     status: Status
-    """Of the new side, as seen from the base."""
+    """The status of the new side, as seen from the base."""
     reason: str
     """Why it is not decided, in words; empty where it is."""
     floor: float
-    """As a share: a difference lies beyond ± it."""
+    """A share: a difference lies beyond ± it."""
     new_runs: int
     base_runs: int
     pairs: int | None = None
-    """By how many pairs of runs they are compared; None: they are not paired."""
+    """How many pairs of runs are compared; None: they are not paired."""
     dropped: int = 0
     """Runs that a missing partner excluded."""
     ratio: float | None = None

@@ -124,8 +124,8 @@ def two_levels(values: Sequence[float]) -> Modes | None:
 
 
 def _best_cut(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Of each row of ordered figures: the largest share of its sum of squares between two groups, and
-    where."""
+    """Each row's best cut, of ordered figures: the largest share of its sum of squares between two groups,
+    and where."""
     n = rows.shape[1]
     centred = rows - rows.mean(axis=1, keepdims=True)
     left = np.cumsum(centred, axis=1)[:, 1 : n - 2]

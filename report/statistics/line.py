@@ -14,7 +14,7 @@ class Line:
     slope: float
     intercept: float
     low: float | None
-    """Of the slope's interval, at 95 %; None below three points, like `high`."""
+    """The lower end of the slope's interval, at 95 %; None below three points, like `high`."""
     high: float | None
 
 

@@ -47,11 +47,3 @@ def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:
     Raises ValueError for fewer than 6 pairs and for sides of unequal length.
     """
     return median_interval([x / y for x, y in zip(a, b, strict=True)])
-
-
-def paired_difference(a: Sequence[float], b: Sequence[float]) -> MedianInterval:
-    """The typical difference a - b of figures that were measured in pairs, in their unit.
-
-    Raises ValueError for fewer than 6 pairs and for sides of unequal length.
-    """
-    return median_interval([x - y for x, y in zip(a, b, strict=True)])

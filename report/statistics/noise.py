@@ -32,18 +32,18 @@ class Noise:
     per_side: int
     comparisons: int
     flagged_share: float
-    """Of the comparisons, by the whole rule: reported as different though nothing differs."""
+    """The share of comparisons, by the whole rule: reported as different though nothing differs."""
     rejected_share: float
-    """Of the comparisons, by the test alone: about 5 % at most if the runs are sound."""
+    """The share of comparisons, by the test alone: about 5 % at most if the runs are sound."""
     separate: int
     """How many comparisons of 5 runs per side the runs hold without using one twice."""
     separate_flagged: int
     median_ratio: float
-    """By how much a typical comparison is off: the larger side ÷ the smaller."""
+    """How far a typical comparison is off: the larger side ÷ the smaller."""
     chance: float
     """95 % of the interleaved comparisons are off by no more than this."""
     drift: float
-    """By how much the second half of the runs differs from the first: what interleaving keeps out."""
+    """How far the second half of the runs differs from the first: what interleaving keeps out."""
     deviation: float
     """Standard deviation of the runs' logarithms."""
     detectable: float | None

@@ -60,7 +60,7 @@ class Method:
     """Runs per side that it takes for a claim."""
 
     def standard_error(self, deviation: float, n: int, m: int) -> float:
-        """Of the Hodges-Lehmann estimate.
+        """The standard error of the Hodges-Lehmann estimate.
 
         Args:
             deviation: of the runs' logarithms; paired, of the log ratios within pairs.

@@ -99,7 +99,7 @@ def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -
 
 
 def log_ratios_of_pairs(pairs: Sequence[tuple[float, float]]) -> Floats:
-    """Of each pair; 0 for two runs with the worst rank, infinite for one."""
+    """The logarithm of each pair's ratio; 0 for two runs with the worst rank, infinite for one."""
     both = np.array(pairs, dtype=float)
     return _log_ratios(both[:, 0], both[:, 1])
 

@@ -13,7 +13,7 @@ _ALPHA = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VarianceComponents:
-    """Of campaigns that measured the same thing. Deviations are of logarithms: 0.02 is nearly 2 %."""
+    """Spread of campaigns that measured the same. Deviations are of logarithms: 0.02 is nearly 2 %."""
 
     campaigns: int
     runs: int
@@ -23,7 +23,7 @@ class VarianceComponents:
     """Standard deviation of the campaigns' own levels, without what the runs add; 0 where they differ by no
     more than the runs within explain."""
     apart: float
-    """As a share: the levels of two campaigns are no further apart in 95 % of cases."""
+    """A share: the levels of two campaigns are no further apart in 95 % of cases."""
 
 
 def variance_components(campaigns: Sequence[Sequence[float]]) -> VarianceComponents:

@@ -3,6 +3,7 @@
 #   actionlint.sh --install   only installs it with Go
 #   actionlint.sh --find      only prints its path
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=v1.7.12
 tool=$(command -v actionlint || true)

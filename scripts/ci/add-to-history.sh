@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Adds a campaign to a folder of campaigns: add-to-history.sh CAMPAIGN_FOLDER HISTORY_FOLDER [HOW_MANY_TO_KEEP]
-# Keeps manifest and runs. The site builds the reports; logs are only in the artifact of the workflow run.
+# Keeps manifest and runs. `report pages` builds the reports; logs are only in the artifact of the workflow run.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 campaign=${1:?the folder of a campaign} history=${2:?the folder of all campaigns}

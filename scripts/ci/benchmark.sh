@@ -2,6 +2,7 @@
 # Runs the campaign of a workflow, set by environment variables: CLIENTS, CONCURRENCY, DURATION_MODE, RUNS, WORKLOAD,
 # TRAFFIC, RUNTIME. The output `campaign` is its folder.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/scripts/ci/common.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks that package.json and CHANGELOG.md have the version of a tag, and prints its notes: check-release.sh TAG
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/ci/common.sh
 TAG=${1-}

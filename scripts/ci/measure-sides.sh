@@ -3,6 +3,7 @@
 # TARGET, WORK and the settings of benchmark.sh. Outputs: `campaign` (a folder), `comment` (a file), `code` (the exit
 # code of the comparison).
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/scripts/ci/common.sh"
 must_be TARGET "$targets" 'one target'

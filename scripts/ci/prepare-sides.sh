@@ -5,6 +5,7 @@
 #   WORK    working folder
 # In this project's own repository the two sides are its adapters, with the client versions of their lock files.
 set -euo pipefail
+unset CDPATH
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/scripts/ci/common.sh"
 : "${PACKAGE_FOLDER:=.}" "${BUILD:=npm ci && npm run build --if-present}"

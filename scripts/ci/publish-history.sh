@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Adds a campaign to the branch that keeps the campaigns of the workflow, and checks that branch out into a folder:
-# publish-history.sh CAMPAIGN_FOLDER FOLDER. With "" as campaign the branch is only checked out.
+# Checks out the branch that keeps the campaigns of the workflow, and adds one: publish-history.sh CAMPAIGN FOLDER [push]
+# All campaigns are then in FOLDER/history. With "" as CAMPAIGN none is added. Only `push` writes to the branch.
 set -euo pipefail
+unset CDPATH
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
 campaign=$1 folder=${2:?the folder for all campaigns}
@@ -14,8 +15,10 @@ else
   git worktree add --quiet --detach --no-checkout "$folder"
   git -C "$folder" switch --quiet --orphan "new-$branch"
 fi
+mkdir -p "$folder/history"
 [[ -n $campaign ]] || exit 0
 "$here/add-to-history.sh" "$campaign" "$folder/history"
+[[ ${3:-} == push ]] || exit 0
 git -C "$folder" add --all history
 git -C "$folder" -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
   commit --quiet --message "Campaign $(basename "$campaign")"

@@ -3,6 +3,7 @@
 # From the environment: IMAGES (registry and owner, e.g. registry.example/owner); DRY_RUN=1 only prints the commands.
 # Outputs: server_name, server_digest, loadtest_name, loadtest_digest.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/ci/common.sh
 VERSION=${1-}

@@ -1,6 +1,5 @@
 import type { Progress } from "../contract/progress.js";
 
-/** The figures of one second as text. */
 export function secondText(second: Extract<Progress, { event: "second" }>): string {
   const percent = (value: number, digits: number) => `${value.toFixed(digits)} %`;
   const { limited_share, p99_ms, generator_event_loop_utilisation, ...server } = second;

@@ -33,12 +33,10 @@ import type { TurnFigures } from "./turns.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
-/** Everything that one run of the generator measured. */
 export interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   finished_at: Date;
-  /** When the window was opened. */
   opened_at: Date;
   /** When it was to open, by the monotonic clock. */
   opens_ms: number;
@@ -68,7 +66,6 @@ export interface RunMeasurements {
   notes: string[];
 }
 
-/** Merges the histograms of all workers. */
 function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistograms {
   const merged = (kind: keyof LatencyHistograms): EncodedHistogram =>
     encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[kind])));

@@ -34,7 +34,6 @@ const START_DELAY_MS = 20;
 /** How long before the window the servers are read for its first second. */
 const MONITOR_LEAD_MS = 100;
 
-/** The warm-up as it took place. */
 type Warmup = MeasuredResult["warmup"];
 
 /** The end of a warm-up, which comes after the reading of the counters. Half of a warm-up at most. */
@@ -231,7 +230,6 @@ function withLeadIn(
   };
 }
 
-/** The progress event of one second. */
 export function secondEvent(sample: Sample, server: ServerSample | undefined): Progress {
   const answered = sample.allowed + sample.limited;
   const { p99_ms, generator_event_loop_utilisation } = sample;

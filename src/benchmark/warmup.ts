@@ -18,7 +18,7 @@ export interface WarmupSlice {
   width_ms: number;
   /** Allowed and limited. */
   answers: number;
-  /** Of these answers. */
+  /** The summed latency of these answers. */
   latency_sum_us: number;
   /** Answers without service, and requests that ended without an answer. */
   failed: number;
@@ -27,7 +27,6 @@ export interface WarmupSlice {
 /** The warm-up of one worker as it took place. */
 export interface WarmupFacts {
   took_s: number;
-  /** Requests that were sent. */
   requests: number;
 }
 
@@ -43,9 +42,9 @@ export class WarmupWatch {
   readonly #model: "closed" | "open";
   /** Slices of each worker that another one has not reported yet. */
   readonly #pending: WarmupSlice[][];
-  /** Of each of the last slices: answers a millisecond, because timers make slices unequal. */
+  /** Answers a millisecond in each of the last slices, because timers make slices unequal. */
   readonly #rates: number[] = [];
-  /** Of each of the last slices: mean latency; NaN without answers. */
+  /** Mean latency in each of the last slices; NaN without answers. */
   readonly #latencies: number[] = [];
   readonly #fewestRequests: number;
   #requests = 0;

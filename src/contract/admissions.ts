@@ -18,7 +18,7 @@ export const admissionsSchema = z.discriminatedUnion("status", [
     status: z.literal("counted"),
     /** Keys that were read, each by its name. */
     keys: count,
-    /** Of these keys together. */
+    /** The range over all of these keys. */
     points: z.strictObject(range),
     /** Keys whose count lies outside of its bounds, by direction: lost and surplus consumes. */
     below: count,

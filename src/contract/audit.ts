@@ -19,9 +19,7 @@ const text = z.string().max(2_000);
 const auditCheckSchema = z.strictObject({
   id: idSchema,
   title: z.string().max(80),
-  /** What a limiter promises. */
   promise: text,
-  /** Why it matters. */
   matters: text,
 });
 export type AuditCheck = z.infer<typeof auditCheckSchema>;

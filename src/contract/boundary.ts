@@ -14,7 +14,7 @@ export const promiseIds = [
   "over-admission",
   /** Denials that the algorithm cannot give, of all keys. */
   "under-admission",
-  /** Of the first requests after the announced wait, the share that was admitted. */
+  /** The admitted share of the first requests after the announced wait. */
   "retry-after-admits",
   /** Requests that were admitted before the announced wait was over. */
   "retry-after-not-before",

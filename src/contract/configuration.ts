@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { cpuListSchema } from "./cpu-list.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
@@ -31,7 +32,6 @@ export type Workload = z.infer<typeof workloadSchema>;
 export const arrivalsSchema = z.enum(["constant", "poisson"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
-/** Range of the offered requests per second. */
 export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
 
 /** Default limit of an open loop's connections: enough for 1000 requests/s at 200 ms. */
@@ -103,7 +103,7 @@ export const capsSchema = z.strictObject({
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
   /** Cores it may run on, as the engine writes them: `0-1,3`. */
-  cpuset: z.string().optional(),
+  cpuset: cpuListSchema.optional(),
 });
 export type Caps = z.infer<typeof capsSchema>;
 

@@ -17,7 +17,7 @@ export const processDiagnosisSchema = z.strictObject({
   loop_delay_us: z.strictObject({ mean: us, p50: us, p90: us, p99: us, max: us }).optional(),
   /** On the heap of its main thread. */
   allocated_bytes: count.optional(),
-  /** Of all its threads: it waited (`voluntary`), or lost its CPU (`involuntary`). */
+  /** How often its threads waited (`voluntary`) or lost their CPU (`involuntary`). */
   context_switches: z.strictObject({ voluntary: count, involuntary: count }).optional(),
   /** System calls that read or write, of all its threads; calls that are named `recv` and `send` are not counted. */
   system_calls: z.strictObject({ reads: count, writes: count }).optional(),
@@ -52,5 +52,5 @@ export const diagnosisSchema = z.strictObject({
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;
 
-/** Of a run that ended before its instruments were read. */
+/** The diagnosis of a run that ended before its instruments were read. */
 export const NO_DIAGNOSIS: Diagnosis = { servers: {}, nodes: [] };

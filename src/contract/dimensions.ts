@@ -73,7 +73,6 @@ type CountShape = {
   [Each in Entry as Each["key"]]: Each extends { namedIfUnusual: true } ? z.ZodOptional<z.ZodInt> : z.ZodInt;
 };
 
-/** The members of a configuration. */
 export const dimensionShape = byDimension((dimension) =>
   "namedIfUnusual" in dimension
     ? z

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { usageError } from "./errors.js";
 
-/** The environment variables of a program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A whole number in a range, from its decimal text. */

@@ -38,10 +38,16 @@ export function environmentError(message: string, options?: ErrorOptions): Bench
   return new BenchError(message, EXIT.environment, options);
 }
 
-/** The message of any thrown value. */
+/** The message of any thrown value; where it is empty, those of the errors behind it, else its code or name. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const { code, errors = [] } = error as Error & { code?: unknown; errors?: unknown[] };
+  const behind = error.cause === undefined ? errors : [...errors, error.cause];
+  return error.message.trim() || behind.map(messageOf).join("; ") || String(code ?? error.name);
 }
+
+/** Several lines as one, such as those of a TLS alert. */
+export const inOneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]+\s*/g, " ");
 
 /** The last line that a program printed, which says why it failed; undefined where it printed nothing. */
 export function lastLine(text: string): string | undefined {

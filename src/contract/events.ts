@@ -228,5 +228,4 @@ export const eventSchema = z.discriminatedUnion("event", [
 ]);
 export type CampaignEvent = z.infer<typeof eventSchema>;
 
-/** An event of one kind. */
 export type EventOf<Kind extends CampaignEvent["event"]> = Extract<CampaignEvent, { event: Kind }>;

@@ -16,7 +16,7 @@ export const behaviours = ["open", "closed", "errors", "waits", "unchanged"] as 
 /** Requests that were admitted from the injection on. */
 const overAdmissionSchema = z.strictObject({
   admitted: count,
-  /** By the model of the limiter's algorithm, as if no counter had been lost, and as if all had been at the injection. */
+  /** Admissions that the limiter's model predicts, with no counter lost, and with all lost at the injection. */
   counters_kept: count,
   /** Absent where the fault takes no counters. */
   counters_lost: count.optional(),
@@ -34,7 +34,7 @@ const figuresOfFaultSchema = z.strictObject({
   outage_seen_s: seconds,
   /** Until the first request failed or was given up; null where none was. */
   first_error_s: seconds.nullable(),
-  /** Of the requests that ended in the outage that was seen; null where none ended. */
+  /** Share of the requests that ended in the outage that was seen; null where none ended. */
   error_share: share.nullable(),
   recovery: z.enum(recoveries),
   /** Null unless it recovered. */

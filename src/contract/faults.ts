@@ -57,7 +57,6 @@ export const faultActionIds = Object.keys(faultActions) as [FaultAction, ...Faul
 
 export const factsOfAction = (action: FaultAction): FaultActionFacts => faultActions[action];
 
-/** A fault that is known by a name. */
 export interface NamedFault {
   id: string;
   /** One line for help and menu. */
@@ -72,7 +71,6 @@ export interface NamedFault {
   servers?: number;
 }
 
-/** One entry each. */
 export const namedFaults: readonly NamedFault[] = [
   {
     id: "store-restart",

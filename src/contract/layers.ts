@@ -4,7 +4,6 @@ interface LayerDescription {
   id: string;
   /** One line for the menu. */
   hint: string;
-  /** What it counts. */
   request: "request" | "decision" | "operation";
   /**
    * Who sends the work to the store: servers, the load generator as the client, or a foreign benchmark program. Without

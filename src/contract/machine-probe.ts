@@ -10,7 +10,7 @@ export const MACHINE_PROBE_LISTENS = "listening";
 
 const linkSchema = z.strictObject({
   ask: z.literal("link"),
-  /** Of another machine probe. */
+  /** Where another machine probe listens. */
   host: z.string(),
   port: z.int().min(1).max(65_535),
   /** Without: round trips and clock alone. */
@@ -39,7 +39,7 @@ const amount = z.number().min(0);
 
 /** Counters of a machine since it started; members that its system does not count are absent. */
 export const machineCountersSchema = z.strictObject({
-  /** Of all CPUs together; `at_ms` by the clock of the probe. */
+  /** The time of all CPUs together; `at_ms` is by the clock of the probe. */
   cpu: z
     .strictObject({
       at_ms: amount,
@@ -50,7 +50,7 @@ export const machineCountersSchema = z.strictObject({
       accounted_us: amount,
     })
     .optional(),
-  /** Of the links that the probe sees, without loopback: those of the machine, unless it has a network of its own. */
+  /** Bytes on the links that the probe sees, without loopback: those of the machine, unless it has a network of its own. */
   network: z.strictObject({ received_bytes: amount, sent_bytes: amount }).optional(),
 });
 export type MachineCounters = z.infer<typeof machineCountersSchema>;

@@ -8,14 +8,14 @@ export type PlacedKind = (typeof placedKinds)[number];
 
 /** How a campaign reaches a Kubernetes, and where it places its roles. */
 export const kubernetesAccessSchema = z.strictObject({
-  /** Of the kubeconfig; absent: its current one. */
+  /** A context of the kubeconfig; absent: its current one. */
   context: z.string().optional(),
   /** Absent: the context's. */
   namespace: z.string().optional(),
   /** Label selectors of the nodes for the roles of a kind. */
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
-  /** Of the project's own images, e.g. `registry.example.org/bench`; absent: they are on the nodes already. */
+  /** Registry of the project's own images, e.g. `registry.example.org/bench`; absent: the nodes have them already. */
   registry: z.string().optional(),
 });
 export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
@@ -26,7 +26,7 @@ export const dockerHostSchema = z.strictObject({
   name: z.string(),
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),
-  /** By which the other machines reach it. */
+  /** The address by which the other machines reach it. */
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
   tls: z.string().optional(),
@@ -75,7 +75,7 @@ export type ClockOffset = z.infer<typeof clockOffsetSchema>;
 export const machineLinkSchema = z.strictObject({
   /** Names of two machines; `there` is from the first to the second. */
   between: z.tuple([z.string(), z.string()]),
-  /** Of 64 bytes over one TCP connection, from both ends. */
+  /** Round trips of 64 bytes over one TCP connection, from both ends. */
   round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
   /**
    * Over several TCP connections at once, by a program with one thread: of a fast link a lower bound. Absent where a CPU cap

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cpuListSchema } from "./cpu-list.js";
 import { hostSpeedProbeSchema } from "./host-speed.js";
 import { versionFactsSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
@@ -28,7 +29,7 @@ export const machineSchema = z.strictObject({
   /** Whether a core runs several threads at once. */
   smt: z.boolean().optional(),
   /** CPUs that are threads of one core, as lists: `0,4`. One entry per core. */
-  siblings: z.array(z.string()).optional(),
+  siblings: z.array(cpuListSchema).optional(),
   caches: z
     .array(
       z.strictObject({
@@ -36,7 +37,7 @@ export const machineSchema = z.strictObject({
         type: z.string(),
         size_bytes: z.int().min(0),
         /** CPUs that share it, as a list. One entry for each kind of cache, of CPU 0. */
-        cpus: z.string(),
+        cpus: cpuListSchema,
       }),
     )
     .optional(),
@@ -54,15 +55,14 @@ export const machineSchema = z.strictObject({
 });
 export type Machine = z.infer<typeof machineSchema>;
 
-/** A container image. */
 const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
   /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
 });
+export type ImageFacts = z.infer<typeof imageSchema>;
 
-/** What runs the containers. */
 const engineSchema = z.strictObject({
   name: z.string(),
   version: z.string(),
@@ -73,6 +73,7 @@ const engineSchema = z.strictObject({
   memory_bytes: z.int().min(0),
   cgroup_version: z.string(),
 });
+export type EngineFacts = z.infer<typeof engineSchema>;
 
 const storeBinarySchema = z.strictObject({
   /** Path of the program, or name of the image. */
@@ -83,7 +84,7 @@ const storeBinarySchema = z.strictObject({
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({
-  /** As the user wrote it, e.g. `p99<10ms`. */
+  /** The text that the user wrote, e.g. `p99<10ms`. */
   text: z.string(),
   metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
@@ -102,7 +103,7 @@ const harnessSchema = z.strictObject({
 
 /** One of the machines of a campaign that runs on several. */
 const campaignMachineSchema = runtimeMachineSchema.extend({
-  /** As a program on it finds them; absent where that failed. */
+  /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
   host_speed: hostSpeedProbeSchema.optional(),
   /** Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a computer of its own. */
@@ -129,7 +130,6 @@ const adaptiveStateSchema = z.strictObject({
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
-      /** The last round. */
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
       /** Sentences: what the campaign found, and what it could not find. */
@@ -184,7 +184,7 @@ export const manifestSchema = z.strictObject({
   runtime: runtimeFactsSchema,
   /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),
-  /** By store id, and `server` and `loadtest`. */
+  /** Facts of images by store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
   /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
@@ -197,7 +197,6 @@ export const manifestSchema = z.strictObject({
   plugins: z.array(pluginFactsSchema).optional(),
   /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
-  /** Conditions of the host. */
   conditions: z.array(z.string()),
   plan: planSchema,
   /** Length of the turns, which the first round has found; absent in other orders. */

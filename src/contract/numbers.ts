@@ -1,4 +1,3 @@
-/** A number rounded to this many decimals. */
 export const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -53,7 +53,7 @@ export const planSchema = z.strictObject({
   /** How the one rate of all configurations was found; absent where it was given, or there is none. */
   calibration: z
     .strictObject({
-      /** Of the slowest throughput, 0 to 1. */
+      /** Share of the slowest throughput, 0 to 1. */
       share: z.number().positive().max(1),
       /** Measured seconds of each. */
       window_s: z.number().positive(),
@@ -76,7 +76,7 @@ export const planSchema = z.strictObject({
           name: z.string(),
           generators: z.int().min(1),
           requests_per_second: z.number().min(0),
-          /** By M6. */
+          /** Whether the generator reached its limit (M6). */
           is_saturated: z.boolean(),
         }),
       ),

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Environment } from "./env.js";
 import { usageError } from "./errors.js";
 
-/** Identity of a loaded plugin. */
 export const pluginFactsSchema = z.strictObject({
   /** Name of its file or folder, without the path. */
   name: z.string().min(1).max(255),

@@ -1,15 +1,17 @@
-import { BenchError, EXIT, type ExitCode, messageOf } from "./errors.js";
+import { BenchError, EXIT, type ExitCode, inOneLine, messageOf } from "./errors.js";
 
 /**
  * Runs a program's main function and exits with its code. Prints an expected failure as one line on standard error, and
  * a defect with its stack.
+ * @param shown what is printed of the message; whoever reads the output of a program takes its last line as the reason
  */
-export async function runProgram(main: () => Promise<ExitCode>): Promise<never> {
+export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
   try {
     process.exit(await main());
   } catch (error) {
     const expected = error instanceof BenchError;
-    process.stderr.write(`${expected || !(error instanceof Error) ? messageOf(error) : error.stack}\n`);
+    const text = expected || !(error instanceof Error) ? shown(messageOf(error)) : error.stack;
+    process.stderr.write(`${text}\n`);
     process.exit(expected ? error.exitCode : EXIT.defect);
   }
 }

@@ -10,7 +10,7 @@ export const progressSecondShape = {
   requests_per_second: z.number().min(0),
   /** 0 to 1, of the answered requests; absent when nothing was answered. */
   limited_share: share.optional(),
-  /** Of the answered requests; absent when nothing was answered. */
+  /** The p99 of the answered requests; absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /** 0 to 1, of the busiest worker's event loop. From 0.9 on the generator may be the bottleneck (M6). */
   generator_event_loop_utilisation: share.optional(),
@@ -27,11 +27,11 @@ export const progressSecondShape = {
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 
-/** Of several generators: one has come to a moment at which it waits until all have. Nothing is read. */
+/** One of several generators has come to a moment at which it waits until all have. Nothing is read. */
 export const WAITING = "waiting";
 /** What a generator announces and then waits for; all generators of a run announce the same, in the same order. */
 export type AnnouncedPhase = ReadingPhase | typeof WAITING;
-/** Of several generators: the warm-up of one may end. It goes on until that of all may. */
+/** The warm-up of one of several generators may end. It goes on until that of all may. */
 export const STEADY = "steady";
 
 /** The line on a generator's standard input that lets it go on: all have announced the phase, and the counters are read. */

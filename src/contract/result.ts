@@ -171,7 +171,7 @@ const sampleSchema = z.strictObject({
   p99_ms: ms.optional(),
   /** 0 to 1, of the busiest worker's event loop in this interval. */
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
-  /** Of all servers together, like the two below; the utilisation is that of the busiest. */
+  /** The usage of all servers together, like the two below; the utilisation is that of the busiest. */
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: count.optional(),
   server_resident_bytes: count.optional(),
@@ -185,7 +185,7 @@ const roleResourcesSchema = z.strictObject({
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
-  /** Of one core: 100 is one core busy for the whole window. */
+  /** Percent of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
   /**
    * Per request that the servers answered between the drained readings around the window or, without their count, per
@@ -201,7 +201,7 @@ const roleResourcesSchema = z.strictObject({
   /** At the drained moments: when the window opened, and after the last answer. */
   resident_bytes_at_window_open: count.optional(),
   resident_bytes_at_end: count.optional(),
-  /** As the engine applies them. */
+  /** The caps that the engine applies. */
   caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
   throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
@@ -296,7 +296,7 @@ export const runtimeFactsSchema = z.strictObject({
   /** The store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
-  /** By kind of role. Absent if none are applied. */
+  /** Caps by kind of role; absent if none are applied. */
   caps: kindCapsSchema.optional(),
 });
 
@@ -333,11 +333,11 @@ const latencySchema = z.strictObject({
   p97_5: figure,
   p99: figure,
   p99_9: figure,
-  /** Of the answers. */
+  /** Latency of the answers. */
   min: ms,
   max: figure,
   stddev: figure,
-  /** Of the figures that are null; absent where none is. */
+  /** Bounds of the figures that are null; absent where none is. */
   bounds: z.partialRecord(z.enum(movableFigures), boundsSchema).optional(),
 });
 
@@ -378,9 +378,9 @@ const machinesOfRun = {
   placement: z.record(z.string(), z.string()).optional(),
   /** Those between its machines that could be measured, as they were just before the campaign. */
   links: z.array(runLinkSchema).optional(),
-  /** By machine, of those whose speed is known; it takes the place of `host_speed`. */
+  /** Speed by machine, where it is known; it takes the place of `host_speed`. */
   machine_speed: z.record(z.string(), runHostSpeedSchema).optional(),
-  /** By machine, of those that count it; it takes the place of `host_load`. */
+  /** Load by machine, where it is counted; it takes the place of `host_load`. */
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
 
@@ -394,7 +394,7 @@ const requestSchema = z.strictObject({
   traffic: z.string(),
   load: loadSchema,
   extent: extentSchema,
-  /** Of each generator. */
+  /** Threads of each generator. */
   workers: z.int().min(1),
   warmup_s: warmupSchema,
   seed: z.int().min(0),
@@ -479,7 +479,7 @@ export const measuredResultSchema = z.strictObject({
   host_speed: runHostSpeedSchema.optional(),
   ...machinesOfRun,
   versions: versionsSchema,
-  /** By the available evidence: a generator that was started by hand has none of the store. */
+  /** What limited the run, by the available evidence: a generator that was started by hand has none of the store. */
   limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
   /** Absent where the measurement is broken: then nothing is known about the target. */
@@ -500,7 +500,7 @@ const shareOutputSchema = z.strictObject({
   opened_late_ms: z.number().min(0),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),
-  /** As the servers or the limiter said; absent without a limiter, and where another generator read the servers. */
+  /** What the servers or the limiter reported; absent without a limiter, and where another generator read the servers. */
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   /** Latencies of the answers of each sample. */
@@ -585,14 +585,14 @@ export const printedResultSchema = z.strictObject({
   /** Absent without a service. */
   service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** Of the store's role; absent where its counters could not be read. */
+  /** CPU time of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
   host_speed: runHostSpeedSchema.optional(),
   ...machinesOfRun,
   versions: z.strictObject({
     store: z.string().optional(),
-    /** Of the service. */
+    /** The version of the service. */
     limiter: z.string().optional(),
     program: z.string(),
   }),

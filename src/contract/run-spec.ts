@@ -71,7 +71,6 @@ export type AddressedServer = z.infer<typeof addressedServerSchema>;
 const generatorShareSchema = z.strictObject({ index: z.int().min(0).max(31), of: z.int().min(2).max(32) });
 export type GeneratorShare = z.infer<typeof generatorShareSchema>;
 
-/** What the load generator does. */
 const generatorSpecSchema = z.strictObject({
   layer: driverLayerSchema,
   workload: workloadSchema,

@@ -41,7 +41,7 @@ const sentRequestSchema = z.strictObject({
   server: z.int().min(0),
   sent_ms: ms,
   answered_ms: ms,
-  /** Of the answer; null where none came. */
+  /** The status of the answer; null where none came. */
   status: z.int().nullable(),
   /** Why no answer came. */
   error: z.string().max(300).optional(),

@@ -48,7 +48,6 @@ const storedKeysSchema = z.strictObject({
   keys: count,
   /** Those of them that never end. */
   without_end: count,
-  /** Some of them. */
   examples: z.array(z.string()).max(5),
 });
 export type StoredKeys = z.infer<typeof storedKeysSchema>;
@@ -56,9 +55,9 @@ export type StoredKeys = z.infer<typeof storedKeysSchema>;
 /** A module that the store loaded. */
 const moduleFactsSchema = z.strictObject({
   id: z.string(),
-  /** As the store reports it; absent before it is loaded. */
+  /** The version that the store reports; absent before it is loaded. */
   version: z.string().optional(),
-  /** Of the bytes of its file; absent for a store that the user runs. */
+  /** A hash of its file; absent for a store that the user runs. */
   sha256: z.string().optional(),
 });
 export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
@@ -104,7 +103,7 @@ export const probeReportSchema = z.strictObject({
   stored: storedKeysSchema.optional(),
   /** How many keys lost their end; absent for a store that does not list its keys. */
   persisted: count.optional(),
-  /** Of a store that can tell more about its commands and its network; else empty. */
+  /** What a store tells about its commands and its network; empty where it cannot. */
   diagnosed: z.array(nodeCountersSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
   /** Versions of the limiter modules that every node has loaded, by id. */

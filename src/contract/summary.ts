@@ -28,15 +28,15 @@ export const summaryRowSchema = z.object({
   missing_runs: count,
   /** Number of the run that gives the figures. */
   median_run: z.int().min(1).nullable(),
-  /** Of the median run, and the lowest and highest of the valid runs. */
+  /** The figure of the median run, and the lowest and highest of the valid runs. */
   requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
-  /** Of the median run. */
+  /** The figure of the median run. */
   latency_p50_ms: figure,
   latency_p99_ms: figure,
   /** What those are at least that are null because requests without an answer could move them (M23). */
   latency_p50_at_least_ms: figure.optional(),
   latency_p99_at_least_ms: figure.optional(),
-  /** Of the median run; null if no run is valid. */
+  /** The verdict of the median run; null if no run is valid. */
   verdict: z.string().nullable(),
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
@@ -68,7 +68,6 @@ export const maxRateRowSchema = z.object({
   /** Requests/s that half of the trials keep, and its interval of 95 %. */
   estimate_per_second: figure,
   interval: z.object({ low: figure, high: figure }),
-  /** The result as a sentence. */
   sentence: z.string(),
 });
 export type MaxRateRow = z.infer<typeof maxRateRowSchema>;
@@ -76,7 +75,7 @@ export type MaxRateRow = z.infer<typeof maxRateRowSchema>;
 /** A threshold, and whether one configuration meets it. */
 export const thresholdRowSchema = z.object({
   label: z.string(),
-  /** As the user wrote it, e.g. `p99<10ms`. */
+  /** The text that the user wrote, e.g. `p99<10ms`. */
   threshold: z.string(),
   value_text: z.string(),
   /** `held`, `missed`, or no figure. */

@@ -42,7 +42,7 @@ export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
   client: idSchema,
-  /** As requested; absent for the project's own version. */
+  /** The version that was requested; absent for the project's own. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
   topology: idSchema,

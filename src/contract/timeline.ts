@@ -19,7 +19,7 @@ export const timelineSchema = z.strictObject({
   failed: z.array(count),
   /** Given up: no answer within the time-out, or in an open loop no free connection. */
   timed_out: z.array(count),
-  /** Of the allowed and limited answers, microseconds; null where none came. In an open loop from the intended send (M3). */
+  /** Microseconds of the allowed and limited answers; null where none came. An open loop counts from the intended send (M3). */
   p50_us: z.array(us),
   p99_us: z.array(us),
   /** The p99 of the second that begins with the slice; null where the window ends within it. */

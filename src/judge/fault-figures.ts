@@ -33,7 +33,7 @@ export interface FaultRun {
   timeline: Timeline;
   faults: readonly FaultRecord[];
   samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
-  /** By the place of each fault; null where the quotas cannot be used up, absent where nothing is predicted. */
+  /** Predictions in the order of the faults; null where the quotas cannot be used up, absent where nothing is predicted. */
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
 

@@ -62,7 +62,7 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
   };
   const percentile = (name: keyof typeof PERCENTILES) =>
     figure(name, percentileBounds(answers, everyone, PERCENTILES[name]));
-  /** Of a figure that any single request can move. */
+  /** The value of a figure that any single request can move. */
   const ofAll = (name: "average" | "max", us: number) =>
     figure(name, { low: toMs(us), high: complete ? toMs(us) : null });
   const block = {

@@ -10,7 +10,7 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** What a link between two machines carried. */
 export interface CarriedLink {
   between: RunLink["between"];
-  /** Of its measured rate, in the direction in which it was busier. */
+  /** Share of its measured rate, in the direction in which it was busier. */
   share: number;
   /** The rate of that direction. */
   bits_per_second: number;

@@ -21,7 +21,7 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** Of this start of this kernel, whatever container reads it. */
+/** An id of this start of this kernel, whatever container reads it. */
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /** A hash that is equal for all that runs under one start of one kernel; undefined where the system does not tell. */

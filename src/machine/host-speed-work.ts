@@ -32,7 +32,7 @@ export interface ThreadTask {
 
 /** What a thread measured. */
 export interface ThreadReply extends Omit<HostSpeed, "cpus"> {
-  /** Of the results of the work: they leave the thread, so that none of it can be optimised away. */
+  /** The results of the work leave the thread, so that none of it can be optimised away. */
   checksum: number;
 }
 

@@ -18,7 +18,7 @@ export function threadCpuUs(): number | undefined {
   }
 }
 
-/** By which a thread's work is timed on this system. */
+/** The clock that times a thread's work on this system. */
 export const threadClock = (): "cpu time" | "wall time" =>
   threadCpuUs() === undefined ? "wall time" : "cpu time";
 

@@ -6,6 +6,9 @@ const KEPT_LINES = 40;
 export const endMessage = (lines: readonly string[]): string | undefined =>
   lines.findLast((line) => line.startsWith("panic: ")) ?? lines.at(-1);
 
+/** An empty line gives no reason. */
+const isPrinted = (line: string): boolean => line.trim() !== "";
+
 /** The output of a part: all of its standard output, and the last lines of its standard error. */
 export class PartOutput {
   readonly #stdout: Buffer[] = [];
@@ -52,7 +55,8 @@ export class PartOutput {
 
   /** The last lines of standard error or, where there are none, of standard output. */
   lastLines(): readonly string[] {
-    return this.#lines.length > 0 ? this.#lines : this.stdoutText().trimEnd().split("\n").slice(-KEPT_LINES);
+    if (this.#lines.length > 0) return this.#lines;
+    return this.stdoutText().split("\n").filter(isPrinted).slice(-KEPT_LINES);
   }
 
   /** Both streams have ended: an unfinished last line counts as a line. */
@@ -63,7 +67,7 @@ export class PartOutput {
 
   #addLine(line: string): void {
     this.#onFirstOutput();
-    this.#lines.push(line);
+    if (isPrinted(line)) this.#lines.push(line);
     if (this.#lines.length > KEPT_LINES) this.#lines.shift();
     for (const listener of this.#listeners) listener(line);
   }

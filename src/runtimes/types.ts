@@ -2,11 +2,13 @@ import type { Caps } from "../contract/configuration.js";
 import type { Node } from "../contract/env.js";
 import type { VersionFacts } from "../contract/library-versions.js";
 import type { PlacedKind, RuntimeAccess, RuntimeMachine } from "../contract/machines.js";
+import type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { RoleKind } from "../contract/role.js";
 import type { RunDelays } from "./run-delay.js";
 
 export type { Caps } from "../contract/configuration.js";
+export type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
 export interface PartAllocation extends Node {
@@ -19,7 +21,7 @@ export interface PartAllocation extends Node {
   plugins?: readonly string[];
   /** Folder of the library versions; absent without any. */
   versions?: string;
-  /** By the names in `Part.ports`. */
+  /** Ports by the names in `Part.ports`. */
   ports: Readonly<Record<string, number>>;
   /** Folder that holds `Part.files`, read-only in containers. */
   files: string;
@@ -30,7 +32,7 @@ export type PartFile = { path: string } | { text: string };
 
 /** A program that parts may run, besides those of this project. */
 export interface ProgramSource {
-  /** By which parts name it, e.g. `valkey`. */
+  /** The name that parts use, e.g. `valkey`. */
   id: string;
   /** What its roles are for; absent: a store. */
   kind?: RoleKind;
@@ -116,9 +118,9 @@ export type PartFaults = Readonly<Record<PartFault, true | string>>;
 
 export interface RunningPart {
   role: string;
-  /** As the other parts of the same run reach it. */
+  /** Where the other parts of the same run reach it. */
   address: Node;
-  /** By its name in `Runtime.machines`; absent where all parts run on one. */
+  /** A name in `Runtime.machines`; absent where all parts run on one. */
   machine?: string;
   /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
   process?: ProcessIdentity;
@@ -167,7 +169,6 @@ export interface RunningPart {
   stop(): Promise<void>;
 }
 
-/** A program that the runtime can start. */
 export interface ProgramFacts {
   path: string;
   version: string;
@@ -177,32 +178,11 @@ export interface ProgramFacts {
   image?: ImageFacts;
 }
 
-/** An image as the engine has it. */
-export interface ImageFacts {
-  name: string;
-  id: string;
-  /** Digest of the registry; absent for an image that was built here. */
-  digest?: string;
-}
-
-/** The engine that runs containers. */
-export interface EngineFacts {
-  name: string;
-  version: string;
-  api_version: string;
-  operating_system: string;
-  kernel: string;
-  cpus: number;
-  memory_bytes: number;
-  cgroup_version: string;
-}
-
 /** Where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
   /** Whether CPU and memory caps are applied. */
   capsApplied: boolean;
-  /** How counters are read. */
   counterSource: string;
   /** What runs the containers, and from which images; absent where there are none. */
   engine?: EngineFacts;

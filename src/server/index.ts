@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { BenchError, EXIT, environmentError, messageOf } from "../contract/errors.js";
+import { BenchError, EXIT, environmentError, inOneLine, messageOf } from "../contract/errors.js";
 import type { ServerSpec } from "../contract/run-spec.js";
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
@@ -69,7 +69,9 @@ function failUncaught(error: unknown): void {
   const frames =
     error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
   process.stderr.write(
-    [...frames, `ratelimit-bench server: not caught: ${located(messageOf(error), error)}\n`].join("\n"),
+    [...frames, `ratelimit-bench server: not caught: ${located(inOneLine(messageOf(error)), error)}\n`].join(
+      "\n",
+    ),
   );
   process.exit(EXIT.defect);
 }
@@ -78,7 +80,7 @@ function failUncaught(error: unknown): void {
 function fail(error: unknown): void {
   const expected = error instanceof BenchError;
   const text = expected
-    ? located(error.message, error)
+    ? located(inOneLine(messageOf(error)), error)
     : error instanceof Error
       ? error.stack
       : String(error);

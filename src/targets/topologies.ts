@@ -1,3 +1,4 @@
+import type { Node } from "../contract/env.js";
 import { requireKnown } from "./did-you-mean.js";
 import type { TopologyDescription } from "./types.js";
 
@@ -44,3 +45,16 @@ export function findTopology(id: string): TopologyDescription {
 /** Whether its nodes share the slots of a cluster. */
 export const isCluster = (id: string): boolean =>
   topologies.some((topology) => topology.id === id && topology.primaries > 1);
+
+/** What a cluster announces in place of a name that it does not know. Like no host at all, it means the host that was asked. */
+export const UNKNOWN_HOST = "?";
+
+/**
+ * The place of an endpoint `host:port` that a cluster announces; undefined for one that needs no other place.
+ * @param nodes those that are asked
+ */
+export function placeOfEndpoint(endpoint: string, [asked]: readonly Node[]): Node | undefined {
+  const [, host, port] = /^(.*):(\d+)$/.exec(endpoint) ?? [];
+  const isUnknown = host === "" || host === "null" || host === UNKNOWN_HOST;
+  return isUnknown && asked ? { host: asked.host, port: Number(port) } : undefined;
+}

@@ -207,7 +207,7 @@ export interface LimiterDescription {
   package?: string;
   /** One line that says what decides, and how. */
   summary?: string;
-  /** By which the share of limited requests is predicted (M10); absent: a fixed window. */
+  /** The algorithm that predicts the share of limited requests (M10); absent: a fixed window. */
   algorithm?: Algorithm;
   /** Whether concurrent requests can never be admitted beyond the quota. */
   atomic?: boolean;
@@ -311,7 +311,7 @@ export interface NodeAllocation {
   /** A second port, for nodes that also talk to each other. */
   secondPort: number;
   folder: string;
-  /** By the names in `StoreDescription.ports`. */
+  /** Ports by the names in `StoreDescription.ports`. */
   ports: Readonly<Record<string, number>>;
 }
 

@@ -16,7 +16,7 @@ const DEVIATIONS = 4;
 export interface PredictedConsumers {
   /** Absent without a limiter. */
   limits?: Limits | undefined;
-  /** Of the limiter, where its target declares it. */
+  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm | undefined;
   at_start: readonly ConsumerEvidence["at_start"][];
   at_end: readonly ConsumerEvidence["at_end"][];

@@ -10,11 +10,12 @@ const venv = join(root, ".venv/bin/python");
 /** With the packages that write campaigns of the tests. */
 export const python = existsSync(venv) ? venv : "python3";
 
-export const launch = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: browserProgram() ?? "",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
-  });
+export const launchOptions = () => ({
+  executablePath: browserProgram() ?? "",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+});
+
+export const launch = (): Promise<Browser> => chromium.launch(launchOptions());
 
 export interface Look {
   width?: number;

@@ -1,15 +1,11 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { type Opening, ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("tables that are copied as Markdown", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_fixture.py"));
-  afterAll(() => report.stop());
-
   async function open(opening: Opening = {}) {
-    const opened = await report.open(opening);
+    const opened = await openReport("report", opening);
     await opened.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     return opened;
   }

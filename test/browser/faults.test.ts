@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { seriousFindings } from "./chromium.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("the report of a campaign with faults", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_faults.py"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("faults", opening);
 
   test.each([
     { width: 1280, colorScheme: "light" },
     { width: 375, colorScheme: "dark" },
   ] as const)("draws one strip a target, and fits $width px", async (look) => {
-    const { page, complaints } = await report.open(look);
+    const { page, complaints } = await open(look);
     for (const id of ["fault1", "fault2"]) {
       const chart = page.locator(`#chart-${id}`);
       await chart.scrollIntoViewIfNeeded();

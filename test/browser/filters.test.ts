@@ -1,12 +1,10 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("what the filters leave of the report", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_fixture.py"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("report", opening);
 
   /**
    * What a reader sees that names one of `words`. The form offers every value; the command and the explanation of
@@ -25,7 +23,7 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     }`) as Promise<string[]>;
 
   test("nothing names a client that is filtered away", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const others = ["valkey-glide", "node-redis", "ioredis"];
     expect((await naming(page, others)).length).toBeGreaterThan(20);
     await page.locator('.chip input[value="iovalkey"]').check();
@@ -36,7 +34,7 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
   });
 
   test("what is said of all configurations goes with a filter, and the page says why", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const headline = page.locator("#answer .headline");
     const notice = page.locator("[data-when=filtered]", { hasText: "Ranks, ratios and verdicts" });
     expect(await headline.isVisible()).toBe(true);
@@ -51,7 +49,7 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
   });
 
   test("numbers in headings follow", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const hint = (section: string) => page.locator(`#${section} > details > summary .hint`).textContent();
     expect([await hint("tables"), await hint("runs"), await hint("problems")]).toEqual([
       "23 configurations",

@@ -1,18 +1,16 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { seriousFindings } from "./chromium.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 const OPEN_CHARTS = ["throughput", "latency", "cpu"];
 const FOLDED_CHARTS = ["decision-cpu", "percentiles", "tradeoff", "ceiling", "memory", "limited", "series"];
 const FOLDED_SECTIONS = ["tables", "errors", "environment", "method"];
 
 describe("what is open and what is folded in the report", needs(["chromium"]), () => {
-  const report = new ReportPage();
   // Two rankings and the controls: ten targets, five runs of each.
-  beforeAll(() => report.startFrom("test/fixtures/layout.tar.xz"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("layout", opening);
 
   const height = (page: Page) => page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
   const runs = (page: Page) => page.locator("#run-rows tbody tr:visible");
@@ -27,7 +25,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     { width: 1280, mostPx: 4000 },
     { width: 375, mostPx: 8000 },
   ])("is at most $mostPx px high at $width px, before and after its charts are drawn", async (look) => {
-    const { page, complaints } = await report.open({ width: look.width, folded: true });
+    const { page, complaints } = await open({ width: look.width, folded: true });
     expect(await height(page)).toBeLessThanOrEqual(look.mostPx);
     for (const id of OPEN_CHARTS) await drawn(page, id);
     expect(await height(page)).toBeLessThanOrEqual(look.mostPx);
@@ -37,7 +35,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test("opens with throughput, latency and CPU, and folds what a decision does not need", async () => {
-    const { page } = await report.open({ folded: true });
+    const { page } = await open({ folded: true });
     for (const id of OPEN_CHARTS) expect(await page.locator(`#chart-${id}`).isVisible(), id).toBe(true);
     for (const id of FOLDED_CHARTS) expect(await page.locator(`#chart-${id}`).isVisible(), id).toBe(false);
     for (const id of FOLDED_SECTIONS) expect(await fold(page, id).getAttribute("open"), id).toBeNull();
@@ -45,7 +43,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test.each([1280, 375])("draws a folded chart at its size once it is unfolded, at %i px", async (width) => {
-    const { page, complaints } = await report.open({ width, folded: true });
+    const { page, complaints } = await open({ width, folded: true });
     for (const id of FOLDED_CHARTS) {
       const chart = page.locator(`#chart-${id}`);
       expect(await chart.getAttribute("data-drawn"), id).toBeNull();
@@ -66,7 +64,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test("draws a chart anew that was folded while the filters changed", async () => {
-    const { page } = await report.open({ folded: true });
+    const { page } = await open({ folded: true });
     const chart = page.locator("#chart-memory");
     const summary = page.locator("details", { has: chart }).locator("summary");
     const bars = () => chart.locator(".bars .point").count();
@@ -82,11 +80,11 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test.each(["tables", "errors", "environment", "method"])("a link to %s unfolds it", async (section) => {
-    const { page } = await report.open({ folded: true });
+    const { page } = await open({ folded: true });
     await page.locator(`nav a[href="#${section}"]`).click();
     await expect.poll(() => fold(page, section).getAttribute("open")).toBe("");
     await page.context().close();
-    const again = await report.open({ address: `#${section}`, folded: true });
+    const again = await open({ address: `#${section}`, folded: true });
     expect(await fold(again.page, section).getAttribute("open")).toBe("");
     expect(
       await fold(again.page, section === "method" ? "tables" : "method").getAttribute("open"),
@@ -95,7 +93,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test("lists 15 runs until all are asked for, of those that the filters leave", async () => {
-    const { page, complaints } = await report.open({ folded: true });
+    const { page, complaints } = await open({ folded: true });
     expect(await runs(page).count()).toBe(15);
     const button = page.locator("#runs button.more-rows");
     expect(await button.textContent()).toBe("Show all 50 runs");
@@ -115,7 +113,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test("lists the first 15 runs of the order that the table was sorted by", async () => {
-    const { page } = await report.open({ folded: true });
+    const { page } = await open({ folded: true });
     const figures = async () =>
       (await page.locator("#run-rows tbody tr:visible td[data-sort]:nth-of-type(3)").allInnerTexts()).map(
         (text) => Number(text.replaceAll(",", "")),
@@ -133,7 +131,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   });
 
   test("prints every run, and every fold open", async () => {
-    const { page } = await report.open({ folded: true });
+    const { page } = await open({ folded: true });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
     await page.emulateMedia({ media: "print" });
     expect(await runs(page).count()).toBe(50);
@@ -145,7 +143,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     { colorScheme: "light", width: 1280 },
     { colorScheme: "dark", width: 375 },
   ] as const)("has no serious finding of axe, all unfolded, in $colorScheme at $width px", async (look) => {
-    const { page } = await report.open({ ...look, folded: true });
+    const { page } = await open({ ...look, folded: true });
     for (const id of OPEN_CHARTS) await drawn(page, id);
     expect(await seriousFindings(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { seriousFindings } from "./chromium.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("the picture of several machines", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_machines.py"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("machines", opening);
 
   test.each([
     { width: 1280, colorScheme: "light", direction: "row" },
     { width: 375, colorScheme: "dark", direction: "column" },
   ] as const)("goes the way of requests at $width px and fits", async ({ direction, ...look }) => {
-    const { page, complaints } = await report.open(look);
+    const { page, complaints } = await open(look);
     const boxes = page.locator("#machines .machine, #machines .link");
     expect(await boxes.count()).toBe(5);
     const places = await Promise.all(Array.from({ length: 5 }, (_, index) => boxes.nth(index).boundingBox()));

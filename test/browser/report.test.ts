@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 const charts = [
   "throughput",
@@ -17,9 +17,7 @@ const charts = [
 ];
 
 describe("the report in a browser", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_fixture.py"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("report", opening);
 
   const shownRows = (page: Page, table: string) =>
     page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
@@ -34,7 +32,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 
   test("draws every chart, without a complaint and without the network", async () => {
-    const { page, complaints } = await report.open();
+    const { page, complaints } = await open();
     expect(await page.locator(".chart").count()).toBe(charts.length);
     for (const id of charts)
       expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
@@ -43,14 +41,14 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("draws a chart only when it comes near", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     expect(await page.locator("#chart-series[data-drawn]").count()).toBe(0);
     await drawn(page, "series");
     await page.context().close();
   });
 
   test("draws every run of a row", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const runs = (await drawn(page, "throughput")).locator(".scatterlayer path.point");
     // 21 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
     expect(await runs.count()).toBe(65);
@@ -58,7 +56,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("filters tables, rankings and charts together", async () => {
-    const { page, complaints } = await report.open();
+    const { page, complaints } = await open();
     expect(await bars(page)).toBe(22);
     await client(page, "iovalkey").check();
     await expect.poll(() => bars(page)).toBe(6);
@@ -84,7 +82,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("shows the rows of several clients at once", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     await client(page, "ioredis").check();
     await client(page, "valkey-glide").check();
     await page.getByLabel("Topology").selectOption("cluster");
@@ -93,7 +91,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("keeps the filters in its address, and takes them from there", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     await client(page, "iovalkey").check();
     await client(page, "ioredis").check();
     await page.getByLabel("Topology").selectOption("cluster");
@@ -102,7 +100,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
     const rows = await shownRows(page, "#table2");
     await page.context().close();
 
-    const again = await report.open({ address });
+    const again = await open({ address });
     expect(await again.page.locator(".chip input:checked").count()).toBe(2);
     expect(await again.page.getByLabel("Topology").inputValue()).toBe("cluster");
     expect(await shownRows(again.page, "#table2")).toEqual(rows);
@@ -113,7 +111,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("ignores what it does not know in its address", async () => {
-    const { page, complaints } = await report.open({
+    const { page, complaints } = await open({
       address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1",
     });
     expect(await page.locator(".filters output").textContent()).toBe("23 of 23 configurations");
@@ -123,7 +121,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("filters the table that tells client and script apart", async () => {
-    const { page, complaints } = await report.open();
+    const { page, complaints } = await open();
     const apart = page.locator(".apart");
     expect(await apart.count()).toBe(1);
     expect(await apart.locator("tbody tr:visible").count()).toBe(5);
@@ -138,7 +136,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("keeps the controls beside every topology", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await page.locator("#table-controls tbody tr:visible").count()).toBe(4);
     await expect.poll(() => bars(page)).toBe(9);
@@ -146,7 +144,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("copes with a filter that leaves nothing to draw", async () => {
-    const { page, complaints } = await report.open({
+    const { page, complaints } = await open({
       address: "?client=ioredis&topology=cluster&workload=heavy+%281000+rounds%29",
     });
     expect(await page.locator(".filters output").textContent()).toBe("1 of 23 configurations");
@@ -161,7 +159,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("draws one store, topology and load at a time where lines cross", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const chart = await drawn(page, "percentiles");
     const views = page.locator("figure", { has: chart }).locator(".view select");
     const offered = await views.locator("option").allInnerTexts();
@@ -174,7 +172,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("follows a change to dark, charts too", async () => {
-    const { page, complaints } = await report.open();
+    const { page, complaints } = await open();
     // The button is at the top of the page: a chart is drawn anew once it is near again.
     const ink = async () => {
       await drawn(page, "throughput");
@@ -197,7 +195,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("prints in light, every chart drawn and every fold open", async () => {
-    const { page, complaints } = await report.open({ colorScheme: "dark", folded: true });
+    const { page, complaints } = await open({ colorScheme: "dark", folded: true });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
     expect(await page.locator(".chart[data-drawn]").count()).toBe(charts.length);
     expect(await page.locator("details:not([open])").count()).toBe(0);
@@ -211,7 +209,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("fits a phone, before and after it is scrolled through", async () => {
-    const { page, complaints } = await report.open({ width: 375, colorScheme: "dark" });
+    const { page, complaints } = await open({ width: 375, colorScheme: "dark" });
     const width = () => page.evaluate("document.documentElement.scrollWidth");
     expect(await width()).toBe(375);
     for (const id of charts) await drawn(page, id);

@@ -1,13 +1,11 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { seriousFindings } from "./chromium.js";
-import { ReportPage } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("tables, keys and access in the report", needs(["chromium"]), () => {
-  const report = new ReportPage();
-  beforeAll(() => report.start("write_fixture.py"));
-  afterAll(() => report.stop());
+  const open = (opening?: Opening) => openReport("report", opening);
 
   const column = (page: Page, table: string, name: string) =>
     page.locator(`${table} thead th`, { has: page.getByRole("button", { name, exact: true }) });
@@ -24,7 +22,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   }
 
   test("sorts by a column, back, and as it was", async () => {
-    const { page, complaints } = await report.open();
+    const { page, complaints } = await open();
     const header = column(page, "#table1", "Throughput requests/s");
     const before = await names(page, "#table1");
     await header.getByRole("button").click();
@@ -42,7 +40,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("keeps rows without a figure last, whichever way it sorts", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const button = column(page, "#table2", "p99 ms").getByRole("button");
     for (let clicks = 0; clicks < 2; clicks += 1) {
       await button.click();
@@ -52,7 +50,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("sorts by keyboard, and sorting survives a filter", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const button = column(page, "#table1", "p50 ms").getByRole("button");
     await button.focus();
     await page.keyboard.press("Enter");
@@ -63,7 +61,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("leads by keyboard through the page in reading order", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const seen: string[] = [];
     for (let presses = 0; presses < 40; presses += 1) {
       await page.keyboard.press("Tab");
@@ -88,7 +86,7 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
   });
 
   test("opens a folded answer that a link leads to", async () => {
-    const { page } = await report.open();
+    const { page } = await open();
     const details = page.locator(".answer details").first();
     await details.evaluate((element) => element.removeAttribute("open"));
     await page.locator(".decision tbody a").first().click();
@@ -98,11 +96,9 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
 
   test.each([
     { colorScheme: "light", width: 1280 },
-    { colorScheme: "light", width: 375 },
-    { colorScheme: "dark", width: 1280 },
     { colorScheme: "dark", width: 375 },
   ] as const)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const { page } = await report.open(look);
+    const { page } = await open(look);
     await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
     await page.waitForSelector("#chart-percentiles[data-drawn]");
     expect(await seriousFindings(page)).toEqual([]);

@@ -3,20 +3,16 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { measuredResultSchema } from "../../src/contract/result.js";
-import { asPrinted, settingsOf } from "../helpers/engine.js";
+import { asPrinted, docker, settingsOf } from "../helpers/engine.js";
 import { ROOT } from "../helpers/programs.js";
-import { type Inspected, Project, prepare, said } from "./compose.js";
+import { type Inspected, Project, prepare } from "./compose.js";
 
 const GIB = 1024 ** 3;
 const STORES = ["valkey", "redis"] as const;
 /** Open files that every engine has. */
 const FILES = 16_384;
 
-const project = (file: string) => new Project(file);
-
-beforeAll(async () => {
-  await prepare();
-});
+beforeAll(prepare);
 
 /** What every container of ours must be, whatever it does. */
 function expectHardened({ Config, HostConfig, Mounts, NetworkSettings }: Inspected, network: string): void {
@@ -53,24 +49,29 @@ function expectStore({ HostConfig, NetworkSettings }: Inspected): void {
 }
 
 /** Neither root nor able to write where the image is, as the kernel sees it. */
-async function expectConfined(own: Project, service: string): Promise<void> {
-  expect(await own.inside(service, "id", "-u")).toBe("1000");
-  expect(await own.inside(service, "sh", "-c", "touch /x /etc/x 2>/dev/null || echo refused")).toBe(
-    "refused",
-  );
+function expectConfined(own: Project, service: string): void {
+  expect(own.inside(service, "id", "-u")).toBe("1000");
+  expect(own.inside(service, "sh", "-c", "touch /x /etc/x 2>/dev/null || echo refused")).toBe("refused");
   const able = "grep -c '^Cap.*:.*[1-9a-f]' /proc/1/status || true";
-  expect(await own.inside(service, "sh", "-c", able)).toBe("0");
-  expect(await own.inside(service, "grep", "NoNewPrivs", "/proc/1/status")).toMatch(/\b1$/);
+  expect(own.inside(service, "sh", "-c", able)).toBe("0");
+  expect(own.inside(service, "grep", "NoNewPrivs", "/proc/1/status")).toMatch(/\b1$/);
 }
 
 /** Every line of the configuration file, as the running store gives it. */
-async function expectSettings(own: Project, service: string, store: string): Promise<void> {
+function expectSettings(own: Project, service: string, store: string): void {
   const settings = settingsOf(readFileSync(join(ROOT, `${store}.conf`), "utf8"));
   const seen = new Map<string, string>();
   for (const name of settings.keys()) {
-    seen.set(name, (await own.inside(service, `${store}-cli`, "config", "get", name)).split("\n")[1] ?? "");
+    seen.set(name, own.inside(service, `${store}-cli`, "config", "get", name).split("\n")[1] ?? "");
   }
   expect(seen).toEqual(new Map([...settings].map(([name, value]) => [name, asPrinted(value)])));
+}
+
+/** The load generator of the project measures its server. */
+function expectLoad(own: Project, ...profiles: readonly string[]): void {
+  const run = ["--profile", "bench", ...profiles, "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+  const result = measuredResultSchema.parse(JSON.parse(own.tell(...run, "loadtest")));
+  expect(result.requests.total).toBeGreaterThan(100);
 }
 
 /** Takes a port of this host, or finds it taken already: both will do. */
@@ -85,20 +86,20 @@ async function taken(port: number): Promise<void> {
 
 describe("the standalone stores", () => {
   let own: Project;
-  beforeAll(async () => {
-    own = project("docker-compose.yml");
-    await own.tell("up", "--detach", "--wait");
+  beforeAll(() => {
+    own = new Project("docker-compose.yml");
+    own.tell("up", "--detach", "--wait");
   });
   afterAll(() => own.down());
 
   test("are two containers, capped, confined, and reachable from their network alone", async () => {
-    const parts = await own.inspect();
+    const parts = own.inspect();
     expect([...parts.keys()].sort()).toEqual(["redis", "valkey"]);
     for (const part of parts.values()) {
       expectHardened(part, `${own.name}_bench`);
       expectStore(part);
     }
-    for (const store of STORES) await expectConfined(own, store);
+    for (const store of STORES) expectConfined(own, store);
   });
 
   test.each(STORES)("%s runs with every setting of its file", (store) => expectSettings(own, store, store));
@@ -106,52 +107,48 @@ describe("the standalone stores", () => {
   test("serve the load generator, on a host whose ports 3001 and 6379 are taken; the server is hardened too", async () => {
     await taken(3001);
     await taken(6379);
-    const run = ["--profile", "bench", "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
-    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
-    expect(result.requests.total).toBeGreaterThan(100);
-    const server = (await own.inspect()).get("server");
+    expectLoad(own);
+    const server = own.inspect().get("server");
     if (!server) throw new Error("there is no server");
     expectHardened(server, `${own.name}_bench`);
-    await expectConfined(own, "server");
-    const health = await fetch(`http://${await own.tell("port", "server", "3001")}/healthz`);
+    expectConfined(own, "server");
+    const health = await fetch(`http://${own.tell("port", "server", "3001")}/healthz`);
     expect(health.status).toBe(200);
   });
 
-  test("go without a trace", async () => {
-    expect(await own.down()).toEqual([]);
+  test("go without a trace", () => {
+    expect(own.down()).toEqual([]);
   });
 });
 
 describe("memcached", () => {
   let own: Project;
-  beforeAll(async () => {
+  beforeAll(() => {
     own = new Project("docker-compose.yml", { MODE: "memcached" });
-    await own.tell("--profile", "memcached", "up", "--detach", "--wait", "memcached");
+    own.tell("--profile", "memcached", "up", "--detach", "--wait", "memcached");
   });
   afterAll(() => own.down());
 
   test("is one container by its profile, capped, confined, with the settings of campaigns", async () => {
-    const parts = await own.inspect();
+    const parts = own.inspect();
     expect([...parts.keys()]).toEqual(["memcached"]);
     for (const part of parts.values()) {
       expectHardened(part, `${own.name}_bench`);
       expectStore(part);
     }
-    await expectConfined(own, "memcached");
+    expectConfined(own, "memcached");
     const ask = "exec 3<>/dev/tcp/127.0.0.1/11211; printf 'stats settings\\r\\nquit\\r\\n' >&3; cat <&3";
-    const settings = await own.inside("memcached", "bash", "-c", ask);
+    const settings = own.inside("memcached", "bash", "-c", ask);
     for (const line of ["maxbytes 1073741824", "maxconns 4096", "num_threads 2", "udpport 0"])
       expect(settings).toContain(`STAT ${line}`);
   });
 
-  test("serves the load generator", async () => {
-    const run = ["--profile", "bench", "--profile", "memcached", "run", "-T", "-e", "DURATION=1"];
-    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
-    expect(result.requests.total).toBeGreaterThan(100);
+  test("serves the load generator", () => {
+    expectLoad(own, "--profile", "memcached");
   });
 
-  test("goes without a trace", async () => {
-    expect(await own.down()).toEqual([]);
+  test("goes without a trace", () => {
+    expect(own.down()).toEqual([]);
   });
 });
 
@@ -161,56 +158,56 @@ describe.each(STORES)("the %s cluster", (store) => {
     new Map(text.split(/\r?\n/).map((line) => line.split(":") as [string, string]));
   let own: Project;
 
-  const expectFormed = async () => {
+  const expectFormed = () => {
     for (const node of nodes) {
-      const info = fields(await own.inside(node, `${store}-cli`, "cluster", "info"));
+      const info = fields(own.inside(node, `${store}-cli`, "cluster", "info"));
       expect(info.get("cluster_state")).toBe("ok");
       expect(info.get("cluster_slots_ok")).toBe("16384");
       expect(info.get("cluster_known_nodes")).toBe("6");
     }
-    const replication = await Promise.all(
-      nodes.map(async (node) => fields(await own.inside(node, `${store}-cli`, "info", "replication"))),
-    );
+    const replication = nodes.map((node) => fields(own.inside(node, `${store}-cli`, "info", "replication")));
     expect(replication.filter((each) => each.get("role") === "master")).toHaveLength(3);
     expect(replication.filter((each) => each.get("master_link_status") === "up")).toHaveLength(3);
-    expect(await own.inside(nodes[0] ?? "", `${store}-cli`, "-c", "set", "a", "1")).toBe("OK");
-    expect(await own.inside(nodes[1] ?? "", `${store}-cli`, "-c", "get", "a")).toBe("1");
+    expect(own.inside(nodes[0] ?? "", `${store}-cli`, "-c", "set", "a", "1")).toBe("OK");
+    expect(own.inside(nodes[1] ?? "", `${store}-cli`, "-c", "get", "a")).toBe("1");
   };
 
-  beforeAll(async () => {
-    own = project(`docker-compose-${store}-cluster.yml`);
-    await own.tell("up", "--detach", "--wait");
+  beforeAll(() => {
+    own = new Project(`docker-compose-${store}-cluster.yml`);
+    own.tell("up", "--detach", "--wait");
   });
   afterAll(() => own.down());
 
   test("is formed once it is up, of six capped and confined nodes with the settings of the file", async () => {
-    await expectFormed();
-    const parts = await own.inspect();
+    expectFormed();
+    const parts = own.inspect();
     expect([...parts.keys()].sort()).toEqual(["cluster", ...nodes]);
     for (const [service, part] of parts) {
       expectHardened(part, `${own.name}_bench`);
       if (service !== "cluster") expectStore(part);
     }
-    await expectConfined(own, nodes[0] ?? "");
-    await expectSettings(own, nodes[5] ?? "", store);
+    expectConfined(own, nodes[0] ?? "");
+    expectSettings(own, nodes[5] ?? "", store);
   });
 
-  test("stays as it is when it is brought up again, and is formed again of nodes that are empty", async () => {
-    await own.tell("up", "--detach", "--wait");
-    await expectFormed();
-    await own.tell("restart");
-    await own.tell("up", "--detach", "--wait");
-    await expectFormed();
+  // Both files differ in the store alone.
+  test.runIf(store === "valkey")(
+    "stays as it is when it is brought up again, and is formed again of nodes that are empty",
+    async () => {
+      own.tell("up", "--detach", "--wait");
+      expectFormed();
+      own.tell("restart");
+      own.tell("up", "--detach", "--wait");
+      expectFormed();
+    },
+  );
+
+  test("serves the load generator", () => {
+    expectLoad(own);
   });
 
-  test("serves the load generator", async () => {
-    const run = ["--profile", "bench", "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
-    const result = measuredResultSchema.parse(JSON.parse(await own.tell(...run, "loadtest")));
-    expect(result.requests.total).toBeGreaterThan(100);
-  });
-
-  test("goes without a trace", async () => {
-    expect(await own.down()).toEqual([]);
+  test("goes without a trace", () => {
+    expect(own.down()).toEqual([]);
   });
 });
 
@@ -218,12 +215,17 @@ test.each(["server", "loadtest"])(
   "the %s image runs as nobody, and holds nothing that builds or tests",
   async (id) => {
     const image = `ratelimit-bench-${id}`;
-    const [facts] = JSON.parse(await said("image", "inspect", image));
+    const [facts] = JSON.parse(docker("image", "inspect", image));
     expect(facts.Config.User).toBe("1000:1000");
     expect(facts.Config.Cmd).toEqual(["node", `dist/${id === "server" ? "server" : "benchmark"}/index.js`]);
     expect(facts.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
-    const held = (
-      await said("run", "--rm", image, "sh", "-c", "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*")
+    const held = docker(
+      "run",
+      "--rm",
+      image,
+      "sh",
+      "-c",
+      "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*",
     ).split("\n");
     const { devDependencies, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(held.filter((path) => path.startsWith("/app/") && path.split("/").length === 3)).toEqual(

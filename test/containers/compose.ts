@@ -1,42 +1,14 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { execa } from "execa";
+import { docker, tryDocker } from "../helpers/engine.js";
 import { ROOT } from "../helpers/programs.js";
-
-interface Said {
-  code: number | undefined;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs `docker …` in the project's folder, whatever its end. */
-export async function docker(
-  parameters: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Said> {
-  const { exitCode, stdout, stderr } = await execa("docker", parameters, {
-    cwd: ROOT,
-    // The test runner has a MODE of its own, which is no client.
-    env: { MODE: "", ...env },
-    stdin: "ignore",
-    reject: false,
-  });
-  return { code: exitCode, stdout, stderr };
-}
-
-/** Standard output of `docker …`, which must end well. */
-export async function said(...parameters: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await docker(parameters);
-  if (code !== 0) throw new Error(`docker ${parameters.join(" ")} ended with ${code}: ${stderr}`);
-  return stdout;
-}
 
 const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
 
-/** Builds the project's images. Without an engine every test fails with this one line. */
-export async function prepare(): Promise<void> {
-  const { code } = await docker(["version"]);
-  if (code !== 0) throw new Error("no container engine answers: start Docker, or set DOCKER_HOST");
-  await said("compose", "--profile", "bench", "build", "--quiet");
+/** Builds the project's images. @throws Error without an engine */
+export function prepare(): void {
+  docker("version");
+  new Project("docker-compose.yml").tell("--profile", "bench", "build", "--quiet");
 }
 
 /** What `docker inspect` tells of a container, as far as the tests look. */
@@ -70,28 +42,33 @@ export class Project {
 
   constructor(file: string, env: Readonly<Record<string, string>> = {}) {
     this.#file = file;
-    this.#env = env;
+    // The test runner has a MODE of its own, which is no client.
+    this.#env = { MODE: "", ...env };
   }
 
-  compose(...parameters: readonly string[]): Promise<Said> {
-    return docker(["compose", "-p", this.name, "-f", this.#file, ...parameters], this.#env);
+  compose(...parameters: readonly string[]): { code: number | null; stdout: string; stderr: string } {
+    const { status, stdout, stderr } = spawnSync(
+      "docker",
+      ["compose", "-p", this.name, "-f", this.#file, ...parameters],
+      { cwd: ROOT, env: { ...process.env, ...this.#env }, encoding: "utf8" },
+    );
+    return { code: status, stdout: stdout.trim(), stderr };
   }
 
   /** Standard output of a command that must end well. */
-  async tell(...parameters: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.compose(...parameters);
+  tell(...parameters: readonly string[]): string {
+    const { code, stdout, stderr } = this.compose(...parameters);
     if (code !== 0) throw new Error(`compose ${parameters.join(" ")} ended with ${code}: ${stderr}`);
     return stdout;
   }
 
   /** What a command in a service's container prints; it must end well. */
-  inside(service: string, ...command: readonly string[]): Promise<string> {
+  inside(service: string, ...command: readonly string[]): string {
     return this.tell("exec", "-T", service, ...command);
   }
 
-  async inspect(): Promise<Map<string, Inspected>> {
-    const ids = lines(await this.tell("ps", "-aq"));
-    const all = JSON.parse(await said("inspect", ...ids)) as Inspected[];
+  inspect(): Map<string, Inspected> {
+    const all = JSON.parse(docker("inspect", ...lines(this.tell("ps", "-aq")))) as Inspected[];
     return new Map(all.map((each) => [each.Config.Labels["com.docker.compose.service"] ?? "", each]));
   }
 
@@ -99,30 +76,22 @@ export class Project {
    * Takes everything down, and says what is left. Docker can count an endpoint that is gone, until it is started anew
    * (moby/moby#42119): it refuses to remove such a network, though no container is in it. That one is not listed.
    */
-  async down(): Promise<string[]> {
+  down(): string[] {
     const profiles = ["--profile", "bench", "--profile", "memcached"];
-    const { code, stderr } = await this.compose(...profiles, "down", "--volumes", "--remove-orphans");
-    if (code === 0) return this.#leftovers();
-    if (!stderr.includes("has active endpoints"))
-      throw new Error(`compose down ended with ${code}: ${stderr}`);
-    const inside = "{{if eq (len .Containers) 0}}none{{end}}";
-    const left = await this.#leftovers();
-    const checked = left.map(async (id) => {
-      const { stdout } = await docker(["network", "inspect", "--format", inside, id]);
-      return stdout === "none" ? [] : [id];
-    });
-    return (await Promise.all(checked)).flat();
-  }
-
-  /** Containers, networks and named volumes that bear the project's name. */
-  async #leftovers(): Promise<string[]> {
-    const label = `label=com.docker.compose.project=${this.name}`;
-    const kinds = [
+    const { code, stderr } = this.compose(...profiles, "down", "--volumes", "--remove-orphans");
+    const left = [
       ["ps", "-a"],
       ["network", "ls"],
       ["volume", "ls"],
-    ] as const;
-    const found = await Promise.all(kinds.map(([...kind]) => said(...kind, "-q", "--filter", label)));
-    return found.flatMap(lines);
+    ].flatMap((kind) =>
+      lines(docker(...kind, "-q", "--filter", `label=com.docker.compose.project=${this.name}`)),
+    );
+    if (code === 0) return left;
+    if (!stderr.includes("has active endpoints"))
+      throw new Error(`compose down ended with ${code}: ${stderr}`);
+    const inside = "{{if eq (len .Containers) 0}}none{{end}}";
+    return left.filter(
+      (id) => tryDocker("network", "inspect", "--format", inside, id).output.trim() !== "none",
+    );
   }
 }

@@ -57,16 +57,6 @@ test("all faults of a standalone store and its server; nothing is left", async (
   expect(ofServer?.faults?.[0]?.store_reconnections).toBeGreaterThan(0);
 });
 
-test("all faults of a cluster; a killed primary stays down", async () => {
-  const before = everything();
-  const [result] = await resultsOf(
-    withFaults("iovalkey:cluster", 8, "primary-pause@1s+0.5s/manual-failover@2.5s/kill:store-2@4s"),
-    before,
-  );
-  expect(result?.faults?.map(({ roles }) => roles)).toEqual([["store-1"], ["store-1"], ["store-2"]]);
-  expect(result?.store?.nodes.map(({ role }) => role)).not.toContain("store-2");
-});
-
 test("Ctrl-C while the store is frozen leaves nothing", async () => {
   const before = everything();
   const campaign = withFaults("iovalkey", 60, "store-pause@1s+50s");

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { FILES_FOLDER } from "../../src/runtimes/containers/specification.js";
+import { FILES_FOLDER } from "../../src/runtimes/containers/container-options.js";
 import { Campaign } from "../helpers/campaign.js";
 import { added, docker, everything, inspected, running } from "../helpers/engine.js";
 import { expectReconciled } from "../helpers/expectations.js";

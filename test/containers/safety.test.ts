@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
-import { added, docker, everything, foreign, running, runs, tryDocker, until } from "../helpers/engine.js";
+import { added, docker, everything, foreign, running, runs, tryDocker } from "../helpers/engine.js";
 import { expectComplete } from "../helpers/expectations.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { ROOT } from "../helpers/programs.js";
@@ -34,48 +34,36 @@ function image(tag: string, packageFolder: string): string {
 }
 const isThere = (name: string): boolean => tryDocker("image", "inspect", name).code === 0;
 
-describe("a campaign in containers that is killed goes on, and nothing is left:", () => {
-  test.each([
-    ["warm-up", "none", "warmup", 2, 1],
-    ["measure", "iovalkey", "measure", 2, 1],
-    ["report", "none", "building the report", 1, 2],
-  ] as const)("kill -9 in %s [R-killed-5]", async (phase, clients, line, times, there) => {
-    const others = foreign();
-    const before = everything();
-    const home = newFolder();
-    const killed = Campaign.run(home, clients, [...DOCKER, "--runs", "2"]);
-    await killed.waitForLog(line, times);
-    killed.signal("SIGKILL");
-    await killed.ended;
-    if (phase !== "report") expect(added(before)).not.toEqual([]);
-    const [kept = ""] = killed.results.keys();
-    const bytes = readFileSync(join(killed.folder, kept));
+test("kill -9 leaves what `clean` removes, of this campaign alone; --resume goes on [R-killed-5]", async () => {
+  const others = foreign();
+  const before = everything();
+  const home = newFolder();
+  const killed = Campaign.run(home, "iovalkey", [...DOCKER, "--runs", "2"]);
+  await killed.waitForLog("measure", 2);
+  killed.signal("SIGKILL");
+  await killed.ended;
+  const [kept = ""] = killed.results.keys();
+  const bytes = readFileSync(join(killed.folder, kept));
 
-    if (phase === "measure") {
-      const mine = image("000000000000", ROOT);
-      const theirs = image("111111111111", "/somewhere/else");
-      const shown = await Campaign.command(home, ["clean"]).ended;
-      expect(shown.code).toBe(2);
-      for (const what of ["the container ratelimit-bench-", "the network ratelimit-bench-", mine])
-        expect(shown.stdout).toContain(what);
-      expect(shown.stdout).not.toContain(theirs);
-      expect(added(before)).not.toEqual([]);
-      expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
-      expect([isThere(mine), isThere(theirs)]).toEqual([false, true]);
-      expect(added(before)).toEqual([]);
-    }
+  const mine = image("000000000000", ROOT);
+  const theirs = image("111111111111", "/somewhere/else");
+  const shown = await Campaign.command(home, ["clean"]).ended;
+  expect(shown.code).toBe(2);
+  expect(shown.stdout).toContain(mine);
+  expect(shown.stdout).not.toContain(theirs);
+  expect(added(before)).not.toEqual([]);
+  expect((await Campaign.command(home, ["clean", "--yes"]).ended).code).toBe(0);
+  expect([isThere(mine), isThere(theirs)]).toEqual([false, true]);
+  expect(added(before)).toEqual([]);
 
-    const campaign = Campaign.resume(home);
-    const { code, stdout, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
-    if (phase === "warm-up") expect(stdout + stderr).toContain("left behind");
-    expect(stdout).toContain(there === 1 ? "1 run completed, 1 missing" : "2 runs completed, 0 missing");
-    await expectComplete(campaign);
-    expect(readFileSync(join(campaign.folder, kept))).toEqual(bytes);
-    expect(campaign.manifest.runtime.id).toBe("docker");
-    expect(added(before)).toEqual([]);
-    expect(runs(others)).toBe(true);
-  });
+  const campaign = Campaign.resume(home);
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(0);
+  await expectComplete(campaign);
+  expect(readFileSync(join(campaign.folder, kept))).toEqual(bytes);
+  expect(campaign.manifest.runtime.id).toBe("docker");
+  expect(added(before)).toEqual([]);
+  expect(runs(others)).toBe(true);
 });
 
 describe("while an image is built", () => {
@@ -112,21 +100,22 @@ describe("while an image is built", () => {
   });
 });
 
-test("a server that runs out of memory fails its run with that reason, and no restart hides it [R-server-dies-3]", async () => {
+test("a server that runs out of memory fails its run with that reason, no restart hides it, and the next run goes on [R-server-dies-2] [R-server-dies-3]", async () => {
   const before = everything();
   const home = newFolder();
-  const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:20"]);
+  const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:15", "--runs", "2"]);
   await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);
-  const server = await until(() => running().get("server-1"));
+  const server = running().get("server-1") ?? "";
   docker("update", "--memory", "200m", "--memory-swap", "200m", server);
   // Something takes all there is; the kernel is told whom to end for it.
   const hog = "const taken = []; for (;;) taken.push(Buffer.alloc(1e7, 1))";
   tryDocker("exec", server, "sh", "-c", `echo 1000 > /proc/1/oom_score_adj; exec node -e '${hog}'`);
   expect((await campaign.ended).code).toBe(4);
-  const [result] = campaign.results.values();
+  const [result, next] = campaign.results.values();
   expect(result).toMatchObject({ status: "failed", failure: { role: "server-1" } });
   expect(JSON.stringify(result)).toContain("out of memory");
+  expect(next?.status).toBe("measured");
   expect(added(before)).toEqual([]);
 });

@@ -204,9 +204,10 @@ export class Campaign {
     return manifestSchema.parse(JSON.parse(readFileSync(join(this.folder, "manifest.json"), "utf8")));
   }
 
-  /** All results, by file name; each passes the schema. */
+  /** All results so far, by file name; each passes the schema. */
   get results(): Map<string, Result> {
-    const names = readdirSync(this.folder).filter((name) => /_(run\d+|diagnose)\.json$/.test(name));
+    const all = existsSync(this.folder) ? readdirSync(this.folder) : [];
+    const names = all.filter((name) => /_(run\d+|diagnose)\.json$/.test(name));
     return new Map(
       names
         .sort()

@@ -1,5 +1,4 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { ROOT } from "./programs.js";
 
@@ -84,11 +83,3 @@ export function foreign(): string {
 
 export const runs = (id: string): boolean =>
   docker("inspect", "--format", "{{.State.Running}}", id) === "true";
-
-export async function until<Value>(look: () => Value | undefined): Promise<Value> {
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    await delay(50);
-  }
-}

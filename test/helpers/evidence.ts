@@ -162,7 +162,7 @@ export function validEvidence(): ValidRun {
   const latency = latencyBlock([generator.histograms]);
   return structuredClone({
     schema: "ratelimit-bench/result" as const,
-    schema_version: 2 as const,
+    schema_version: 3 as const,
     campaign: "20260101_000000",
     run: 1,
     configuration,

@@ -88,6 +88,3 @@ export function needs(
   }
   return { tags: [...names], skip: missing.length > 0 };
 }
-
-/** The options of a test that `npm test` leaves to `npm run test:all`: something cheaper shows most of what it shows. */
-export const LONG = { tags: ["long"] };

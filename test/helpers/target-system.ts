@@ -17,7 +17,7 @@ import type { StorePlace, StoreSession } from "../../src/targets/types.js";
 import { isProgram, programOnPath } from "./programs.js";
 import { type StoreKind, storeProgram } from "./store.js";
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 const TESTED: readonly string[] = ["valkey", "redis", "memcached"] satisfies StoreKind[];
 
 /** $<ID>_SERVER or $<ID>, else the program on PATH. */

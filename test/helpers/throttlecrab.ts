@@ -41,7 +41,7 @@ export class TestThrottleCrab {
     if (!program) throw new Error("no throttlecrab-server: set THROTTLECRAB_SERVER");
     this.#process = spawn(program, this.#arguments, { stdio: "ignore" });
     const session = await findEngine("throttlecrab").connect(this.place.nodes, {});
-    await session.ready("standalone", Date.now() + 30_000);
+    await session.ready("standalone", Date.now() + 120_000);
   }
 
   /** As the harness reads it. */

@@ -67,7 +67,7 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
     await expectFailure(
       () => runtime.start(scripted("generator-2", WAIT, { memory_bytes: 4096 ** 2 * MIB }), begun),
       EXIT.environment,
-      "generator-2 cannot be started: no node has a place for it",
+      "generator-2",
       "Insufficient memory",
     );
 
@@ -142,16 +142,11 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
     await expectFailure(
       () => open({ namespace: restricted, host_network: true }),
       EXIT.environment,
-      "the pod security profile restricted",
-      "leave out --host-network",
+      "--host-network",
     );
     const small = testNamespace();
     kubectl("--namespace", small, "create", "quota", "small", "--hard=pods=0");
-    await expectFailure(
-      () => open({ namespace: small }),
-      EXIT.environment,
-      `a quota of the namespace ${small}`,
-    );
+    await expectFailure(() => open({ namespace: small }), EXIT.environment, small);
     expect(kubectl("--namespace", small, "get", "configmaps", "--output=name")).not.toContain(
       "ratelimit-bench",
     );

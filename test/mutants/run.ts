@@ -11,19 +11,73 @@ import {
 } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { parseAst } from "vitest/node";
+import { parse } from "yaml";
+import { z } from "zod";
 import { ROOT } from "../helpers/programs.js";
-import { libraries } from "./libraries.js";
-import type { Mutant } from "./mutant.js";
-import { programs } from "./programs.js";
-import { report } from "./report.js";
+import { bugSchema, type Node, withBug } from "./place.js";
 
 /**
- * Plants each bug of the list in a copy of the tree and runs the test that must catch it. Fails if a test does not catch
- * its bug, if the text to replace does not occur exactly once, or if a test fails without any bug.
+ * Plants each bug of `mutants.yaml` in a copy of the tree and runs the test that must catch it. Fails if a test does not
+ * catch its bug or fails without any bug, and before that if the place of any bug is gone.
  *   run.ts [WORD…]  only bugs whose file or description contains one of the words
  */
-const mutants = [...libraries, ...programs, ...report];
+const PYTHON = join(ROOT, ".venv/bin/python");
 const LIMIT_MS = 300_000;
+const problems: string[] = [];
+
+const listSchema = z.record(
+  z.string(),
+  z.array(z.strictObject({ what: z.string(), bug: bugSchema, test: z.string().optional() })),
+);
+const list = listSchema.parse(parse(readFileSync(join(ROOT, "test/mutants/mutants.yaml"), "utf8")));
+
+interface Mutant {
+  what: string;
+  file: string;
+  /** The file with the bug. */
+  text: string;
+  test: string;
+}
+
+/** `src/judge/latency.ts` → `test/unit/judge/latency.test.ts`, and `report/base/text.py` → `test/report/base/test_text.py`. */
+const ownTest = (file: string): string =>
+  file.endsWith(".py")
+    ? file.replace(/^report\/(.*?)(\w+\.py)$/, "test/report/$1test_$2")
+    : file.replace(/^src\/(.*)\.ts$/, "test/unit/$1.test.ts");
+
+function treesOf(files: readonly string[]): ReadonlyMap<string, Node> {
+  const python = files.filter((file) => file.endsWith(".py"));
+  const printed = execFileSync(PYTHON, [join(ROOT, "test/mutants/python_tree.py"), ...python], {
+    cwd: ROOT,
+    maxBuffer: 2 ** 30,
+  });
+  const trees: Node[] = JSON.parse(printed.toString("utf8"));
+  return new Map(
+    files.map((file) => [
+      file,
+      trees[python.indexOf(file)] ?? (parseAst(sourceOf(file), { lang: "ts" }) as unknown as Node),
+    ]),
+  );
+}
+
+const sourceOf = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
+function mutantsOf(): Mutant[] {
+  const trees = treesOf(Object.keys(list).filter((file) => existsSync(join(ROOT, file))));
+  return Object.entries(list).flatMap(([file, bugs]) =>
+    bugs.flatMap(({ what, bug, test = ownTest(file) }) => {
+      const tree = trees.get(file);
+      try {
+        if (!tree) throw new Error("there is no such file");
+        return [{ what, file, text: withBug(sourceOf(file), tree, bug, file.endsWith(".py")), test }];
+      } catch (error) {
+        problems.push(`${file}: ${what}: ${(error as Error).message}`);
+        return [];
+      }
+    }),
+  );
+}
 
 /** Copies the tree with its uncommitted changes; links to its packages. */
 function copyTree(): string {
@@ -47,7 +101,7 @@ function copyTree(): string {
 /** @returns undefined if the test passes, otherwise how it ended */
 function failure(test: string, tree: string): Promise<string | undefined> {
   const [program, ...words] = test.endsWith(".py")
-    ? [join(ROOT, ".venv/bin/python"), "-m", "pytest", "-x", test]
+    ? [PYTHON, "-m", "pytest", "-x", test]
     : [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--bail=1", test];
   const child = spawn(program ?? "", words, { cwd: tree, stdio: "ignore", detached: true });
   running.add(child.pid ?? 0);
@@ -73,24 +127,13 @@ function endGroup(pid: number): void {
   }
 }
 
-const problems: string[] = [];
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Plants the bug, runs its test, and restores the file. */
-async function tryMutant({ what, file, find, replace, test }: Mutant, tree: string): Promise<void> {
-  const path = join(tree, file);
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const times = text.split(find).length - 1;
-  if (times !== 1) {
-    problems.push(`${file} contains ${times} times: ${find}`);
-    return;
-  }
-  writeFileSync(
-    path,
-    text.replace(find, () => replace),
-  );
+async function tryMutant({ what, file, text, test }: Mutant, tree: string): Promise<void> {
+  writeFileSync(join(tree, file), text);
   const found = await failure(test, tree);
-  writeFileSync(path, text);
+  copyFileSync(join(ROOT, file), join(tree, file));
   print(`${found ? "caught  " : "SURVIVED"} ${file}: ${what} (${test})`);
   if (!found) problems.push(`${file}: ${what}: ${test} does not catch it`);
 }
@@ -108,10 +151,14 @@ async function inTrees<Item>(
   await Promise.all(trees.map(worker));
 }
 
+const mutants = mutantsOf();
 const words = process.argv.slice(2);
-const chosen = mutants.filter(
-  ({ what, file }) => words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
-);
+const chosen =
+  problems.length > 0
+    ? []
+    : mutants.filter(
+        ({ what, file }) => words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
+      );
 const trees = Array.from({ length: Math.min(availableParallelism(), 4) }, copyTree);
 const removeTrees = () => {
   for (const pid of running) endGroup(pid);

@@ -11,12 +11,9 @@ from campaign_writer import write_campaign
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.summary import Summary
 from report.cli.generate import main
-from report.cli.site import main as build_site
 from report.results.convert import run_of
 from report.results.model import Campaign
 from report.results.validate import validate_result
-from site_page import Site, SitePage
-from write_site import write
 
 
 @dataclass(frozen=True)
@@ -88,18 +85,3 @@ def build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Build:
         return Outcome(code, captured.out, captured.err, folder)
 
     return build_report
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """Of all that `write_site.py` writes."""
-    folder = tmp_path_factory.mktemp("site")
-    results = folder / "results"
-    write(results)
-    assert build_site([str(folder / "site"), str(results), "--address", "https://example.com/bench"]) == 0
-    return Site(results, folder / "site")
-
-
-@pytest.fixture(scope="session")
-def page(site: Site) -> SitePage:
-    return SitePage(site.text())

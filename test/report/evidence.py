@@ -1,7 +1,11 @@
 """The measured parts of a result: histograms, counters and readings."""
 
-import statistics
-from collections.abc import Mapping, Sequence
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
@@ -31,13 +35,18 @@ def histogram_of(counts: Mapping[int, int]) -> HdrHistogram:
 
 
 def encoded(counts: Mapping[int, int]) -> Document:
-    histogram = histogram_of(counts)
     return {
         "unit": "us",
         "encoding": "hdr-v2-compressed-base64",
-        "count": histogram.get_total_count(),
-        "data": histogram.encode().decode("ascii"),
+        "count": sum(counts.values()),
+        "data": _data(tuple(counts.items())),
     }
+
+
+@cache
+def _data(counts: Iterable[tuple[int, int]]) -> str:
+    data: bytes = histogram_of(dict(counts)).encode()
+    return data.decode("ascii")
 
 
 def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> Document:
@@ -48,24 +57,12 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
         censored: ages in µs of requests that failed or got no answer. A figure that they could move is null,
             with its bounds.
     """
-    answered = _in_order(*outcomes)
-    both = _in_order(*outcomes, censored or {})
-    coarse = histogram_of({})
-
-    def at(values: list[int], rank: int) -> float | None:
-        if rank > len(values):
-            return None
-        value: int = coarse.get_highest_equivalent_value(values[rank - 1])
-        return value / 1000
-
-    def mean(values: list[int]) -> float:
-        return round(statistics.fmean(values) / 1000, 3)
-
+    answered, both = _Values(*outcomes), _Values(*outcomes, censored or {})
     bounds: Document = {}
     found: Document = {}
     for name, per_mille in _PER_MILLE.items():
-        rank = -(-per_mille * len(both) // 1000)
-        low, high = at(both, rank), at(answered, rank)
+        rank = -(-per_mille * both.count // 1000)
+        low, high = both.at(rank), answered.at(rank)
         assert low is not None
         same = high is not None and high - low <= max(0.05, 0.001 * high)
         found[name] = high if same else None
@@ -73,15 +70,15 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
             bounds[name] = {"low": low, "high": high}
     if censored:
         bounds |= {
-            "average": {"low": mean(both), "high": None},
-            "max": {"low": both[-1] / 1000, "high": None},
+            "average": {"low": both.mean, "high": None},
+            "max": {"low": both.most, "high": None},
         }
     return {
-        "average": None if censored else mean(both),
+        "average": None if censored else both.mean,
         **found,
-        "min": answered[0] / 1000,
-        "max": None if censored else both[-1] / 1000,
-        "stddev": None if censored else round(statistics.pstdev(both) / 1000, 3),
+        "min": answered.least,
+        "max": None if censored else both.most,
+        "stddev": None if censored else both.deviation,
         **({"bounds": bounds} if bounds else {}),
     }
 
@@ -89,8 +86,29 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
 _PER_MILLE = {"p50": 500, "p75": 750, "p90": 900, "p95": 950, "p97_5": 975, "p99": 990, "p99_9": 999}
 
 
-def _in_order(*outcomes: Mapping[int, int]) -> list[int]:
-    return sorted(value for outcome in outcomes for value, count in outcome.items() for _ in range(count))
+_COARSE = HdrHistogram(1, MAX_US, 3)
+
+
+class _Values:
+    """Values in µs with their counts, told in ms; those by rank as coarse as the histogram has them."""
+
+    def __init__(self, *outcomes: Mapping[int, int]) -> None:
+        together = sum((Counter(counts) for counts in outcomes), Counter[int]())
+        self._values = sorted(together)
+        self._upto = list(accumulate(together[value] for value in self._values))
+        self.count = self._upto[-1]
+        self.least, self.most = self._values[0] / 1000, self._values[-1] / 1000
+        total, squares = (
+            sum(value**power * number for value, number in together.items()) for power in (1, 2)
+        )
+        self.mean = round(total / self.count / 1000, 3)
+        self.deviation = round(math.sqrt(squares * self.count - total**2) / self.count / 1000, 3)
+
+    def at(self, rank: int) -> float | None:
+        if rank > self.count:
+            return None
+        value: int = _COARSE.get_highest_equivalent_value(self._values[bisect_left(self._upto, rank)])
+        return value / 1000
 
 
 def slices(allowed: Sequence[int], latency_us: int = 1000) -> Document:

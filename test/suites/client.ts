@@ -5,6 +5,7 @@ import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
 import { common } from "../../src/targets/clients/settings.js";
 import { describeClient, unsupportedLimits } from "../../src/targets/resolve.js";
+import { needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";
 import {
   allVariants,
@@ -20,7 +21,6 @@ import {
   consumeOnDeadStore,
   KEYS,
   leavesNothingOpen,
-  onKind,
   sendsNothingAgain,
   storeForSuite,
   survivesManyAtOnce,
@@ -31,6 +31,10 @@ import { unavailableStoreContract } from "./unavailable-store.js";
 
 const KINDS: readonly StoreKind[] = ["valkey", "redis", "memcached"];
 const TOPOLOGIES = ["standalone", "cluster"];
+/** A client finds its way in a cluster of Redis as in one of Valkey. */
+const PLACES = KINDS.flatMap((kind) =>
+  (kind === "valkey" ? TOPOLOGIES : ["standalone"]).map((topology) => ({ kind, topology })),
+);
 
 /** What the store calls RateLimiterRedis's script, from the library itself. */
 const sameScript = (): string => {
@@ -41,7 +45,7 @@ const sameScript = (): string => {
 
 /** Whether there is a store, topology and variant to test a client on. */
 export const hasContract = (id: string, variants = allVariants()): boolean =>
-  KINDS.some((kind) => TOPOLOGIES.some((topology) => targetsOf(id, kind, topology, variants).length > 0));
+  PLACES.some(({ kind, topology }) => targetsOf(id, kind, topology, variants).length > 0);
 
 /**
  * What every client must do on every store, topology and option that it resolves for, against real stores. A client's
@@ -49,11 +53,9 @@ export const hasContract = (id: string, variants = allVariants()): boolean =>
  * @param variants to test: plain (empty) and options (`+id`)
  */
 export function clientContract(id: string, variants = allVariants()): void {
-  for (const kind of KINDS) {
-    for (const topology of TOPOLOGIES) {
-      const targets = targetsOf(id, kind, topology, variants);
-      if (targets.length > 0) onStore(kind, topology, targets);
-    }
+  for (const { kind, topology } of PLACES) {
+    const targets = targetsOf(id, kind, topology, variants);
+    if (targets.length > 0) onStore(kind, topology, targets);
   }
   const kind = KINDS.find(
     (each) => storeProgram(each) && targetsOf(id, each, "standalone", variants).length > 0,
@@ -67,7 +69,7 @@ export function clientContract(id: string, variants = allVariants()): void {
 }
 
 function onStore(kind: StoreKind, topology: string, targets: readonly Target[]): void {
-  describe(`on ${kind} ${topology}`, onKind(kind), () => {
+  describe(`on ${kind} ${topology}`, needs([kind]), () => {
     const setupOf = storeForSuite(kind, topology);
     let setup: StoreSetup;
     beforeEach(() => {

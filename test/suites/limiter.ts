@@ -1,14 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
+import { modules } from "../../src/targets/modules/index.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { findLimiter } from "../../src/targets/resolve.js";
+import { moduleArguments } from "../helpers/module-file.js";
+import { type Need, needs } from "../helpers/needs.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,
   LIMITS,
   type OpenTarget,
   openTarget,
+  removeGlideSockets,
   targetsOf,
   withOpenTargets,
 } from "./open-target.js";
@@ -17,7 +21,6 @@ import {
   KEYS,
   LIMITER_STORES,
   leavesNothingOpen,
-  onKind,
   readingsOf,
   storeForSuite,
 } from "./shared.js";
@@ -37,7 +40,7 @@ interface Exceptions {
 }
 
 /**
- * What a limiter of a library must do on each of these clients, on real stores: standalone and in a cluster.
+ * What a limiter of a library or of a module must do on each of these clients, on real stores: standalone and in a cluster.
  * @param id an option of targets
  */
 export function limiterContract(
@@ -46,6 +49,8 @@ export function limiterContract(
   { notIn = [], decidesAlone = false, denialsInStore }: Exceptions = {},
 ): void {
   const { atomic, cannotExhaust, decisionCommands, takesCost } = findLimiter(id);
+  const isModule = modules.some((module) => module.id === id);
+  const required = isModule ? [id as Need] : [];
   const targetsOn = (kind: StoreKind, topology: string): Target[] =>
     clients.flatMap((client) => targetsOf(client, kind, topology, [`+${id}`]));
 
@@ -54,10 +59,10 @@ export function limiterContract(
       test(`is skipped in a ${topology}`, () => expect(targetsOn(kind, topology)).toEqual([]));
       continue;
     }
-    describe(`${id} on ${kind} ${topology}`, onKind(kind), () => {
+    describe(`${id} on ${kind} ${topology}`, needs([...required, kind]), () => {
       // RateLimiterValkey calls `server.*`, which Redis does not have.
       const all = targetsOn(kind, topology);
-      const setupOf = storeForSuite(kind, topology);
+      const setupOf = storeForSuite(kind, topology, isModule ? moduleArguments(id) : []);
       let setup: StoreSetup;
       beforeEach(() => {
         setup = setupOf();
@@ -71,7 +76,8 @@ export function limiterContract(
 
       test("is measured on its clients", () => {
         expect(all.length).toBeGreaterThan(0);
-        for (const target of all) expect(target).toMatchObject({ limiter: id, decided_by: "library" });
+        for (const target of all)
+          expect(target).toMatchObject({ limiter: id, decided_by: isModule ? "module" : "library" });
       });
 
       describe.each(all.map((target) => ({ name: target.text, target })))("$name", ({ target }) => {
@@ -181,6 +187,8 @@ export function limiterContract(
       leavesNothingOpen(setupOf, all);
     });
   }
+  // The process of the tests does not end in the way in which the client removes glide's sockets.
+  afterAll(() => removeGlideSockets(process.pid));
 }
 
 /** Whether it runs a script. */

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { Limits } from "../../src/contract/configuration.js";
 import type { Target } from "../../src/contract/target.js";
 import { limiters } from "../../src/targets/limiters/index.js";
 import { options } from "../../src/targets/options.js";
@@ -53,35 +54,38 @@ export function targetsOf(
   });
 }
 
-export async function openTarget(target: Target, place: StorePlace, limits = LIMITS): Promise<OpenTarget> {
+/** Connects the client and hands it on; it is closed where that fails. */
+async function connected<Result>(
+  target: Target,
+  place: StorePlace,
+  limits: Limits,
+  use: (opened: Pick<OpenTarget, "target" | "description" | "client">, created: Created) => Result,
+): Promise<Result> {
   const description = describeClient(target);
   const client = await description.open(place);
   try {
     const created = await findLimiter(target.limiter).create(client, description, limits);
-    return { ...pairOf(created), target, description, client };
+    return use({ target, description, client }, created);
   } catch (error) {
     await client.close();
     throw error;
   }
 }
+type Created = Awaited<ReturnType<ReturnType<typeof findLimiter>["create"]>>;
+
+export const openTarget = (target: Target, place: StorePlace, limits = LIMITS): Promise<OpenTarget> =>
+  connected(target, place, limits, (opened, created) => ({ ...pairOf(created), ...opened }));
 
 /** A connected client and its limiter, whether that takes one key per call or all of a request. */
-export async function openRequestLimiter(
+export const openRequestLimiter = (
   target: Target,
   place: StorePlace,
   limits = LIMITS,
-): Promise<{ client: OpenClient; limiter: RequestLimiter & LimiterFacts }> {
-  const description = describeClient(target);
-  const client = await description.open(place);
-  try {
-    const created = await findLimiter(target.limiter).create(client, description, limits);
+): Promise<{ client: OpenClient; limiter: RequestLimiter & LimiterFacts }> =>
+  connected(target, place, limits, ({ client }, created) => {
     if (!created) throw new Error(`${target.text} limits nothing`);
     return { client, limiter: asRequestLimiter(created) };
-  } catch (error) {
-    await client.close();
-    throw error;
-  }
-}
+  });
 
 /** Opens the targets, runs `work`, and always closes them. */
 export async function withOpenTargets<Result>(
@@ -137,7 +141,7 @@ export function useInChildProcess(
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A process that something keeps alive is a failure and must not stay.
-    timeout: 60_000,
+    timeout: 240_000,
     killSignal: "SIGKILL",
   });
   child.on("message", () => {

@@ -6,7 +6,6 @@ import type { Target } from "../../src/contract/target.js";
 import { findStore } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
 import type { Decision } from "../../src/targets/types.js";
-import { LONG, type Need, needs } from "../helpers/needs.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,
@@ -27,15 +26,8 @@ export const turns = (times: number): string[] => Array.from({ length: times }, 
 /** Where limiters that clients have by an option are tried. */
 export const LIMITER_STORES = [
   ["valkey", "standalone"],
-  ["redis", "standalone"],
   ["valkey", "cluster"],
 ] as const;
-
-/** Of a suite on a kind of store. Clients meet the same protocol on Redis: `npm test` tries them on Valkey. */
-export function onKind(kind: StoreKind, ...more: readonly Need[]): { tags: string[]; skip: boolean } {
-  const { tags, skip } = needs([...more, kind]);
-  return { tags: [...tags, ...(kind === "redis" ? LONG.tags : [])], skip };
-}
 
 /** A store for all tests of a suite, empty before each. @param more arguments of its program */
 export function storeForSuite(
@@ -59,7 +51,7 @@ export async function readingsOf(
 ): Promise<StoreReading[]> {
   const session = await findEngine("resp").connect(place.nodes, {});
   try {
-    await session.ready("standalone", Date.now() + 10_000);
+    await session.ready("standalone", Date.now() + 120_000);
     return await session.read(findStore(place.store), decisionCommands);
   } finally {
     session.close();

@@ -7,14 +7,12 @@ import { StoreSetup } from "./store-setup.js";
 /**
  * The part of the contract of clients about a store that is missing, starting, or not answering. One kind of store is
  * enough.
- * @param more arguments of the store's program
  */
 export function unavailableStoreContract(
   id: string,
   kind: StoreKind,
   topologies: readonly string[],
   variants: string[],
-  more: readonly string[] = [],
 ): void {
   const plain = (topology: string): Target => {
     const [target] = targetsOf(id, kind, topology, variants);
@@ -25,7 +23,7 @@ export function unavailableStoreContract(
   // These tests mostly wait, so they run concurrently, each on its own store.
   describe.concurrent("waits a limited time", () => {
     const ownSetup = async (topology: string, { onTestFinished }: TestContext) => {
-      const setup = await StoreSetup.start(kind, topology, more);
+      const setup = await StoreSetup.start(kind, topology);
       // Also after a time-out of the test.
       onTestFinished(() => setup.stop());
       return setup;

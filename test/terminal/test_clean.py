@@ -7,6 +7,8 @@ import pytest
 
 from terminal import CTRL_C, ENTER, Terminal
 
+pytestmark = pytest.mark.long
+
 
 def left_behind(home: Path) -> tuple[Path, Path]:
     """A lease of a campaign whose process is dead, and the folder that it names."""
@@ -22,7 +24,7 @@ def left_behind(home: Path) -> tuple[Path, Path]:
     return work, lease
 
 
-@pytest.mark.parametrize("answer", ["n" + ENTER, ENTER, "maybe" + ENTER, CTRL_C])
+@pytest.mark.parametrize("answer", [ENTER, "maybe" + ENTER, CTRL_C])
 def test_only_a_yes_removes(tmp_path: Path, answer: str) -> None:
     work, lease = left_behind(tmp_path)
     with Terminal(tmp_path, "clean") as clean:

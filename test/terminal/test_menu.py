@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def results(home: Path) -> list[Path]:
     return sorted((home / "results").glob("[0-9]*/*_run*.json"))
 
 
+@pytest.mark.long
 def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
@@ -91,6 +93,7 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
         assert manifest["command"] in menu.history.replace(" \\\n ", "")
 
 
+@pytest.mark.long
 def test_escape_goes_back_and_keeps_the_answers(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
@@ -107,6 +110,7 @@ def test_escape_goes_back_and_keeps_the_answers(tmp_path: Path) -> None:
         assert menu.exit_code() == 130
 
 
+@pytest.mark.long
 def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
@@ -132,7 +136,7 @@ def test_a_plan_that_cannot_be_run_is_told_and_can_be_changed(tmp_path: Path) ->
         assert menu.exit_code() == 130
 
 
-@pytest.mark.parametrize("columns", [80, 0])
+@pytest.mark.parametrize("columns", [80, pytest.param(0, marks=pytest.mark.long)])
 def test_the_plan_fits_80_columns(tmp_path: Path, columns: int) -> None:
     with Terminal(tmp_path, "run", rows=24, columns=columns) as menu:
         to_the_last_question(menu)
@@ -150,6 +154,7 @@ def test_the_plan_fits_80_columns(tmp_path: Path, columns: int) -> None:
         assert menu.exit_code() == 130
 
 
+@pytest.mark.long
 def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         to_the_last_question(menu)
@@ -169,6 +174,7 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         assert menu.exit_code() == 130
 
 
+@pytest.mark.long
 def test_the_promises_of_the_chosen_targets_can_be_checked_instead(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
@@ -190,6 +196,7 @@ def test_the_promises_of_the_chosen_targets_can_be_checked_instead(tmp_path: Pat
     assert list((tmp_path / "results" / "audits").iterdir())
 
 
+@pytest.mark.long
 def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tmp_path: Path) -> None:
     engine = SlowEngine(tmp_path)
     engine.release()
@@ -222,6 +229,7 @@ CRASH = "process.on('SIGUSR2', () => { throw new Error('a crash'); })"
 
 
 # [R-menu-1]
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGUSR2, 1)],
@@ -253,6 +261,7 @@ def lock(home: Path) -> None:
     (state / "lock.json").write_text(json.dumps(owner))
 
 
+@pytest.mark.long
 def test_a_campaign_that_began_while_the_menu_asked_is_told_with_the_plan(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         to_the_last_question(menu)
@@ -263,42 +272,46 @@ def test_a_campaign_that_began_while_the_menu_asked_is_told_with_the_plan(tmp_pa
         assert menu.exit_code() == 130
 
 
-def test_another_campaign_is_told_before_anything_is_asked(tmp_path: Path) -> None:
-    lock(tmp_path)
-    with Terminal(tmp_path, "run") as menu:
-        assert menu.exit_code() == 3
-        assert "campaign 20260102_030405 is running" in menu.text
-        assert "Which clients?" not in menu.transcript
-
-
-def test_a_machine_that_is_not_fit_is_told_before_anything_is_asked(tmp_path: Path) -> None:
-    programs = tmp_path / "programs"
+def unfit_python(home: Path) -> dict[str, str]:
+    programs = home / "programs"
     programs.mkdir()
     python = programs / "python3"
     python.write_text("#!/bin/sh\nexit 1\n")
     python.chmod(0o755)
-    with Terminal(tmp_path, "run", env={"PATH": f"{programs}:{os.environ['PATH']}"}) as menu:
-        assert menu.exit_code() == 3
-        assert "no campaign can start on this machine: python:" in menu.text
-        assert "install version 3.11 or newer" in menu.text.replace("\n", "")
+    return {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+def no_results(home: Path) -> dict[str, str]:
+    (home / "results").write_text("a file")
+    return {}
+
+
+def another_campaign(home: Path) -> dict[str, str]:
+    lock(home)
+    return {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("prepare", "code", "told"),
+    [
+        (another_campaign, 3, "20260102_030405"),
+        (unfit_python, 3, "install version 3.11 or newer"),
+        (no_results, 3, "/results cannot be written"),
+        (lambda _: {"RATE_LIMIT_POINTS": "many"}, 2, "RATE_LIMIT_POINTS"),
+    ],
+    ids=["campaign", "python", "results", "variable"],
+)
+def test_what_stands_in_the_way_is_told_before_anything_is_asked(
+    tmp_path: Path, prepare: Callable[[Path], dict[str, str]], code: int, told: str
+) -> None:
+    with Terminal(tmp_path, "run", env=prepare(tmp_path)) as menu:
+        assert menu.exit_code() == code
+        assert told in menu.text.replace("\n", "")
         assert "Which clients?" not in menu.transcript
 
 
-def test_results_that_cannot_be_written_are_told_before_anything_is_asked(tmp_path: Path) -> None:
-    (tmp_path / "results").write_text("a file")
-    with Terminal(tmp_path, "run") as menu:
-        assert menu.exit_code() == 3
-        assert f"results folder {tmp_path}/results cannot be written" in menu.text.replace("\n", "")
-        assert "Which clients?" not in menu.transcript
-
-
-def test_a_wrong_variable_is_told_before_anything_is_asked(tmp_path: Path) -> None:
-    with Terminal(tmp_path, "run", env={"RATE_LIMIT_POINTS": "many"}) as menu:
-        assert menu.exit_code() == 2
-        assert "RATE_LIMIT_POINTS" in menu.text
-        assert "Which clients?" not in menu.transcript
-
-
+@pytest.mark.long
 def test_legacy_asks_three_plain_questions_until_the_answers_are_good(tmp_path: Path) -> None:
     with Terminal(
         tmp_path, "run", "--legacy", "--clients", "none", "--dry-run", "--runtime", "local"
@@ -319,20 +332,7 @@ def test_legacy_asks_three_plain_questions_until_the_answers_are_good(tmp_path: 
         assert not results(tmp_path)
 
 
-def test_legacy_asks_nothing_where_a_flag_is_wrong(tmp_path: Path) -> None:
-    with Terminal(tmp_path, "run", "--legacy", "--runs", "none") as prompts:
-        assert prompts.exit_code() == 2
-        assert "--runs" in prompts.text
-        assert "Duration" not in prompts.text
-
-
-def test_flags_without_clients_mention_the_menu(tmp_path: Path) -> None:
-    with Terminal(tmp_path, "run", "--runs", "3") as refused:
-        assert refused.exit_code() == 2
-        assert "--clients is missing" in refused.text
-        assert "run it without flags to get the menu" in refused.text.replace("\n", "")
-
-
+@pytest.mark.long
 def test_legacy_ends_with_its_input(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run", "--legacy") as prompts:
         prompts.wait_for("Duration")

@@ -21,10 +21,11 @@ def measured(home: Path) -> list[Path]:
     return sorted((home / "results root").glob("[0-9]*/*_run*.json"))
 
 
-@pytest.mark.parametrize("columns", [80, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("columns", [80, 40])
 def test_a_campaign_is_seen_live_and_ends_with_its_figures(tmp_path: Path, columns: int) -> None:
     with campaign(
-        tmp_path, 24, columns, "--warmup", "1", "--duration-mode", "custom:4", NO_COLOR="1"
+        tmp_path, 24, columns, "--warmup", "1", "--duration-mode", "custom:3", NO_COLOR="1"
     ) as terminal:
         terminal.wait_for("busy", "requests/s", "0/2 runs")
         live = " ".join(terminal.text.split())
@@ -33,7 +34,7 @@ def test_a_campaign_is_seen_live_and_ends_with_its_figures(tmp_path: Path, colum
             r"\[#*-+\]",
             r"\d+ s left \(until \d\d:\d\d\)",
             r"none, light, realistic, 8 connections, run 1 of 2",
-            r"measure \[#*-*\] [0-4] of 4 s",
+            r"measure \[#*-*\] [0-3] of 3 s",
             r"[1-9]\d* requests/s p99 \d+\.\d\d ms 0\.0 % limited generator \d+ % busy",
         ]:
             assert re.search(part, live), f"{part} is not on the screen:\n{terminal.text}"
@@ -57,6 +58,7 @@ def test_a_campaign_is_seen_live_and_ends_with_its_figures(tmp_path: Path, colum
         assert f"{folder}/benchmark.log" in unbroken
 
 
+@pytest.mark.long
 def test_a_resize_leaves_one_whole_frame(tmp_path: Path) -> None:
     with campaign(tmp_path, 24, 100, "--warmup", "30") as terminal:
         terminal.wait_for("warm-up")
@@ -69,9 +71,8 @@ def test_a_resize_leaves_one_whole_frame(tmp_path: Path) -> None:
         assert terminal.exit_code() == 130
 
 
-@pytest.mark.parametrize("columns", [80, pytest.param(40, marks=pytest.mark.long)])
-def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, columns: int) -> None:
-    with campaign(tmp_path, 40, columns, "--warmup", "3", "--duration-mode", "custom:1") as terminal:
+def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path) -> None:
+    with campaign(tmp_path, 40, 80, "--warmup", "3", "--duration-mode", "custom:1") as terminal:
         terminal.wait_for("run 2 of 2", "warm-up")
         assert terminal.cursor_hidden()
         terminal.send(CTRL_C)
@@ -86,6 +87,7 @@ def test_ctrl_c_gives_the_cursor_back_and_says_what_is_kept(tmp_path: Path, colu
         assert statuses == ["measured", "aborted"]
 
 
+@pytest.mark.long
 def test_a_second_ctrl_c_ends_at_once_and_gives_the_cursor_back(tmp_path: Path) -> None:
     with campaign(tmp_path, 24, 80, "--warmup", "30") as terminal:
         terminal.wait_for("warm-up")

@@ -61,10 +61,7 @@ test("CI takes a package that does not admit its Node.js for an error", () => {
   expect(installs.map(({ run }) => run)).toEqual(["npm ci --ignore-scripts --engine-strict"]);
 });
 
-test("the package says where it comes from, and a release says it of the repository that makes it", () => {
-  const { repository, homepage, bugs } = own;
-  const [, web] = /^git\+(https:\/\/github\.com\/[\w.-]+\/ratelimit-bench)\.git$/.exec(repository.url) ?? [];
-  expect({ homepage, bugs }).toEqual({ homepage: `${web}#readme`, bugs: { url: `${web}/issues` } });
+test("a release names the repository that makes it", () => {
   const folder = newFolder();
   mkdirSync(join(folder, "scripts/ci"), { recursive: true });
   for (const name of ["package.json", "scripts/ci/common.sh", "scripts/ci/name-repository.sh"])

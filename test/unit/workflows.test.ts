@@ -13,11 +13,6 @@ const files = [
   { file: action.file, text: action.text, steps: action.runs.steps },
 ];
 
-test("all that the project promises are there", () => {
-  const names = workflows.map(({ file }) => file.replace(/.*\//, ""));
-  expect(names).toEqual(expect.arrayContaining(["benchmark.yml", "ci.yml", "pages.yml", "release.yml"]));
-});
-
 describe.each(workflows)("$file", ({ permissions, concurrency, jobs }) => {
   test("may write nothing by default, ends some time, and not twice at once", () => {
     expect(Object.values(permissions ?? { all: "write" })).not.toContain("write");
@@ -48,14 +43,11 @@ describe.each(files)("$file", ({ text, steps }) => {
   });
 });
 
-test("one action is used in one version", () => {
-  const uses = files.flatMap(({ steps }) => steps.flatMap(({ uses: used }) => (used ? [used] : [])));
-  const versions = new Map<string, Set<string>>();
-  for (const used of uses) {
-    const [name = "", version = ""] = used.split("@");
-    versions.set(name, (versions.get(name) ?? new Set()).add(version));
-  }
-  for (const [name, all] of versions) expect([...all], name).toHaveLength(1);
+test("the job that reads results for the pages can write nothing, and deploys nothing", () => {
+  const reading = workflows
+    .flatMap(({ jobs }) => Object.values(jobs))
+    .filter(({ steps }) => steps.some(({ run }) => run?.includes("report pages")));
+  expect(reading.map(({ permissions }) => permissions)).toEqual([{ actions: "read", contents: "read" }]);
 });
 
 test("every input of the action has a meaning, and all but the target a default", () => {

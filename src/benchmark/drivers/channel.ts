@@ -13,7 +13,6 @@ export interface Channel {
   close(): void;
 }
 
-/** Events of a channel. */
 export interface ChannelListener {
   /** The channel is connected and idle. */
   ready(): void;
@@ -23,5 +22,4 @@ export interface ChannelListener {
   lost(): void;
 }
 
-/** Opens channel number `index`. */
 export type OpenChannel = (index: number, listener: ChannelListener) => Channel;

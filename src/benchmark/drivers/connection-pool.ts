@@ -89,7 +89,6 @@ export class ConnectionPool {
     return false;
   }
 
-  /** Number of requests in flight. */
   get inFlight(): number {
     return this.#inFlight;
   }

@@ -62,7 +62,6 @@ export interface Driver {
   codeText(code: number): string;
   /** Named in messages, e.g. `127.0.0.1:3001`. */
   endpoint(spec: GeneratorRunSpec): string;
-  /** Versions of the libraries that make the load. */
   versions(): { autocannon?: string };
   /**
    * @param plugins for a driver that needs more of them than traffic, which is registered already

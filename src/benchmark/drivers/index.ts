@@ -8,5 +8,4 @@ const drivers: Readonly<Record<DriverLayer, () => Promise<Driver>>> = {
   limiter: async () => (await import("./limiter/driver.js")).limiterDriver,
 };
 
-/** The driver that enters at this layer. */
 export const loadDriver = (layer: DriverLayer): Promise<Driver> => drivers[layer]();

@@ -15,7 +15,7 @@ export interface Consumers {
   versions: Partial<MeasuredResult["versions"]>;
   /** Absent without a limiter. */
   limits?: Limits;
-  /** Of the limiter, where its target declares it. */
+  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm;
   /** The counters of each, in the order of `facts`. */
   read(): Promise<Usage[]>;

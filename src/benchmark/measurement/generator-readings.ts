@@ -9,7 +9,6 @@ import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 import { garbageCollectorFor } from "./garbage.js";
 
-/** The role of a generator. */
 export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
   roleId("generator", (share?.index ?? 0) + 1);
 

@@ -66,7 +66,7 @@ const together = (at_ms: number, each: readonly ServerSample[]): ServerSample =>
 export class ServerMonitor {
   /** All servers together. */
   readonly samples: ServerSample[] = [];
-  /** Of each server, in order. */
+  /** One entry for each server, in order. */
   readonly samplesByServer: ServerSample[][];
   readonly failures: string[] = [];
   readonly #bases: readonly string[];

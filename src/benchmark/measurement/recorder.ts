@@ -5,7 +5,6 @@ import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
 import { SliceRecorder } from "./slices.js";
 
-/** Length of a sample's interval. */
 export const SAMPLE_MS = 1000;
 
 /** One interval of a worker's window. */

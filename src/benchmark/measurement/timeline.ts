@@ -32,7 +32,6 @@ export class AnswerLog {
   }
 }
 
-/** What one worker recorded in its window. */
 export interface WorkerTimeline {
   slices: Slices;
   timeline_slices: TimelineSlices;
@@ -57,7 +56,6 @@ export function latenciesBySlice(
   return found;
 }
 
-/** The timeline of a window, of all workers together. */
 export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const more = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));

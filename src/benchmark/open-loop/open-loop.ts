@@ -35,7 +35,6 @@ class ScheduleRun {
   closes_ms: number;
   /** The next send; not below `closes_ms` once there is none. */
   due_ms: number;
-  /** Number of sends that are done. */
   done = 0;
   /** Sends wait for a free connection. */
   isStarved = false;

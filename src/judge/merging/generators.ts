@@ -132,7 +132,7 @@ function timelineOf(
   });
 }
 
-/** Of all together: to add a histogram takes a fraction of the time that it takes to go through its values. */
+/** The sum of all: to add a histogram takes a fraction of the time that it takes to go through its values. */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
   if (merged.totalCount === 0) return [];

@@ -1,7 +1,6 @@
 import { sum } from "../../contract/numbers.js";
 import type { Slices } from "../../contract/result.js";
 
-/** Length of a slice. */
 export const SLICE_MS = 100;
 
 /** Columns of a result's slices. */

@@ -18,7 +18,6 @@ export class Answers {
     return new Answers(this.all.filter((each) => each.group === group));
   }
 
-  /** Both together. */
   with(others: Answers): Answers {
     return new Answers([...this.all, ...others.all]);
   }

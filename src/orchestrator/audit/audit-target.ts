@@ -4,9 +4,9 @@ import { BenchError, messageOf } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
 import type { Target } from "../../contract/target.js";
 import { unsupportedLimits } from "../../targets/resolve.js";
-import { PartFailed } from "../run/part-supervisor.js";
+import { PartFailed, type PartPlace } from "../run/part-supervisor.js";
 import { NotChecked } from "./answers.js";
-import { AuditedSystem, type SystemPlace, type SystemSettings } from "./audited-system.js";
+import { AuditedSystem, type SystemSettings } from "./audited-system.js";
 import type { Check, LimitsId } from "./check.js";
 
 /** Limits to try, the first that a target can keep: two seconds leave room for a busy machine. */
@@ -36,7 +36,6 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
 
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
 
-/** Reports each finding as it is made. */
 export interface TargetListener {
   check(check: Check): void;
   finding(finding: Finding): void;
@@ -45,7 +44,7 @@ export interface TargetListener {
 /** Makes the checks of one target. A check that fails does not keep the others from being made. */
 export async function auditTarget(
   settings: Omit<SystemSettings, "limits">,
-  place: SystemPlace,
+  place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
 ): Promise<AuditedTarget> {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import {
   AUDIT_SCHEMA,
@@ -11,26 +10,18 @@ import {
 } from "../../contract/audit.js";
 import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import type { Target } from "../../contract/target.js";
-import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { type Availability, resolveTarget } from "../../targets/resolve.js";
-import { openRuntimeFor } from "../campaign/campaign.js";
-import {
-  createCampaignFolder,
-  requireResultsRoot,
-  timestamp,
-  writeAtomically,
-} from "../files/results-folder.js";
-import { removeLeftovers } from "../host/leftovers.js";
+import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
+import { harnessVersion } from "../host/machine.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
-import { ensureVersions, versionsOfTargets } from "../host/versions.js";
+import { versionsOfTargets } from "../host/versions.js";
 import { abortable } from "../ownership/abort.js";
-import { Lease } from "../ownership/lease.js";
-import { acquireLock } from "../ownership/state-folder.js";
+import type { Lease } from "../ownership/lease.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { moduleFiles } from "../run/module-files.js";
-import { availability, requireUsablePlacement } from "../run/open-runtime.js";
+import { endCode, type OpeningContext, withLease, withRuntime } from "../run/opening.js";
 import { registerPlugins } from "../run/plugins.js";
 import { targetTexts } from "../run/target-texts.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
@@ -41,13 +32,6 @@ import type { Check } from "./check.js";
 const AUDITS = "audits";
 export const AUDIT_FILE = "audit.json";
 export const AUDIT_MARKDOWN = "audit.md";
-
-/** What an audit uses besides its request. */
-export interface AuditContext {
-  packageFolder: string;
-  eventLog: EventLog;
-  signal: AbortSignal;
-}
 
 export interface AuditEnd {
   exitCode: ExitCode;
@@ -62,54 +46,31 @@ export interface AuditEnd {
 export async function runAudit(
   request: Request,
   checks: readonly Check[],
-  context: AuditContext,
+  context: OpeningContext,
 ): Promise<AuditEnd> {
-  const { packageFolder, eventLog, signal } = context;
+  const { eventLog, signal } = context;
   const plugins = await registerPlugins(request.plugins);
   const asked = targetTexts(request);
   // Report errors of the request before anything is built or started.
   resolveTargets(asked, () => true);
   const root = join(request.output, AUDITS);
-  await abortable(signal, requireResultsRoot(root));
-  await requireUsablePlacement(request);
-  for (const notice of request.notices) eventLog.warn(notice);
-  for (const line of await removeLeftovers()) eventLog.warn(line);
-  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
-  const name = timestamp(new Date());
-  const release = request.allowParallel ? async () => {} : await acquireLock(name);
-  try {
-    const lease = await Lease.open(name);
-    const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
-    try {
-      const versions = await ensureVersions(versionsOfTargets(measurable(asked)), {
-        signal,
-        holdProcess: python.holdProcess,
-        onSetupStep: (text) => eventLog.setUp(text),
-      });
-      const opening = { packageFolder, eventLog, signal, plugins, lease, python };
-      // A store that was killed is started again at its address.
-      const { runtime, choice } = await openRuntimeFor(request, versions, opening, { keepsAddresses: true });
+  return withLease(request, { ...context, plugins }, { root }, async (opened) => {
+    const { lease, python } = opened;
+    const wanted = versionsOfTargets(measurable(asked));
+    // A store that was killed is started again at its address.
+    const end = await withRuntime(request, wanted, opened, true, async ({ runtime, choice, available }) => {
       eventLog.info(choice);
-      try {
-        const found = resolveTargets(asked, (id) => availability(request, runtime, undefined, id));
-        for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
-        for (const note of found.notes) eventLog.info(`note: ${note}`);
-        const folder = await abortable(signal, createCampaignFolder(root, new Date()));
-        await lease.update({ folder });
-        const audit = new AuditRun(request, checks, { runtime, lease, folder, ...context });
-        const document = await audit.run(found);
-        await makeReport(python, folder, eventLog);
-        return { exitCode: exitCodeOf(document), folder };
-      } finally {
-        // Parts that still run would keep the runtime's network from being removed.
-        await lease.releaseAll().finally(() => runtime.close());
-      }
-    } finally {
-      await lease.close();
-    }
-  } finally {
-    await release();
-  }
+      const found = resolveTargets(asked, available());
+      for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
+      for (const note of found.notes) eventLog.info(`note: ${note}`);
+      const folder = await abortable(signal, createCampaignFolder(root, new Date()));
+      await lease.update({ folder });
+      const document = await auditTargets(found, { ...context, request, checks, runtime, lease, folder });
+      await makeReport(python, folder, eventLog);
+      return { exitCode: exitCodeOf(document), folder };
+    });
+    return { ...end, exitCode: endCode(end.exitCode, opened) };
+  });
 }
 
 /** Targets of these texts that can be measured anywhere. */
@@ -153,92 +114,86 @@ function resolveTargets(
   throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
 }
 
-class AuditRun {
-  readonly #request: Request;
-  readonly #checks: readonly Check[];
-  readonly #context: AuditContext & { runtime: Runtime; lease: Lease; folder: string };
-  readonly #startedAt = new Date().toISOString();
+interface AuditContext extends OpeningContext {
+  request: Request;
+  checks: readonly Check[];
+  runtime: Runtime;
+  lease: Lease;
+  folder: string;
+}
 
-  constructor(
-    request: Request,
-    checks: readonly Check[],
-    context: AuditContext & { runtime: Runtime; lease: Lease; folder: string },
-  ) {
-    this.#request = request;
-    this.#checks = checks;
-    this.#context = context;
+/** @returns the document, which is written after each target: an interruption loses only the one under way */
+async function auditTargets(
+  { targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] },
+  context: AuditContext,
+): Promise<Audit> {
+  const { eventLog, folder } = context;
+  const startedAt = new Date().toISOString();
+  const audited: AuditedTarget[] = [];
+  for (const [index, target] of targets.entries()) {
+    eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
+    audited.push(await auditOf(target, context));
+    const text = JSON.stringify(documentOf(audited, skips, startedAt, context), null, 1);
+    await writeAtomically(join(folder, AUDIT_FILE), `${text}\n`);
   }
+  return documentOf(audited, skips, startedAt, context);
+}
 
-  /** @returns the document, which is written after each target: an interruption loses only the one under way */
-  async run({ targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] }): Promise<Audit> {
-    const { eventLog } = this.#context;
-    const audited: AuditedTarget[] = [];
-    for (const [index, target] of targets.entries()) {
-      eventLog.info(`[${index + 1}/${targets.length}] ${target.label}`);
-      audited.push(await this.#audit(target));
-      await this.#save(audited, skips);
-    }
-    return this.#document(audited, skips);
-  }
-
-  #audit(target: Target): Promise<AuditedTarget> {
-    const { runtime, lease, eventLog, signal, folder } = this.#context;
-    const { caps, serviceEnv } = this.#request;
-    const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
-    const stamped = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
-    return abortable(
-      signal,
-      auditTarget(
-        {
-          target,
-          caps: runtime.capsApplied ? mapCaps(caps, (each) => runtime.appliedCaps(each)) : {},
-          modules: moduleFiles(this.#request),
-          serviceEnv: target.service ? serviceEnv[target.service] : undefined,
+function auditOf(
+  target: Target,
+  { request, checks, runtime, lease, eventLog, signal, folder }: AuditContext,
+): Promise<AuditedTarget> {
+  const { caps, serviceEnv } = request;
+  const append = lineLog(join(folder, "audit.log"), (text) => eventLog.warn(text));
+  const stamped = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
+  return abortable(
+    signal,
+    auditTarget(
+      {
+        target,
+        caps: runtime.capsApplied ? mapCaps(caps, (each) => runtime.appliedCaps(each)) : {},
+        modules: moduleFiles(request),
+        serviceEnv: target.service ? serviceEnv[target.service] : undefined,
+      },
+      { runtime, lease, log: (role, line) => stamped(`${role}: ${line}`) },
+      checks,
+      {
+        check: ({ title }) => eventLog.detail(`  ${title}`),
+        finding: (finding) => {
+          // What ended because everything is being stopped is no finding.
+          if (signal.aborted) return;
+          stamped(findingText(finding));
+          if (finding.status === "broken" || finding.status === "failed")
+            eventLog.info(`  ${findingText(finding)}`);
+          else eventLog.detail(`  ${findingText(finding)}`);
         },
-        { runtime, lease, log: (role, line) => stamped(`${role}: ${line}`) },
-        this.#checks,
-        {
-          check: ({ title }) => eventLog.detail(`  ${title}`),
-          finding: (finding) => {
-            // What ended because everything is being stopped is no finding.
-            if (signal.aborted) return;
-            stamped(findingText(finding));
-            if (finding.status === "broken" || finding.status === "failed")
-              eventLog.info(`  ${findingText(finding)}`);
-            else eventLog.detail(`  ${findingText(finding)}`);
-          },
-        },
-      ),
-    );
-  }
+      },
+    ),
+  );
+}
 
-  #document(targets: readonly AuditedTarget[], skips: readonly Skip[]): Audit {
-    const { packageFolder, runtime, folder } = this.#context;
-    const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
-      version: string;
-    };
-    return {
-      schema: AUDIT_SCHEMA,
-      schema_version: AUDIT_SCHEMA_VERSION,
-      audit: basename(folder),
-      started_at: this.#startedAt,
-      finished_at: new Date().toISOString(),
-      command: this.#request.command,
-      runtime: runtime.id,
-      harness: version,
-      node: process.versions.node,
-      programs: programsOf(targets, runtime),
-      checks: this.#checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
-      targets: [...targets],
-      skips: [...skips],
-      counts: countsOf(targets),
-    };
-  }
-
-  async #save(targets: readonly AuditedTarget[], skips: readonly Skip[]): Promise<void> {
-    const text = `${JSON.stringify(this.#document(targets, skips), null, 1)}\n`;
-    await writeAtomically(join(this.#context.folder, AUDIT_FILE), text);
-  }
+function documentOf(
+  targets: readonly AuditedTarget[],
+  skips: readonly Skip[],
+  startedAt: string,
+  { request, checks, packageFolder, runtime, folder }: AuditContext,
+): Audit {
+  return {
+    schema: AUDIT_SCHEMA,
+    schema_version: AUDIT_SCHEMA_VERSION,
+    audit: basename(folder),
+    started_at: startedAt,
+    finished_at: new Date().toISOString(),
+    command: request.command,
+    runtime: runtime.id,
+    harness: harnessVersion(packageFolder),
+    node: process.versions.node,
+    programs: programsOf(targets, runtime),
+    checks: checks.map(({ id, title, promise, matters }) => ({ id, title, promise, matters })),
+    targets: [...targets],
+    skips: [...skips],
+    counts: countsOf(targets),
+  };
 }
 
 function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record<string, string> {
@@ -251,7 +206,6 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
   );
 }
 
-/** Number of findings by what became of the check. */
 export function countsOf(targets: readonly AuditedTarget[]): Audit["counts"] {
   const findings = targets.flatMap((target) => target.findings);
   return Object.fromEntries(

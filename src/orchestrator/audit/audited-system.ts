@@ -3,14 +3,19 @@ import type { Configuration, KindCaps, Limits } from "../../contract/configurati
 import type { FaultAction } from "../../contract/faults.js";
 import { type RequestGroup, type SenderRequest, senderReportSchema } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { RunningPart } from "../../runtimes/types.js";
 import { describeClient, findLimiter } from "../../targets/resolve.js";
 import type { ClientDescription, LimiterDescription } from "../../targets/types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
-import type { Lease } from "../ownership/lease.js";
 import { actions } from "../run/faults/actions.js";
 import { keyPrefixOf, layoutOf, SENDER, senderRole } from "../run/layout.js";
-import { PartFailed, PartSupervisor, type RunningRole } from "../run/part-supervisor.js";
+import {
+  PartFailed,
+  type PartPlace,
+  type PartSupervisor,
+  type RunningRole,
+  withParts,
+} from "../run/part-supervisor.js";
 import { type RunStore, storeOf } from "../run/store.js";
 import { Answers } from "./answers.js";
 import { crossesEdge, hasAlignedWindows } from "./expected.js";
@@ -28,13 +33,6 @@ export interface SystemSettings {
   serviceEnv: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where systems are started. */
-export interface SystemPlace {
-  runtime: Runtime;
-  lease: Lease;
-  log(role: string, line: string): void;
-}
-
 /** The configuration of a run that has no load: the checks send what they need. */
 const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): Configuration => ({
   layer: "server",
@@ -49,6 +47,14 @@ const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): 
   caps,
 });
 
+interface StartedSystem {
+  supervisor: PartSupervisor;
+  store: RunStore;
+  servers: readonly RunningRole[];
+  sender: RunningPart;
+  restart: (part: RunningPart) => Promise<void>;
+}
+
 /** A target's store, service, servers and sender, started for checks. */
 export class AuditedSystem {
   readonly target: Target;
@@ -57,41 +63,25 @@ export class AuditedSystem {
   readonly limiter: LimiterDescription;
   readonly store: RunStore;
   readonly keyPrefix: string;
-  readonly #supervisor: PartSupervisor;
-  readonly #sender: RunningPart;
-  readonly #servers: readonly RunningRole[];
-  readonly #restart: (part: RunningPart) => Promise<void>;
+  readonly #started: StartedSystem;
   readonly #nonce: string;
   #keys = 0;
 
-  private constructor(
-    { target, limits }: SystemSettings,
-    started: {
-      nonce: string;
-      supervisor: PartSupervisor;
-      store: RunStore;
-      servers: readonly RunningRole[];
-      sender: RunningPart;
-      restart: (part: RunningPart) => Promise<void>;
-    },
-  ) {
+  private constructor({ target, limits }: SystemSettings, nonce: string, started: StartedSystem) {
     this.target = target;
     this.limits = limits;
     this.client = describeClient(target);
     this.limiter = findLimiter(target.limiter);
     this.store = started.store;
-    this.keyPrefix = keyPrefixOf({ runNonce: started.nonce });
-    this.#supervisor = started.supervisor;
-    this.#servers = started.servers;
-    this.#sender = started.sender;
-    this.#restart = started.restart;
-    this.#nonce = started.nonce.slice(0, 6);
+    this.keyPrefix = keyPrefixOf({ runNonce: nonce });
+    this.#started = started;
+    this.#nonce = nonce.slice(0, 6);
   }
 
   /** Starts all parts, and stops them whatever happens. */
   static async use<Value>(
     settings: SystemSettings,
-    { runtime, lease, log }: SystemPlace,
+    place: PartPlace,
     work: (system: AuditedSystem) => Promise<Value>,
   ): Promise<Value> {
     const nonce = randomBytes(12).toString("hex");
@@ -104,16 +94,8 @@ export class AuditedSystem {
       caps: settings.caps,
       modules: settings.modules,
     };
-    const parts: RunningPart[] = [];
-    const start = async (part: Part): Promise<RunningPart> => {
-      const running = await lease.start(runtime, part);
-      parts.push(running);
-      running.onLine((line) => log(part.role, line));
-      return running;
-    };
-    try {
-      const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
-      const supervisor = new PartSupervisor([...roles, senderRole], start);
+    const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
+    return withParts([...roles, senderRole], place, async ({ supervisor }) => {
       const store = storeOf(run, supervisor);
       await store.open();
       const servers = await supervisor.start("server");
@@ -121,19 +103,11 @@ export class AuditedSystem {
       if (!sender) throw new Error("the layout has no sender");
       // From here on a failure is the target's.
       await store.readBefore();
-      return await work(
-        new AuditedSystem(settings, {
-          nonce,
-          supervisor,
-          store,
-          servers,
-          sender: sender.part,
-          restart: (part) => lease.restart(part),
-        }),
+      const restart = (part: RunningPart) => place.lease.restart(part);
+      return work(
+        new AuditedSystem(settings, nonce, { supervisor, store, servers, sender: sender.part, restart }),
       );
-    } finally {
-      await lease.release(parts);
-    }
+    });
   }
 
   /** A limiter that names none has fixed windows. */
@@ -146,10 +120,9 @@ export class AuditedSystem {
   }
 
   get serverCount(): number {
-    return this.#servers.length;
+    return this.#started.servers.length;
   }
 
-  /** A key that nobody has used. */
   freshKey(): string {
     this.#keys++;
     return `audit-${this.#nonce}-${this.#keys}`;
@@ -165,7 +138,7 @@ export class AuditedSystem {
     { servers = 1, begin }: { servers?: number; begin?: SenderRequest["begin"] } = {},
   ): Promise<Answers> {
     const request: SenderRequest = {
-      servers: this.#servers.slice(0, servers).map(({ part }) => {
+      servers: this.#started.servers.slice(0, servers).map(({ part }) => {
         const { host, port } = part.address;
         return `http://${host}:${port}`;
       }),
@@ -173,10 +146,10 @@ export class AuditedSystem {
       groups: [...groups],
       timeout_ms: REQUEST_TIMEOUT_MS,
     };
-    const asked = this.#sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
-    const line = await this.#supervisor.waitFor(asked);
+    const asked = this.#started.sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
+    const line = await this.#started.supervisor.waitFor(asked);
     if (line === undefined)
-      throw new PartFailed(SENDER, this.#sender.lastLines().at(-1) ?? "it gave no report");
+      throw new PartFailed(SENDER, this.#started.sender.lastLines().at(-1) ?? "it gave no report");
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
   }
 
@@ -185,12 +158,11 @@ export class AuditedSystem {
    * @returns its undoing, where there is one
    */
   inject(action: FaultAction, role: string): Promise<(() => Promise<void>) | undefined> {
-    const roles = this.#supervisor.roles(role);
-    const targets = { roles, store: this.store, restart: this.#restart };
+    const roles = this.#started.supervisor.roles(role);
+    const targets = { roles, store: this.store, restart: this.#started.restart };
     return actions[action].inject(targets, { action, role, start_s: 0 });
   }
 
-  /** Requests on one key at once. */
   burst(key: string, count: number, servers = 1): Promise<Answers> {
     return this.send([{ after_ms: 0, keys: [key], count }], { servers });
   }

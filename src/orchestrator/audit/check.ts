@@ -1,7 +1,6 @@
 import type { AuditCheck, Finding } from "../../contract/audit.js";
 import type { AuditedSystem } from "./audited-system.js";
 
-/** What a check showed. */
 export type CheckOutcome = Pick<Finding, "promised" | "seen" | "reason" | "notes"> & {
   status: "holds" | "broken" | "skipped";
 };
@@ -23,7 +22,6 @@ export interface Check extends AuditCheck {
 
 export const skipped = (reason: string): CheckOutcome => ({ status: "skipped", reason });
 
-/** The outcome of a check that compares. */
 export const outcomeOf = (
   holds: boolean,
   promised: string,

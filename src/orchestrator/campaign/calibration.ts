@@ -9,7 +9,7 @@ import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
 import { configurationText, rateUnit } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
-/** Of the slowest target's throughput: what is left lets every target work off what piled up during a fault. */
+/** Share of the slowest target's throughput: the rest lets every target work off what piled up during a fault. */
 const SHARE = 0.6;
 /** Measured seconds of each target, and of its warm-up. */
 const WINDOW_S = 5;
@@ -36,7 +36,6 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
 /** A calibration that has not taken place. */
 export const pendingCalibration = (): Calibration => ({ share: SHARE, window_s: WINDOW_S, measured: [] });
 
-/** Says what a calibration will do. */
 export function pendingCalibrationText(plan: Pick<Plan, "configurations">): string {
   const targets = counted(calibrated(plan).length, "target");
   return `the rate is found by calibration before the first run: ${percent(SHARE)} of the slowest throughput of ${targets}, each measured for ${WINDOW_S} s in a closed loop; --rate gives one instead`;
@@ -44,7 +43,6 @@ export function pendingCalibrationText(plan: Pick<Plan, "configurations">): stri
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** What a calibration found, for log and readers. */
 export function calibrationText({ rate_per_second, share, window_s, measured }: Calibration): string {
   const slowest = measured.toSorted((a, b) => a.requests_per_second - b.requests_per_second)[0];
   const found = slowest ? ` (${slowest.name}: ${Math.round(slowest.requests_per_second)}/s)` : "";

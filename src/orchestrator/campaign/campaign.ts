@@ -1,38 +1,24 @@
 import { basename, join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import { EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
+import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
 import { HostSpeedProbe } from "../../machine/host-speed.js";
-import type { LoadedPlugin } from "../../plugins/load.js";
-import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
-import type { InstalledVersions, Runtime, RuntimeOptions } from "../../runtimes/types.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
-import {
-  createCampaignFolder,
-  requireResultsRoot,
-  requireWritable,
-  timestamp,
-  updateLatestLink,
-} from "../files/results-folder.js";
-import { requireFitMachine } from "../host/doctor.js";
+import { createCampaignFolder, requireWritable, updateLatestLink } from "../files/results-folder.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
-import { removeLeftovers } from "../host/leftovers.js";
 import { isOnThisMachine } from "../host/machine.js";
-import type { PythonContext } from "../host/python.js";
-import { ensureVersions, requestedVersions } from "../host/versions.js";
+import { requestedVersions } from "../host/versions.js";
 import { planOf, withExpectedTrials } from "../max-rate/plan.js";
 import { MaxRateSearch } from "../max-rate/search.js";
 import { Aborted, abortable } from "../ownership/abort.js";
-import { Lease } from "../ownership/lease.js";
-import { acquireLock } from "../ownership/state-folder.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
 import { burnInLines } from "../plan/order.js";
-import { type PlanContext, type SelectedConfigurations, selectConfigurations } from "../plan/plan.js";
+import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
@@ -41,11 +27,13 @@ import { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
 import { moduleFiles } from "../run/module-files.js";
 import {
-  availability,
+  endCode,
+  type Opened,
   type OpenedRuntime,
-  openRuntime,
-  requireUsablePlacement,
-} from "../run/open-runtime.js";
+  type OpeningContext,
+  withLease,
+  withRuntime,
+} from "../run/opening.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
 import { executeRun } from "../run/run.js";
@@ -71,210 +59,160 @@ import { CampaignMachines } from "./machines.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { RunLoop } from "./run-loop.js";
 
-/** How a campaign ended. */
 export interface CampaignEnd {
   exitCode: ExitCode;
   /** Absolute path of its results; absent where it ended before it had a folder. */
   folder?: string;
 }
 
-/** What every step of a campaign uses. */
-interface CampaignContext {
-  packageFolder: string;
-  eventLog: EventLog;
-  signal: AbortSignal;
-  foreignLoad: ForeignLoadCheck;
-}
-
 /** Runs a campaign, from the request to the report. @returns the exit code */
-export async function runCampaign(request: Request, context: CampaignContext): Promise<ExitCode> {
-  const { packageFolder, eventLog, signal, foreignLoad } = context;
+export async function runCampaign(
+  request: Request,
+  context: OpeningContext & { foreignLoad: ForeignLoadCheck },
+): Promise<ExitCode> {
+  const { eventLog, foreignLoad } = context;
   foreignLoad.start();
   const plugins = await registerPlugins(request.plugins);
   // Report errors of the request before anything is searched, built or started.
   const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   const requested = existing?.manifest.plan ?? selectConfigurations(request);
-  if (!existing) await abortable(signal, requireResultsRoot(request.output));
-  await requireUsablePlacement(request);
-  if (request.strict) await requireFitMachine(request.runtime, packageFolder);
-  for (const notice of request.notices) eventLog.warn(notice);
-  for (const line of await removeLeftovers()) eventLog.warn(line);
-  // The report needs Python: find out before hours of measuring, not after them.
-  await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
-  const name = existing?.manifest.campaign ?? timestamp(new Date());
-  const release = request.allowParallel ? async () => {} : await acquireLock(name);
-  try {
-    const lease = await Lease.open(name);
-    const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
-    try {
-      const completedRuns = existing
-        ? await openExistingCampaign(existing, lease, eventLog)
-        : NO_COMPLETED_RUNS;
-      const left: string[] = [];
-      const measureContext = { ...context, plugins, lease, python, left };
-      const outcome =
-        existing && isComplete(existing, completedRuns)
-          ? await finishCompleteCampaign(existing, completedRuns, eventLog)
-          : await measure(request, requested, existing, completedRuns, measureContext).catch(
-              async (error) => {
-                if (error instanceof Aborted) await reportInterrupted(error, python, eventLog);
-                throw error;
-              },
-            );
-      const code = await buildFinalReport(outcome, python, eventLog);
-      return code === EXIT.done && left.length > 0 ? EXIT.environment : code;
-    } finally {
-      await lease.close();
-    }
-  } finally {
-    await release();
-  }
+  const place = existing ? { name: existing.manifest.campaign } : { root: request.output };
+  return withLease(request, { ...context, plugins }, place, async (opened) => {
+    const shared = { ...opened, foreignLoad, began: new Date() };
+    const completedRuns = existing
+      ? await openExistingCampaign(existing, opened.lease, eventLog)
+      : NO_COMPLETED_RUNS;
+    const outcome =
+      existing && isComplete(existing, completedRuns)
+        ? await finishCompleteCampaign(existing, completedRuns, eventLog)
+        : await withRuntime(request, requestedVersions(requested), opened, hasFaults(request), (found) =>
+            measure(request, existing, completedRuns, { ...shared, ...found }),
+          ).catch(async (error) => {
+            if (error instanceof Aborted) await reportInterrupted(error, opened.python, eventLog);
+            throw error;
+          });
+    return endCode(await buildFinalReport(outcome, opened.python, eventLog), opened);
+  });
 }
 
 const hasFaults = ({ faults }: Request): boolean => faults.some((each) => each.length > 0);
 
-/** What the measuring steps use besides. */
-interface MeasureContext extends CampaignContext {
-  plugins: readonly LoadedPlugin[];
-  lease: Lease;
-  python: PythonContext;
-  /** Gets a line for what the runtime could not remove. */
-  left?: string[];
+interface OpenedPlanContext extends PlanContext {
+  external: ExternalStore | undefined;
 }
 
-/** Opens the runtime, measures the runs of the plan that are missing, and stops everything that was started. */
+interface MeasureContext extends Opened, OpenedRuntime {
+  foreignLoad: ForeignLoadCheck;
+  began: Date;
+}
+
+/** Measures the runs of the plan that are missing. */
 async function measure(
   asked: Request,
-  requested: Pick<SelectedConfigurations, "configurations">,
   existing: ExistingCampaign | undefined,
   { completed }: CompletedRuns,
   context: MeasureContext,
 ): Promise<CampaignOutcome> {
   const { packageFolder, eventLog, signal, foreignLoad, lease, python } = context;
+  const { began, runtime, choice, versions, available } = context;
   const plugins = context.plugins.map(({ facts }) => facts);
-  const now = new Date();
-  const versions = await ensureVersions(requestedVersions(requested), {
-    signal,
-    holdProcess: python.holdProcess,
-    onSetupStep: (text) => eventLog.setUp(text),
-  });
-  const { runtime, choice } = await openRuntimeFor(asked, versions, context, {
-    keepsAddresses: hasFaults(asked),
-  });
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
+  const external = await discoverStore(asked.storeAccess, runtime);
+  const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
+  const planContext = {
+    available: available(external),
+    caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
+    external,
+    ...(partFaults ? { partFaults } : {}),
+  };
+  const findings = existing ? undefined : await findingsAt(asked, planContext, context);
+  const calibration =
+    asked.calibrates && !existing ? await calibrationAt(asked, planContext, context) : undefined;
+  const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
+  const generator_trials =
+    asked.findsGenerators && !existing ? await generatorsAt(atItsRate, planContext, context) : undefined;
+  const request = generator_trials ? withGenerators(atItsRate, generator_trials.generators) : atItsRate;
+  const planned = () => {
+    const made = planOf(request, { ...planContext, ...(findings && { findings }) });
+    const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
+    const found = generator_trials ? { generator_trials } : {};
+    return withPluginNotes({ ...made, ...found, notes }, context.plugins);
+  };
+  const plan = existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
+  await requireWritable(request.outputFile);
+  const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
+  await lease.update({ folder });
+  eventLog.writeTo(join(folder, "benchmark.log"));
+  const campaign = existing?.manifest.campaign ?? basename(folder);
+  const overheads = await overheadsOf(runtime.id, plan.order);
+  const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
+  const fresh = await startManifest(
+    campaign,
+    request,
+    plan,
+    runtime,
+    external,
+    packageFolder,
+    machines?.described,
+  );
+  if (plugins.length > 0) fresh.plugins = plugins;
+  if (versions) fresh.versions = [...versions.facts];
+  const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
+  const known = new Map(manifest.max_rate?.trials.map(({ file, status }) => [file, status]));
+  const expected = withExpectedTrials(plan, known);
+  announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
+  for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
+  await saveManifest(manifest, folder);
+  const hostSpeed = isOnThisMachine(runtime) ? new HostSpeedProbe() : undefined;
+  // A failure of these must not hide how the campaign ended.
+  const warn = (error: unknown) => eventLog.warn(messageOf(error));
+  const save = () => saveManifest(manifest, folder).catch(warn);
   try {
-    const external = await discoverStore(asked.storeAccess, runtime);
-    const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
-    const planContext = {
-      available: (id: string) => availability(asked, runtime, external, id),
-      caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
-      external,
-      ...(partFaults ? { partFaults } : {}),
-    };
-    const findings = existing ? undefined : await findingsAt(asked, planContext, runtime, context);
-    const calibration =
-      asked.calibrates && !existing
-        ? await calibrationAt(asked, planContext, runtime, external, context)
-        : undefined;
-    const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
-    const generator_trials =
-      asked.findsGenerators && !existing
-        ? await generatorsAt(atItsRate, planContext, runtime, external, context)
-        : undefined;
-    const request = generator_trials ? withGenerators(atItsRate, generator_trials.generators) : atItsRate;
-    const planned = () => {
-      const made = planOf(request, { ...planContext, ...(findings && { findings }) });
-      const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
-      const found = generator_trials ? { generator_trials } : {};
-      return withPluginNotes({ ...made, ...found, notes }, context.plugins);
-    };
-    const plan =
-      existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
-    await requireWritable(request.outputFile);
-    const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, now)));
-    await lease.update({ folder });
-    eventLog.writeTo(join(folder, "benchmark.log"));
-    const campaign = existing?.manifest.campaign ?? basename(folder);
-    const overheads = await overheadsOf(runtime.id, plan.order);
-    const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
-    const fresh = await startManifest(
-      campaign,
-      request,
-      plan,
-      runtime,
-      external,
-      packageFolder,
-      machines?.described,
-    );
-    if (plugins.length > 0) fresh.plugins = plugins;
-    if (versions) fresh.versions = [...versions.facts];
-    const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-    const known = new Map(manifest.max_rate?.trials.map(({ file, status }) => [file, status]));
-    const expected = withExpectedTrials(plan, known);
-    announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
-    for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
-    await saveManifest(manifest, folder);
-    const hostSpeed = isOnThisMachine(runtime) ? new HostSpeedProbe() : undefined;
-    // A failure of these must not hide how the campaign ended.
-    const warn = (error: unknown) => eventLog.warn(messageOf(error));
-    const save = () => saveManifest(manifest, folder).catch(warn);
-    try {
-      const warning = await foreignLoad.warning(runtime, signal);
-      if (warning) eventLog.warn(warning);
-      const session = manifest.sessions?.at(-1);
-      if (machines && session) {
-        session.links = await abortable(signal, machines.measureLinks());
-        await save();
-      }
-      const checksums = await Checksums.read(folder);
-      const progress = new Progress(eventLog, plan, overheads);
-      const decideRound = roundDecider(python, folder);
-      const selectionOptions = { manifest, completed, overheads, eventLog, progress, save };
-      const selection = plan.max_rate
-        ? await MaxRateSearch.open({ ...selectionOptions, folder })
-        : plan.adaptive && new AdaptiveRounds({ ...selectionOptions, decideRound });
-      const outcomes = await new RunLoop({
-        campaign,
-        folder,
-        plan,
-        manifest,
-        runtime,
-        lease,
-        eventLog,
-        progress,
-        signal,
-        request,
-        external,
-        plugins,
-        completed,
-        checksums,
-        ...(partFaults && { partFaults }),
-        ...(selection && { selection }),
-        ...(hostSpeed && { hostSpeed }),
-        ...(machines && { machines }),
-      }).runAll();
-      if (machines && session) session.links = await abortable(signal, machines.measureClocks());
-      manifest.status = "finished";
-      const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
-      await learnOverheads(runtime.id, plan, measured);
-      return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
-    } finally {
-      endSession(manifest);
-      try {
-        await lease.releaseAll();
-      } finally {
-        await hostSpeed?.close();
-        await save();
-        await updateLatestLink(folder).catch(warn);
-      }
+    const warning = await foreignLoad.warning(runtime, signal);
+    if (warning) eventLog.warn(warning);
+    const session = manifest.sessions?.at(-1);
+    if (machines && session) {
+      session.links = await abortable(signal, machines.measureLinks());
+      await save();
     }
+    const checksums = await Checksums.read(folder);
+    const progress = new Progress(eventLog, plan, overheads);
+    const decideRound = roundDecider(python, folder);
+    const selectionOptions = { manifest, completed, overheads, eventLog, progress, save };
+    const selection = plan.max_rate
+      ? await MaxRateSearch.open({ ...selectionOptions, folder })
+      : plan.adaptive && new AdaptiveRounds({ ...selectionOptions, decideRound });
+    const outcomes = await new RunLoop({
+      campaign,
+      folder,
+      plan,
+      manifest,
+      runtime,
+      lease,
+      eventLog,
+      progress,
+      signal,
+      request,
+      external,
+      plugins,
+      completed,
+      checksums,
+      ...(partFaults && { partFaults }),
+      ...(selection && { selection }),
+      ...(hostSpeed && { hostSpeed }),
+      ...(machines && { machines }),
+    }).runAll();
+    if (machines && session) session.links = await abortable(signal, machines.measureClocks());
+    manifest.status = "finished";
+    const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
+    await learnOverheads(runtime.id, plan, measured);
+    return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
   } finally {
-    // The report is built although something is left, e.g. on a machine that is gone.
-    await runtime.close().catch((error) => {
-      context.left?.push(messageOf(error));
-      eventLog.warn(messageOf(error));
-    });
+    endSession(manifest);
+    await hostSpeed?.close();
+    await save();
+    await updateLatestLink(folder).catch(warn);
   }
 }
 
@@ -282,8 +220,7 @@ async function measure(
 async function findingsAt(
   request: Request,
   { available, caps }: Pick<PlanContext, "available" | "caps">,
-  runtime: Runtime,
-  { eventLog, signal, lease }: MeasureContext,
+  { eventLog, signal, lease, runtime }: MeasureContext,
 ): Promise<StoreFindings | undefined> {
   if (request.stores.length === 0) return undefined;
   const { configurations } = storeLayerConfigurations(request, { available, ...(caps && { caps }) });
@@ -306,9 +243,8 @@ async function findingsAt(
 /** Makes one run of a configuration before the campaign, which is not one of its own. */
 function trialsAt(
   request: Request,
-  runtime: Runtime,
-  external: ExternalStore | undefined,
-  { eventLog, signal, lease }: MeasureContext,
+  { external }: OpenedPlanContext,
+  { eventLog, signal, lease, runtime }: MeasureContext,
 ): (configuration: Configuration) => Promise<MeasuredResult> {
   return async (configuration) => {
     const settings = {
@@ -334,12 +270,10 @@ function trialsAt(
 /** Finds the rate of a campaign that names none. */
 function calibrationAt(
   request: Request,
-  planContext: PlanContext,
-  runtime: Runtime,
-  external: ExternalStore | undefined,
+  planContext: OpenedPlanContext,
   context: MeasureContext,
 ): ReturnType<typeof calibrate> {
-  const resultOf = trialsAt(request, runtime, external, context);
+  const resultOf = trialsAt(request, planContext, context);
   const throughputOf = async (configuration: Configuration): Promise<number> =>
     (await resultOf(configuration)).requests.average;
   const configurations = calibrated(selectConfigurations(request, planContext));
@@ -349,12 +283,10 @@ function calibrationAt(
 /** Finds the number of generators of a campaign that leaves it open. */
 function generatorsAt(
   request: Request,
-  planContext: PlanContext,
-  runtime: Runtime,
-  external: ExternalStore | undefined,
+  planContext: OpenedPlanContext,
   context: MeasureContext,
 ): ReturnType<typeof generatorsNeeded> {
-  const resultOf = trialsAt(request, runtime, external, context);
+  const resultOf = trialsAt(request, planContext, context);
   const trialOf = async (configuration: Configuration): Promise<GeneratorTrial> => {
     const result = await resultOf(configuration);
     return { isSaturated: isGeneratorSaturated(result), requests_per_second: result.requests.average };
@@ -416,37 +348,4 @@ function announceCampaign(
     ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
     skips: plan.skips,
   });
-}
-
-/**
- * Opens the runtime that was requested, in the name of a lease.
- * @throws Aborted, also while the runtime opens; then the runtime is closed as soon as it is open
- */
-export async function openRuntimeFor(
-  request: Request,
-  versions: InstalledVersions | undefined,
-  { packageFolder, eventLog, signal, plugins, lease, python }: Omit<MeasureContext, "foreignLoad">,
-  { keepsAddresses }: Required<Pick<RuntimeOptions, "keepsAddresses">>,
-): Promise<OpenedRuntime> {
-  // It may die while it opens.
-  if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
-  const opening = openRuntime(request, {
-    packageFolder,
-    workFolder: lease.workFolder,
-    owner: lease.owner,
-    campaign: lease.owner.campaign,
-    signal,
-    plugins,
-    versions,
-    keepsAddresses,
-    hold: python.holdProcess,
-    onSetupStep: (text) => eventLog.setUp(text),
-  });
-  const opened = await abortable(signal, opening).catch(async (error) => {
-    const late = await opening.catch(() => undefined);
-    await late?.runtime.close();
-    throw error;
-  });
-  await lease.update({ runtime: opened.runtime.id });
-  return opened;
 }

@@ -19,7 +19,7 @@ import {
 import { selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
-import { expectedRuntime, expectedStores, requireUsablePlacement } from "../run/open-runtime.js";
+import { expectedOpening } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
@@ -30,9 +30,8 @@ import { pendingGeneratorsText } from "./generators-needed.js";
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
-  /** Of a search for the highest rate, whose trials follow from each other: what is likely. */
+  /** The likely range for a search for the highest rate, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number };
-  /** Notices about the request. */
   notices: string[];
   /** Why a start would be refused on this machine now; absent where it would not. */
   refusal?: string;
@@ -43,9 +42,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const plugins = await registerPlugins(request.plugins);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
-  await requireUsablePlacement(request);
-  const { description, choice } = await expectedRuntime(request);
-  const available = await expectedStores(description, request, packageFolder);
+  const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
   const plan = withPluginNotes(
@@ -109,7 +106,6 @@ export function subjectCells(configuration: Configuration): string[] {
 }
 export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
-/** Whether the rate is still to be found. */
 const isRateOpen = ({ calibration }: Plan): boolean =>
   calibration !== undefined && calibration.rate_per_second === undefined;
 
@@ -122,7 +118,6 @@ export function plannedLoadText(plan: Plan, configuration: Configuration): strin
     : text;
 }
 
-/** One line for each configuration. */
 function matrixLines(plan: Plan): string[] {
   const { configurations } = plan;
   const rows = configurations.map(({ hash, configuration }) => [
@@ -162,7 +157,6 @@ function diagnosingLines({ runs }: Plan): string[] {
   return [`${when}${counted(diagnosing, "diagnosing run")} with instruments, which never count`];
 }
 
-/** How many rounds there will be. */
 export function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
@@ -219,7 +213,6 @@ function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string
   ];
 }
 
-/** The preview for people. */
 export function previewLines(found: Preview, now = new Date()): string[] {
   const { runtime, plan, notices } = found;
   if (plan.max_rate)

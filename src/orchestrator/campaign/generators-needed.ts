@@ -18,9 +18,8 @@ const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
 
 type GeneratorTrials = NonNullable<Plan["generator_trials"]>;
 
-/** What one trial showed. */
 export interface GeneratorTrial {
-  /** By M6. */
+  /** Whether the generator reached its limit (M6). */
   isSaturated: boolean;
   requests_per_second: number;
 }
@@ -48,7 +47,6 @@ export function hardestLoads({ configurations }: Pick<Plan, "configurations">): 
   return [...hardest.values()];
 }
 
-/** Says what will be done. */
 export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
   `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${WINDOW_S} s; --generators N gives one instead`;
 

@@ -105,7 +105,7 @@ export class CampaignMachines implements SeveralMachines {
     return this.#links;
   }
 
-  /** Of those that answer. */
+  /** The speed of those that answer. */
   speed(): Promise<Record<string, HostSpeed>> {
     const computers = computersOf(this.described).map(({ name }) => this.computerOf(name));
     return this.#probes.speed(computers);
@@ -134,7 +134,7 @@ export class CampaignMachines implements SeveralMachines {
   }
 }
 
-/** Of the machines of a run whose speed is known before and after it. */
+/** The machines of a run whose speed is known before and after it. */
 export function speedsOf(
   before: Readonly<Record<string, HostSpeed>>,
   after: Readonly<Record<string, HostSpeed>>,

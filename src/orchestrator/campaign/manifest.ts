@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
@@ -14,7 +13,7 @@ import { packageVersion } from "../../targets/package-version.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { conditionsOf, gitRevision, isOnThisMachine } from "../host/machine.js";
+import { conditionsOf, gitRevision, harnessVersion, isOnThisMachine } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { moduleHashes } from "../run/module-files.js";
@@ -37,9 +36,7 @@ export async function startManifest(
   machines?: Manifest["machines"],
 ): Promise<Manifest> {
   const machine = await describeMachine();
-  const { version } = JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")) as {
-    version: string;
-  };
+  const version = harnessVersion(packageFolder);
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);
   const used = new Set(configurations.flatMap(({ target }) => [target.store, target.service, target.client]));
@@ -143,7 +140,6 @@ export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   };
 }
 
-/** Records the end of a session. */
 export function endSession(manifest: Manifest): void {
   if (manifest.status === "running") manifest.status = "aborted";
   manifest.finished_at = new Date().toISOString();

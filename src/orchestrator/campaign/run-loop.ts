@@ -18,7 +18,6 @@ import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
-import { executeLoadProgramRun } from "../run/load-program-run.js";
 import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
@@ -240,14 +239,12 @@ export class RunLoop {
     const listener = this.#listener(planned);
     const before = await this.#hostSpeed();
     const machines = await this.#machinesBefore();
-    if (isProgramLayer(settings.configuration.layer)) {
+    const { layer, target } = settings.configuration;
+    if (isProgramLayer(layer) || target.program !== undefined) {
       const printed = await abortable(signal, executeProgramRun(settings, runtime, lease, listener));
-      const found = { ...(await this.#since(before, printed)), ...(await machines(printed)) };
-      return printedDocument(identity, { ...printed, ...found });
-    }
-    if (settings.configuration.target.program !== undefined) {
-      const printed = await abortable(signal, executeLoadProgramRun(settings, runtime, lease, listener));
-      return printedDocument(identity, { ...printed, ...(await machines(printed)) });
+      // A load program's result has no speed of the host.
+      const since = target.program === undefined ? await this.#since(before, printed) : {};
+      return printedDocument(identity, { ...printed, ...since, ...(await machines(printed)) });
     }
     const raw = await abortable(
       signal,

@@ -9,14 +9,14 @@ import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
 import { auditLines } from "../audit/text.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, type Request } from "../request/request.js";
-import { settingOf } from "../request/settings.js";
 import { quoted } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./types.js";
 
 /** Settings of a campaign that an audit accepts. */
-const SETTINGS = [
+const SETTINGS = noDefaults([
   "clients",
   "limiter",
   "runtime",
@@ -32,7 +32,7 @@ const SETTINGS = [
   "quiet",
   "verbose",
   "allow-parallel",
-];
+]);
 const FORMATS = ["table", "json", "md"] as const;
 type Format = (typeof FORMATS)[number];
 
@@ -59,19 +59,8 @@ function definition() {
     .addOption(
       new Option("--format <format>", "what is printed at the end (default: table)").choices([...FORMATS]),
     );
-  for (const key of SETTINGS) {
-    const { value, help, defaultText, defaultValue, repeatable } = settingOf(key);
-    const shownDefault = value ? (defaultText ?? defaultValue) : undefined;
-    const option = new Option(
-      value ? `--${key} ${value}` : `--${key}`,
-      shownDefault ? `${help} (default: ${shownDefault})` : help,
-    );
-    command.addOption(repeatable ? option.argParser(joined) : option);
-  }
-  return command.addHelpText("after", after);
+  return addSettings(command, SETTINGS).addHelpText("after", after);
 }
-
-const joined = (text: string, before?: string): string => (before === undefined ? text : `${before},${text}`);
 
 /** @throws usageError for an unknown check */
 function checksOf(text: string | undefined): readonly Check[] {
@@ -82,7 +71,6 @@ function checksOf(text: string | undefined): readonly Check[] {
   return checks.filter(({ id }) => words.includes(id));
 }
 
-/** Makes the checks, and prints what they show. */
 export async function checkPromises(
   request: Request,
   chosen: readonly Check[],
@@ -111,12 +99,7 @@ export const audit: CliCommand = {
     const chosen = checksOf(named);
     if (env.STORE_URL)
       throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");
-    const flags = SETTINGS.flatMap((key) => {
-      const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
-      if (given === undefined) return [];
-      return given === true ? [`--${key}`] : [`--${key}`, String(given)];
-    });
-    const request = parseCampaign(flags, env);
+    const request = parseCampaign(takenFlags(command, SETTINGS), env);
     if (!request) return EXIT.done;
     const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");
     return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });

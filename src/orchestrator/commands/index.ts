@@ -1,5 +1,4 @@
 import { audit } from "./audit.js";
-import { claims } from "./claims/index.js";
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
 import { completion } from "./completion/index.js";
@@ -8,7 +7,6 @@ import { help } from "./help.js";
 import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
 import { noise } from "./noise.js";
-import { planCapacity } from "./plan-capacity.js";
 import { report } from "./report.js";
 import { run } from "./run.js";
 import { single } from "./single.js";
@@ -22,10 +20,8 @@ export const commands: readonly CliCommand[] = [
   report,
   compare,
   noise,
-  planCapacity,
   memory,
   audit,
-  claims,
   doctor,
   clean,
   kubernetes,

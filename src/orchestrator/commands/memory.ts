@@ -2,13 +2,13 @@ import { Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { runPython } from "../host/python.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { addSettings, joined, noDefaults, type TakenSettings, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
-import { settingOf } from "../request/settings.js";
 import type { CliCommand } from "./types.js";
 
-/** Settings of a memory campaign unless flags override them. */
-const DEFAULTS: Readonly<Record<string, string>> = {
+/** Settings that memory takes, with its own defaults. */
+const SETTINGS: TakenSettings = {
   clients: "",
   limiter: "",
   runs: "3",
@@ -17,19 +17,9 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   points: "10",
   concurrency: "50",
   cooldown: "0",
+  ...noDefaults(["runtime", "plugin", "program", "image", "seed", "output"]),
+  ...noDefaults(["progress", "allow-parallel", "dry-run"]),
 };
-/** Further settings of a campaign that memory accepts. */
-const OTHER_SETTINGS = [
-  "runtime",
-  "plugin",
-  "program",
-  "image",
-  "seed",
-  "output",
-  "progress",
-  "allow-parallel",
-  "dry-run",
-];
 /** What makes it a memory campaign: each request is a fresh key, and nothing else reaches the limiter. */
 const FIXED = [
   ...["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"],
@@ -54,19 +44,8 @@ function definition() {
       new Option("--keys <list>", `numbers of fresh keys, at least two (default: ${KEYS})`).argParser(joined),
     )
     .addOption(new Option("--format <format>", "default: table").choices(["table", "json"]));
-  for (const key of [...Object.keys(DEFAULTS), ...OTHER_SETTINGS]) {
-    const { value, help, defaultText, defaultValue, repeatable } = settingOf(key);
-    const shownDefault = DEFAULTS[key] || (value ? (defaultText ?? defaultValue) : undefined);
-    const option = new Option(
-      value ? `--${key} ${value}` : `--${key}`,
-      shownDefault ? `${help} (default: ${shownDefault})` : help,
-    );
-    command.addOption(repeatable ? option.argParser(joined) : option);
-  }
-  return command.addHelpText("after", AFTER);
+  return addSettings(command, SETTINGS).addHelpText("after", AFTER);
 }
-
-const joined = (text: string, before?: string): string => (before === undefined ? text : `${before},${text}`);
 
 /** @throws usageError unless there are at least two numbers */
 function keyCounts(text: string): string {
@@ -84,14 +63,8 @@ export const memory: CliCommand = {
     const { keys = KEYS, format } = command.opts<{ keys?: string; format?: string }>();
     if (env.STORE_URL)
       throw usageError("STORE_URL: memory starts a fresh store for each run; unset it to go on");
-    const flags = [...Object.keys(DEFAULTS), ...OTHER_SETTINGS].flatMap((key) => {
-      const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
-      if (given === true) return [`--${key}`];
-      const text = given === undefined ? DEFAULTS[key] : String(given);
-      return text ? [`--${key}`, text] : [];
-    });
     const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
-    const request = parseCampaign([...flags, ...FIXED, ...extent], env);
+    const request = parseCampaign([...takenFlags(command, SETTINGS), ...FIXED, ...extent], env);
     if (!request) return EXIT.done;
     if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
     const { exitCode, folder } = await campaign({ ...request, ownResult: true });

@@ -31,7 +31,7 @@ const OTHER_SETTINGS = [
 ];
 /** Two sides of five runs each. */
 const MIN_RUNS = 10;
-/** Of each of several campaigns. */
+/** Runs of each of several campaigns. */
 const REPEATED_RUNS = { fewest: 5, usual: "5" };
 const CAMPAIGNS = { fewest: 2, most: 100 };
 const SEEDS = 4_294_967_296;

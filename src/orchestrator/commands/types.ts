@@ -7,7 +7,6 @@ import type { Request } from "../request/request.js";
 
 /** Passed to every command. */
 export interface CliContext {
-  /** Root folder of this package. */
   packageFolder: string;
   env: Environment;
   /** All commands, for help and completion. */

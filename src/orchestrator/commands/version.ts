@@ -13,6 +13,7 @@ import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
+import { harnessVersion } from "../host/machine.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
 import { SETTINGS } from "../request/settings.js";
 import type { CliCommand, CliContext } from "./types.js";
@@ -43,7 +44,6 @@ function pinnedVersion(packageFolder: string, name: string): string {
   return new RegExp(`^${name}==(\\S+)`, "m").exec(text)?.[1] ?? "unknown";
 }
 
-/** The stores on this machine and their images. */
 async function storeVersions({ packageFolder, env }: CliContext): Promise<Record<string, StoreVersion>> {
   const found: Record<string, StoreVersion> = {};
   let environment: Promise<string | undefined> | undefined;
@@ -67,13 +67,10 @@ async function storeVersions({ packageFolder, env }: CliContext): Promise<Record
 }
 
 async function versionReport(context: CliContext): Promise<VersionReport> {
-  const { version } = JSON.parse(readFileSync(join(context.packageFolder, "package.json"), "utf8")) as {
-    version: string;
-  };
   return {
     schema: VERSION_SCHEMA,
     schema_version: VERSION_SCHEMA_VERSION,
-    version,
+    version: harnessVersion(context.packageFolder),
     node: process.versions.node,
     clients: installed(clients),
     limiters: installed(limiters),

@@ -5,7 +5,7 @@ import { writeAtomically } from "./results-folder.js";
 
 export const CHECKSUMS = "SHA256SUMS";
 
-/** As `sha256sum` writes it; the star marks binary mode, which makes no difference here. */
+/** A line of `sha256sum`; the star marks binary mode, which makes no difference here. */
 const LINE = /^(?<sum>[0-9a-f]{64}) [ *](?<file>.+)$/;
 
 const sumOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");

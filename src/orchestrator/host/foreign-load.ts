@@ -61,7 +61,6 @@ export class ForeignLoadCheck {
   #from: ForeignCpu | undefined;
   #isDone = false;
 
-  /** Measures from now on. */
   start(): void {
     this.#from = this.#isDone ? undefined : new ForeignCpu();
   }

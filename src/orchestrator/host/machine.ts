@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { release } from "node:os";
+import { join } from "node:path";
 import { execa } from "execa";
 import type { KindCaps } from "../../contract/configuration.js";
 import { cpusInList } from "../../contract/cpu-list.js";
@@ -11,7 +13,7 @@ import type { Runtime } from "../../runtimes/types.js";
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 
-/** As conditions name a kind of role. */
+/** The names of kinds of roles in conditions. */
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   server: "server",
   service: "service",
@@ -94,3 +96,7 @@ export async function gitRevision(folder: string): Promise<string | undefined> {
   const status = await git("status", "--porcelain", "--untracked-files=no");
   return status.stdout ? `${revision} with changes` : revision;
 }
+
+/** The version of this project. @param folder its package folder */
+export const harnessVersion = (folder: string): string =>
+  (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;

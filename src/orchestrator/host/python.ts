@@ -85,7 +85,7 @@ export async function unpackBeside(archive: string): Promise<void> {
   const scratch = await mkdtemp(join(dirname(archive), ".unpacking-"));
   try {
     // Python is needed anyway, and has what not every system has: xz.
-    const arguments_ = ["-m", "tarfile", "-e", archive, scratch];
+    const arguments_ = ["-I", "-m", "tarfile", "-e", archive, scratch];
     const { failed, stderr, shortMessage } = await execa(PYTHON, arguments_, { reject: false });
     if (failed) throw new Error(lastLine(stderr) ?? shortMessage);
     await rename(join(scratch, basename(target)), target);

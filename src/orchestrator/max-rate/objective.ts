@@ -18,7 +18,7 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
   p99_9: ({ latency }) => latency?.p99_9,
   errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
-  // Of what calls the limiter.
+  // CPU time of what calls the limiter.
   cpu: (result) => cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
 };
 

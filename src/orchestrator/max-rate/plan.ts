@@ -40,7 +40,6 @@ export const rateOf = ({ load }: Configuration): number => (load.model === "open
 /** What all rates of a subject have in common. */
 const subjectKey = (configuration: Configuration): string => configurationHash(atRate(configuration, 1));
 
-/** The subjects of a plan, in its order. */
 export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
   const first = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
@@ -58,7 +57,6 @@ export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Su
   });
 }
 
-/** The name of the subject that a configuration is of. */
 export const subjectName = (plan: Plan, configuration: Configuration): string =>
   subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))?.name ??
   configuration.target.label;
@@ -114,7 +112,6 @@ function listedLimits({ configurations }: Plan): ListedLimit[] {
   return (["points", "window_s"] as const).filter(several);
 }
 
-/** What comes next in a search. */
 interface NextRuns {
   /** Configurations that the plan lacks yet. */
   configurations: Plan["configurations"];

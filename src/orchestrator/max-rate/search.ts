@@ -19,7 +19,6 @@ type TrialRecord = MaxRateState["trials"][number];
 export interface MaxRateSearchOptions {
   /** Its plan grows, and its `max_rate` member is kept up to date. */
   manifest: Manifest;
-  /** Of the campaign. */
   folder: string;
   /** Runs that an earlier session has measured, by result file. */
   completed: ReadonlyMap<string, unknown>;

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../contract/errors.js";
 export class Aborted extends Error {
   override readonly name = "Aborted";
   readonly exitCode: ExitCode;
-  /** Of `performance.now()`. */
+  /** A moment of `performance.now()`. */
   readonly at = performance.now();
 
   constructor(signal: NodeJS.Signals) {

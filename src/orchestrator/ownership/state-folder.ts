@@ -33,7 +33,7 @@ export type LeaseFile = z.infer<typeof leaseSchema>;
 /** The user's state folder for this project, by the XDG Base Directory rules. */
 export function stateFolder(): string {
   const { XDG_STATE_HOME: home = "" } = process.env;
-  // By these rules a relative path counts as unset.
+  // The XDG rules treat a relative path as unset.
   const base = isAbsolute(home) ? home : join(homedir(), ".local", "state");
   return join(base, "ratelimit-bench");
 }

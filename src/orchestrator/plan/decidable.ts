@@ -7,7 +7,7 @@ import { MIN_ROUNDS_FOR_A_CLAIM, originals, plannedRankings, type Ranking } from
 /** From so many rounds on runs are paired by round, if the test can then reject at all (M17). */
 const MIN_ROUNDS_FOR_PAIRS = 10;
 
-/** Of a family of comparisons, by Holm's correction. */
+/** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
 /** The runs behind one comparison of a ranking. */

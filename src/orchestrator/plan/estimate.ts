@@ -23,7 +23,6 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
 export const EXPECTED_AUTO_WARMUP_S = 4;
 /** Seconds in which the speed of the host is measured, before and after a run together. */
 export const HOST_SPEED_S = 0.6;
-/** Seconds to build the report. */
 export const REPORT_S = 4;
 
 /** Of these seconds, what a run takes where the parts of several start and stop together. */
@@ -105,7 +104,6 @@ const GUESSED_REQUESTS_PER_SECOND = 10_000;
 const measuredS = ({ extent }: Configuration): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / GUESSED_REQUESTS_PER_SECOND;
 
-/** The estimated seconds of one run. */
 export function runS(
   plan: Pick<Plan, "warmup_s">,
   configuration: Configuration,
@@ -151,7 +149,6 @@ export const cooldownS = (plan: Plan, before: Configuration, next: Configuration
     ? plan.client_cooldown_s
     : plan.cooldown_s;
 
-/** The estimated seconds of a whole campaign with its report. */
 export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   if (plan.order === "turns") {

@@ -26,7 +26,6 @@ const numberOf = ({ role }: Fault): number | undefined => {
 
 const KINDS = { store: "store", service: "service between server and store", server: "server" } as const;
 
-/** Why there is no such role in a run. */
 function missingRole(fault: Fault, subject: Subject): string | undefined {
   const kind = faultKind(fault);
   if (kind === "store" && subject.external_store)
@@ -41,7 +40,6 @@ function missingRole(fault: Fault, subject: Subject): string | undefined {
   return number > count ? `there is no ${fault.role}: the run has ${count} of this kind` : undefined;
 }
 
-/** Why the topology is not one for this fault. */
 function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   const { action, name } = fault;
   const { primaries, replicas } = findTopology(target.topology);

@@ -33,7 +33,6 @@ export function loadProgramReason(
   return trafficReason(findLoadProgram(id), traffic);
 }
 
-/** Why a program cannot send a traffic. */
 function trafficReason({ id, sends }: LoadProgram, traffic: string): string | undefined {
   const { order, population } = findProfile(traffic);
   const { requests, shares } = population();

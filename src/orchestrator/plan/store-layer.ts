@@ -85,7 +85,6 @@ const benchmarkHere = (available: Availability): string | undefined =>
 
 const NO_BENCHMARK = `no ${benchmarks.map(({ program }) => program).join(" or ")} was found: install one, or name it with --program ${benchmarks[0]?.id}=PATH (in containers --image ${benchmarks[0]?.id}=REF)`;
 
-/** Why a store cannot be measured at this layer. */
 function missingStore(id: string, available: Availability, findings: StoreFindings): string | undefined {
   const { engine, program } = findStore(id);
   if (engine !== "resp") return `${id} does not speak RESP, which ${benchmarks[0]?.id} needs`;

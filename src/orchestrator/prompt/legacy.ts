@@ -19,7 +19,7 @@ function flagValue(flag: string, text: string): string {
 }
 
 /**
- * The three plain prompts of the specification: duration, concurrency, workload. A flag replaces its prompt.
+ * The three plain prompts of the original: duration, concurrency, workload. A flag replaces its prompt.
  * @returns undefined if the flags asked for help, which has been printed
  * @throws usageError for wrong flags; Cancelled when input ends or Ctrl-C is pressed
  */

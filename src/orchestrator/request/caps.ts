@@ -14,7 +14,7 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB
 const LEAST_MEMORY = 64 * MIB;
 const MOST_CPUS = 1024;
 
-/** Store nodes have the caps of the specification, and so has a service. Servers and generator have no CPU cap. */
+/** Store nodes have the caps of the original, and so has a service. Servers and generator have no CPU cap. */
 const DEFAULT_CAPS: KindCaps = {
   server: { memory_bytes: 2 * GIB },
   generator: { memory_bytes: 2 * GIB },

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { usageError } from "../../contract/errors.js";
+import { removedText } from "./removed.js";
 
 /** A command that prints nothing by itself except its help, and never exits the process. */
 export const createCommand = (name: string): Command =>
@@ -20,6 +21,8 @@ export function parseCommandLine(command: Command, argv: readonly string[]): Com
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
+    const removed = error.code === "commander.unknownOption" && argv.map(removedText).find(Boolean);
+    if (removed) throw usageError(removed, { cause: error });
     const message = error.message
       .replace(/^error: /, "")
       .replaceAll("\n", " ")

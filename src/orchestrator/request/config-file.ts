@@ -11,6 +11,8 @@ import { FILE_SETTINGS } from "./settings.js";
 const MAX_BYTES = 16 * 1024 ** 2;
 
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
+/** Statements that the campaign is to support. They are the report's, and no setting. */
+const CLAIMS = "claims";
 
 /**
  * Reads a campaign file: YAML with the flags' names as keys, or the manifest of a campaign to repeat.
@@ -52,7 +54,10 @@ class ConfigFile {
     if (otherVersion) throw this.#refused(0, otherVersion);
     const settings = isManifest ? root.get("settings", true) : root;
     if (!isMap(settings)) throw this.#refused(0, "this manifest holds no settings");
-    return new Map((settings.items as Pair<Node, Node | null>[]).map((pair) => this.#setting(pair)));
+    const pairs = (settings.items as Pair<Node, Node | null>[]).filter(
+      ({ key }) => !(isScalar(key) && key.value === CLAIMS),
+    );
+    return new Map(pairs.map((pair) => this.#setting(pair)));
   }
 
   #setting({ key, value }: Pair<Node, Node | null>): [string, SettingValue] {
@@ -96,5 +101,11 @@ export function campaignFileSchema() {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();
     return [key, type.optional().describe(help)] as const;
   });
-  return z.strictObject(Object.fromEntries(members)).meta({ title: "A campaign of ratelimit-bench" });
+  const claims = z
+    .array(z.unknown())
+    .optional()
+    .describe("What others published, for `python3 report claims`");
+  return z
+    .strictObject({ ...Object.fromEntries(members), [CLAIMS]: claims })
+    .meta({ title: "A campaign of ratelimit-bench" });
 }

@@ -12,7 +12,6 @@ import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
-/** A campaign that was started before. */
 export interface ExistingCampaign {
   /** Absolute path without symbolic links. */
   folder: string;

@@ -114,7 +114,6 @@ function requireApart(faults: readonly Fault[], source: string, text: string): v
   }
 }
 
-/** What faults go together with. */
 interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" | "diagnose"> {
   mode: DurationMode;
 }

@@ -13,7 +13,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 
 const MAX_BYTES = 1024 ** 2;
 
-/** Of a machine, a Docker context or a network. */
+/** The name of a machine, a Docker context or a network. */
 const nameSchema = z
   .string()
   .regex(

@@ -65,7 +65,6 @@ function needsRate(settings: Settings): boolean {
   return faults.some((fault) => fault !== "" && fault !== NO_FAULT);
 }
 
-/** The open loops of a request. */
 export interface OpenLoops {
   /** Requests/s; empty for closed loops. */
   rates: number[];

@@ -23,7 +23,6 @@ export type DurationMode =
 export interface NamedPrograms {
   /** Paths of programs and modules on this machine. */
   paths: Record<string, string>;
-  /** Names of container images. */
   images: Record<string, string>;
 }
 
@@ -50,9 +49,8 @@ export interface Request {
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
-  /** Where the load enters. */
   layers: Layer[];
-  /** Of the store layer; empty without it, like the two below. */
+  /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];
   operations: string[];
   payloadBytes: number[];
@@ -141,7 +139,6 @@ export const CUSTOM_DURATION = "custom:";
 /** Value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";
 
-/** Valid ranges of numbers. */
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   requests: { min: 1, max: 1_000_000_000, unit: " requests" },

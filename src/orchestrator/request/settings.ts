@@ -76,8 +76,9 @@ export interface Setting {
   flagOnly?: true;
 }
 
-/** Settings under one title of the help. */
+/** Settings under one topic of the help, which `help TOPIC` prints. */
 export interface SettingGroup {
+  topic: string;
   title: string;
   settings: readonly Setting[];
 }
@@ -127,8 +128,9 @@ const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   };
 };
 
-const target: SettingGroup = {
-  title: "What is measured:",
+const targets: SettingGroup = {
+  topic: "targets",
+  title: "what is measured",
   settings: [
     {
       key: "clients",
@@ -183,6 +185,27 @@ const target: SettingGroup = {
       repeatable: true,
     },
     {
+      key: "service-env",
+      value: "<service:NAME=value>",
+      help: "setting of a service, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20; repeatable",
+      repeatable: true,
+    },
+    {
+      key: "plugin",
+      value: "<path>",
+      help: "file or folder that adds stores, clients, limiters, options or traffic; repeatable",
+      variable: "PLUGINS",
+      variableHelp: `files and folders that add stores, clients, limiters, options or traffic, separated by "${delimiter}"`,
+      repeatable: true,
+    },
+  ],
+};
+
+const traffic: SettingGroup = {
+  topic: "traffic",
+  title: "what the requests are",
+  settings: [
+    {
       key: "workload",
       value: "<list>",
       help: `${workloadIds.join("|")}|both`,
@@ -205,7 +228,7 @@ const target: SettingGroup = {
     {
       key: "traffic",
       value: "<list>",
-      help: "keys of the requests, see below",
+      help: "keys of the requests",
       defaultValue: DEFAULT_TRAFFIC,
       repeatable: true,
       choices: () => profiles.map(({ id, summary }) => ({ value: id, hint: summary })),
@@ -243,22 +266,17 @@ const target: SettingGroup = {
       help: "explicit block once the quota is exceeded, seconds",
       variable: "RATE_LIMIT_BLOCK_DURATION",
     },
-    {
-      key: "service-env",
-      value: "<service:NAME=value>",
-      help: "setting of a service, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20; repeatable",
-      repeatable: true,
-    },
   ],
 };
 
-const method: SettingGroup = {
-  title: "How it is measured:",
+const measure: SettingGroup = {
+  topic: "measure",
+  title: "how it is measured",
   settings: [
     {
       key: "preset",
       value: "<name>",
-      help: `${ids(PRESETS).join("|")}, see below; every other flag overrides it`,
+      help: `${ids(PRESETS).join("|")}; every other flag overrides it`,
       choices: () => valuesOnly(ids(PRESETS)),
     },
     { key: "quick", help: "same as --preset quick", flagOnly: true },
@@ -316,24 +334,6 @@ const method: SettingGroup = {
       singleRun: {
         name: "ARRIVALS",
         schema: z.enum(arrivalsSchema.options, "must be constant or poisson"),
-      },
-    },
-    {
-      key: "fault",
-      value: "<list>",
-      help: "open loop, by default at a rate found by calibration: faults in the window, see below; each a configuration of its own, none: without one; / joins those of one run",
-      repeatable: true,
-      choices: () => [
-        { value: "none" },
-        ...namedFaults.map(({ id, summary }) => ({ value: id, hint: summary })),
-      ],
-      singleRun: {
-        name: "FAULT",
-        schema: z
-          .string()
-          .max(400)
-          .regex(/^[^,\s]*$/, "must be one fault, or several joined by /"),
-        help: "open loop: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
       },
     },
     {
@@ -396,7 +396,7 @@ const method: SettingGroup = {
       key: "order",
       value: "<order>",
       help: orders.join("|"),
-      defaultValue: "turns",
+      defaultValue: "interleaved",
       choices: () => valuesOnly(orders),
     },
     {
@@ -433,8 +433,34 @@ const method: SettingGroup = {
   ],
 };
 
-const placement: SettingGroup = {
-  title: "Where it runs:",
+const faults: SettingGroup = {
+  topic: "faults",
+  title: "what breaks in the window",
+  settings: [
+    {
+      key: "fault",
+      value: "<list>",
+      help: "open loop, by default at a rate found by calibration: faults in the window; each a configuration of its own, none: without one; / joins those of one run",
+      repeatable: true,
+      choices: () => [
+        { value: "none" },
+        ...namedFaults.map(({ id, summary }) => ({ value: id, hint: summary })),
+      ],
+      singleRun: {
+        name: "FAULT",
+        schema: z
+          .string()
+          .max(400)
+          .regex(/^[^,\s]*$/, "must be one fault, or several joined by /"),
+        help: "open loop: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
+      },
+    },
+  ],
+};
+
+const machines: SettingGroup = {
+  topic: "machines",
+  title: "where it runs, and the caps of each part",
   settings: [
     {
       key: "runtime",
@@ -484,14 +510,6 @@ const placement: SettingGroup = {
       value: "<prefix>",
       help: "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
       defaultText: "they are on the nodes",
-    },
-    {
-      key: "plugin",
-      value: "<path>",
-      help: "file or folder that adds stores, clients, limiters, options or traffic; repeatable",
-      variable: "PLUGINS",
-      variableHelp: `files and folders that add stores, clients, limiters, options or traffic, separated by "${delimiter}"`,
-      repeatable: true,
     },
     {
       key: "store-cpus",
@@ -549,6 +567,13 @@ const placement: SettingGroup = {
       help: "CPUs of the load generator",
       variable: "CPUSET_LOADTEST",
     },
+  ],
+};
+
+const programs: SettingGroup = {
+  topic: "programs",
+  title: "which programs, images or running stores it uses",
+  settings: [
     {
       key: "valkey-server",
       value: "<path>",
@@ -597,6 +622,13 @@ const placement: SettingGroup = {
       variable: "STORE_CA",
       onResume: "flag or variable",
     },
+  ],
+};
+
+const output: SettingGroup = {
+  topic: "output",
+  title: "files, resuming, and what is printed",
+  settings: [
     {
       key: "output",
       value: "<dir>",
@@ -624,12 +656,6 @@ const placement: SettingGroup = {
       help: "start even if the preset refuses a machine with warnings",
       incidental: true,
     },
-  ],
-};
-
-const output: SettingGroup = {
-  title: "Output:",
-  settings: [
     {
       key: "config",
       value: "<file>",
@@ -667,7 +693,15 @@ const output: SettingGroup = {
   ],
 };
 
-export const GROUPS: readonly SettingGroup[] = [target, method, placement, output];
+export const GROUPS: readonly SettingGroup[] = [
+  targets,
+  traffic,
+  measure,
+  faults,
+  machines,
+  programs,
+  output,
+];
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 

@@ -48,7 +48,6 @@ function singleRunHelp({ help, defaultValue, defaultText }: Setting, variable: S
   return withDefault(variable.help ?? help, ownDefault ?? defaultText ?? defaultValue);
 }
 
-/** Every variable of a single run with its help. */
 export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
   ...targetHelp,
   ...Object.fromEntries(

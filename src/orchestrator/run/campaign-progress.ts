@@ -98,7 +98,6 @@ export class Progress {
     });
   }
 
-  /** Reports the pause before the next run. */
   cooldown(seconds: number): void {
     if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
@@ -186,7 +185,6 @@ export class Progress {
     return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
   }
 
-  /** The estimated seconds until the campaign ends. */
   timeLeftS(): number {
     const now_s = nowS();
     return rounded(Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)), 1);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { within } from "../../contract/deadline.js";
 import type { MachineCounters } from "../../contract/machine-probe.js";
 import { rounded } from "../../contract/numbers.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
@@ -23,14 +24,13 @@ interface EndReading {
   host: HostCpu | undefined;
   /** CPU time of the orchestrator. */
   harness_us: number;
-  /** By role; a role whose counters could not be read is absent. */
+  /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
-  /** By machine; empty where there is one. */
+  /** Counters by machine; empty where there is one machine. */
   machines: Readonly<Record<string, MachineCounters>>;
 }
 
-/** The counters of several machines. */
 export interface SeveralMachines {
   counters(): Promise<Record<string, MachineCounters>>;
   /** The machines that are the same computer, this one among them. */
@@ -45,13 +45,8 @@ function harnessCpuUs(): number {
 }
 
 /** @throws Error when it takes too long */
-function inTime<Value>(reading: Promise<Value>): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const late = () => reject(new Error(`no answer within ${READ_TIMEOUT_MS / 1000} s`));
-    const timer = setTimeout(late, READ_TIMEOUT_MS);
-    reading.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
+  within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
 /** A counter that began anew shows less than before. */
 const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number }>(

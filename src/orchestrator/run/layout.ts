@@ -22,16 +22,15 @@ export interface ExternalStore extends Discovery {
   access: Readonly<Record<string, string>>;
 }
 
-/** The settings of one run. */
 export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
   runNonce: string;
-  /** Of the traffic; the same for all configurations of a round, so that they get the same requests. */
+  /** The traffic's seed; the same for all configurations of a round, so that they get the same requests. */
   seed: number;
   warmupS: Warmup;
   workers: number;
-  /** As requested; the runtime applies what it can. */
+  /** The requested caps; the runtime applies what it can. */
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
@@ -43,7 +42,6 @@ export interface RunSettings {
   modules?: Readonly<Record<string, string>>;
 }
 
-/** One started thing of a run. */
 export interface Role {
   id: string;
   kind: RoleKind;
@@ -116,7 +114,6 @@ const capsFor = ({ caps }: RunSettings, kind: keyof KindCaps): Pick<Part, "caps"
   return own ? { caps: own } : {};
 };
 
-/** A node of the target's store. */
 function storeRole(id: string, settings: RunSettings): Role {
   const { target } = settings.configuration;
   const store = findStore(target.store);
@@ -149,7 +146,6 @@ function storeRole(id: string, settings: RunSettings): Role {
 /** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
-/** The relay in front of a store node. */
 const relayRole = (id: string, storeId: string): Role => ({
   id,
   kind: "helper",
@@ -159,9 +155,9 @@ const relayRole = (id: string, storeId: string): Role => ({
     const { host, port } = placeOf(storeId, places);
     return {
       role: id,
-      ...ownProgram("server", "relay"),
+      ...ownProgram("server", "helpers/relay"),
       takesInput: true,
-      arguments: (own) => ["dist/relay/index.js", own.bind, String(own.port), host, String(port)],
+      arguments: (own) => ["dist/helpers/relay/index.js", own.bind, String(own.port), host, String(port)],
       environment: () => ({}),
     };
   },
@@ -175,7 +171,7 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
   required: false,
   part: () => ({
     role: PROBE,
-    ...ownProgram("server", "probe", SERVE),
+    ...ownProgram("server", "helpers/probe", SERVE),
     interactive: true,
     environment: (allocation) => environmentOf(specs.forProbe(allocation), settings),
   }),
@@ -263,7 +259,7 @@ export const senderRole: Role = {
   required: false,
   part: () => ({
     role: SENDER,
-    ...ownProgram("loadtest", "sender"),
+    ...ownProgram("loadtest", "helpers/sender"),
     interactive: true,
     environment: () => ({}),
   }),
@@ -280,10 +276,10 @@ export const machineProbePart = (role: string, machine: string): Part => ({
   role,
   kind: "helper",
   machine,
-  ...ownProgram("server", "machine-probe"),
+  ...ownProgram("server", "helpers/machine-probe"),
   isUncapped: true,
   takesInput: true,
-  arguments: (own) => ["dist/machine-probe/index.js", own.bind, String(own.port)],
+  arguments: (own) => ["dist/helpers/machine-probe/index.js", own.bind, String(own.port)],
   environment: () => ({}),
 });
 
@@ -293,7 +289,7 @@ export const machineProbePart = (role: string, machine: string): Part => ({
  */
 export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
   role: PROBE,
-  ...ownProgram("server", "probe", SERVE),
+  ...ownProgram("server", "helpers/probe", SERVE),
   interactive: true,
   environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
 });
@@ -307,7 +303,6 @@ export const serviceSettings = ({ target, service_env = {} }: Configuration): Re
   ...service_env,
 });
 
-/** The address of a run's service. */
 export const serviceSpec = (id: string, nonce: string, { host, port, ports }: Node): ServiceSpec => ({
   id,
   nonce,

@@ -10,40 +10,22 @@ import {
   type PrintedLoad,
 } from "../../targets/benchmarks/load-programs.js";
 import { describeClient } from "../../targets/resolve.js";
-import type { Lease } from "../ownership/lease.js";
 import { callsOf } from "../plan/load-programs.js";
 import { GENERATOR, type RunSettings } from "./layout.js";
-import { PartFailed } from "./part-supervisor.js";
+import { PartFailed, placementOf } from "./part-supervisor.js";
 import {
   calibrate,
   type ProgramEnd,
   type ProgramParts,
-  type ProgramRunSettings,
+  programFacts,
+  type RawPrintedRun,
+  runProgram,
   runWatched,
   warmupSeconds,
-  withParts,
 } from "./program-parts.js";
-import { programFacts, type RawPrintedRun } from "./program-run.js";
 import type { RunListener } from "./run.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
-/**
- * Makes one run in which a load program makes the calls in the place of the target's client: on the same store and service,
- * with the same limits and the same calls. Without an error of its own it is measured as the store layer is.
- */
-export function executeLoadProgramRun(
-  request: ProgramRunSettings,
-  runtime: Runtime,
-  lease: Lease,
-  listener: RunListener,
-): Promise<RawPrintedRun> {
-  listener.phase("starting");
-  return withParts(request, runtime, lease, listener.log, (parts) =>
-    measure(parts, runtime, listener),
-  ).finally(() => listener.phase("stopped"));
-}
-
-/** What the program sends, and where to. */
 function workOf(
   program: LoadProgram,
   { configuration, seed, runNonce }: RunSettings,
@@ -64,7 +46,15 @@ function workOf(
   };
 }
 
-async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
+/**
+ * Measures a run in which a load program makes the calls in the place of the target's client: on the same store and
+ * service, with the same limits and the same calls. Without an error of its own it is measured as the store layer is.
+ */
+export async function measureLoadProgram(
+  parts: ProgramParts,
+  runtime: Runtime,
+  listener: RunListener,
+): Promise<RawPrintedRun> {
   const { settings, supervisor } = parts;
   const { target, load, extent, limits } = settings.configuration;
   if (!("duration_s" in extent)) throw new Error("a load program runs for a time");
@@ -76,7 +66,8 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
   const work = workOf(program, settings, store);
   const files = program.files(work);
   const run = (amount: number, expected_s: number, onStarted?: (part: RunningPart) => void) =>
-    parts.runProgram(
+    runProgram(
+      parts,
       {
         program: program.id,
         expected_s,
@@ -118,7 +109,7 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
       more_at_most: program.opensWith + (program.runsFor === "time" ? load.connections : 0),
     },
     latency: figures.latency,
-    ...parts.placement,
+    ...placementOf(parts.started),
     program: programFacts(program.id, ended),
     ...(calls ? { calls } : {}),
     store: after.store,

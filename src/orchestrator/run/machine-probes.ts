@@ -24,7 +24,6 @@ const COUNTERS_WITHIN_MS = 3_000;
 /** The probe answers, and says why it cannot. */
 class ProbeRefused extends Error {}
 
-/** A running machine probe. */
 class MachineProbe {
   readonly part: RunningPart;
   readonly #awaited = new Map<number, { answered(answer: unknown): void; failed(error: Error): void }>();
@@ -120,7 +119,7 @@ export class MachineProbes {
     return probes;
   }
 
-  /** By machine, of those that answer. */
+  /** Facts by machine, where it answers. */
   facts(): Promise<Record<string, MachineFacts>> {
     return this.#askAll({ ask: "facts" });
   }
@@ -142,7 +141,7 @@ export class MachineProbes {
     return found;
   }
 
-  /** Of the machines that answer. */
+  /** The counters of the machines that answer. */
   counters(): Promise<Record<string, MachineCounters>> {
     return this.#askAll({ ask: "counters" });
   }

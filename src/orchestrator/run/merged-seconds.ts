@@ -5,7 +5,7 @@ export type Second = Extract<Progress, { event: "second" }>;
 
 /** Merges the live figures of several generators; one alone passes unchanged. A second is complete once all have reported it. */
 export class MergedSeconds {
-  /** Of seconds that another generator has not reported yet. */
+  /** Seconds that another generator has not reported yet. */
   readonly #pending: Second[][];
 
   constructor(generators: number) {

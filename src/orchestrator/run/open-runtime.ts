@@ -32,12 +32,6 @@ const isModule = (id: string): boolean => modules.some((module) => module.id ===
 const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
-export interface OpenedRuntime {
-  runtime: Runtime;
-  /** Which one was chosen, and why. */
-  choice: string;
-}
-
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
 export function programSources(request: Request): ProgramSource[] {
   const { programs, storeAccess } = request;
@@ -83,21 +77,16 @@ export function programSources(request: Request): ProgramSource[] {
 export async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programs">,
-): Promise<OpenedRuntime> {
+): Promise<{ runtime: Runtime; choice: string }> {
   const programs = programSources(request);
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
     return description.open({ ...options, programs });
   };
-  const { runtime, choice } =
-    request.runtime === "auto"
-      ? await openFirstWorking(request, open)
-      : { runtime: await open(runtimeOf(request)), choice: "as asked" };
+  const { used: runtime, choice } = await firstWorking(request, open);
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
-
-type Open = (description: RuntimeDescription) => Promise<Runtime>;
 
 /**
  * The runtime that a campaign would use, without opening it.
@@ -106,15 +95,8 @@ type Open = (description: RuntimeDescription) => Promise<Runtime>;
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
-  if (request.runtime !== "auto") return { description: runtimeOf(request), choice: "as asked" };
-  const { candidates, reason } = autoCandidates(request);
-  const unavailable: string[] = [];
-  for (const description of candidates) {
-    const answer = await description.available();
-    if ("what" in answer) return { description, choice: reason ?? [...unavailable, answer.what].join("; ") };
-    unavailable.push(answer.unavailableReason);
-  }
-  throw new BenchError(unavailable.join("; "), EXIT.environment);
+  const { used: description, choice } = await firstWorking(request, async (found) => found);
+  return { description, choice };
 }
 
 /**
@@ -169,7 +151,12 @@ function autoCandidates(request: Request): { candidates: readonly RuntimeDescrip
   return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
 
-async function openFirstWorking(request: Request, open: Open): Promise<OpenedRuntime> {
+/** Uses the requested runtime; of `auto` the first that works. */
+async function firstWorking<Used>(
+  request: Request,
+  use: (description: RuntimeDescription) => Promise<Used>,
+): Promise<{ used: Used; choice: string }> {
+  if (request.runtime !== "auto") return { used: await use(runtimeOf(request)), choice: "as asked" };
   const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
   for (const description of candidates) {
@@ -179,8 +166,8 @@ async function openFirstWorking(request: Request, open: Open): Promise<OpenedRun
       continue;
     }
     try {
-      const runtime = await open(description);
-      return { runtime, choice: reason ?? [...unavailable, answer.what].join("; ") };
+      const used = await use(description);
+      return { used, choice: reason ?? [...unavailable, answer.what].join("; ") };
     } catch (error) {
       // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
@@ -190,7 +177,14 @@ async function openFirstWorking(request: Request, open: Open): Promise<OpenedRun
   throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
-/** Whether each store would be available once the runtime is open, for a dry run. */
+/** What a campaign would open, without opening it. @throws as the campaign would */
+export async function expectedOpening(request: Request, packageFolder: string) {
+  await requireUsablePlacement(request);
+  const { description, choice } = await expectedRuntime(request);
+  return { description, choice, available: await expectedStores(description, request, packageFolder) };
+}
+
+/** Whether each store would be available once the runtime is open. */
 export async function expectedStores(
   description: RuntimeDescription,
   request: Request,

@@ -3,7 +3,8 @@ import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
 import { measuredKinds, type RoleKind } from "../../contract/role.js";
 import { endMessage } from "../../runtimes/part-output.js";
-import type { Part, RunningPart } from "../../runtimes/types.js";
+import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Lease } from "../ownership/lease.js";
 import type { Role } from "./layout.js";
 
 /** The run failed because a part did. */
@@ -18,7 +19,6 @@ export class PartFailed extends Error {
   }
 }
 
-/** A role whose part was started. */
 export interface RunningRole extends Pick<Role, "id" | "kind"> {
   part: RunningPart;
 }
@@ -49,6 +49,46 @@ export async function withTroubles(error: unknown, parts: readonly RunningPart[]
   if (found.size === 0) return error;
   const text = [error.message, ...found.values()].join("; ");
   return ofPart ? new PartFailed(error.role, text) : environmentError(text, { cause: error });
+}
+
+/** Where the parts of a run are started, and who gets the lines that they print. */
+export interface PartPlace {
+  runtime: Runtime;
+  lease: Lease;
+  log(role: string, line: string): void;
+  /** Which of several runs that are up at once; absent where there is one. */
+  run?: string;
+}
+
+/** What starts the parts of one run. */
+export interface RunParts {
+  supervisor: PartSupervisor;
+  /** Starts a part that is no role of the layout. */
+  startPart(part: Part): Promise<RunningPart>;
+  /** All parts so far. */
+  started: readonly RunningPart[];
+}
+
+/** Lets `use` start parts, and stops all of them whatever happens. */
+export async function withParts<Value>(
+  roles: readonly Role[],
+  { runtime, lease, log, run }: PartPlace,
+  use: (parts: RunParts) => Promise<Value>,
+): Promise<Value> {
+  const started: RunningPart[] = [];
+  const startPart = async (part: Part): Promise<RunningPart> => {
+    const running = await lease.start(runtime, run === undefined ? part : { ...part, run });
+    started.push(running);
+    running.onLine((line) => log(part.role, line));
+    return running;
+  };
+  try {
+    return await use({ supervisor: new PartSupervisor(roles, startPart), startPart, started });
+  } catch (error) {
+    throw await withTroubles(error, started);
+  } finally {
+    await lease.release(started);
+  }
 }
 
 /** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */

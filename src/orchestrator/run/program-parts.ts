@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { within } from "../../contract/deadline.js";
+import { messageOf } from "../../contract/errors.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import type { HostLoad, RoleResources } from "../../contract/result.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
-import type { Lease } from "../ownership/lease.js";
+import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
+import type { RunningPart } from "../../runtimes/types.js";
 import { CounterWatch } from "./counters.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed, PartSupervisor, placementOf, type RunningRole } from "./part-supervisor.js";
+import { PartFailed, type PartPlace, type RunningRole, type RunParts, withParts } from "./part-supervisor.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
@@ -18,10 +19,8 @@ const LATEST = { factor: 5, more_s: 60 } as const;
 /** A program ends within a second or two: its counters are read often enough to know its rate. */
 const GENERATOR_PERIOD_MS = 200;
 
-/** The settings of a run whose load comes from a foreign program. */
 export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
 
-/** What a foreign program is started with. */
 export interface ProgramStart {
   /** Id of its program. */
   program: string;
@@ -32,7 +31,6 @@ export interface ProgramStart {
   expected_s: number;
 }
 
-/** How a foreign program ended. */
 export interface ProgramEnd {
   arguments: readonly string[];
   output: string;
@@ -40,105 +38,97 @@ export interface ProgramEnd {
   program_s: number;
 }
 
+/** What a run of a foreign program gave, before it is judged. */
+export type RawPrintedRun = Pick<
+  PrintedResult,
+  | "warmup_s"
+  | "duration"
+  | "program_s"
+  | "operations"
+  | "latency"
+  | "calls"
+  | "memory"
+  | "store"
+  | "service"
+  | "resources"
+  | "host_load"
+  | "host_speed"
+  | "placement"
+  | "links"
+  | "machine_speed"
+  | "notes"
+  | "started_at"
+  | "finished_at"
+> & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
+
+export const programFacts = (
+  id: string,
+  { arguments: words, output }: ProgramEnd,
+): RawPrintedRun["program"] => ({
+  id,
+  arguments: [...words],
+  output: output.slice(0, 10_000),
+});
+
 /** The parts of one run whose load comes from a foreign program. */
-export class ProgramParts {
-  readonly settings: RunSettings;
-  readonly supervisor: PartSupervisor;
-  readonly #start: (part: Part) => Promise<RunningPart>;
-  readonly #started: readonly RunningPart[];
+export interface ProgramParts extends RunParts {
+  settings: RunSettings;
+}
 
-  /** @param started those that `start` has started so far */
-  constructor(
-    settings: RunSettings,
-    start: (part: Part) => Promise<RunningPart>,
-    started: readonly RunningPart[],
-  ) {
-    this.settings = settings;
-    this.supervisor = new PartSupervisor(layoutOf(settings), start);
-    this.#start = start;
-    this.#started = started;
-  }
-
-  /** The machine of each role so far; empty where they all run on one. */
-  get placement(): ReturnType<typeof placementOf> {
-    return placementOf(this.#started);
-  }
-
-  /** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
-  async runProgram(
-    { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
-    onStarted: (part: RunningPart) => void = () => {},
-  ): Promise<ProgramEnd> {
-    const caps = this.settings.caps.generator;
-    const began = performance.now();
-    let words: readonly string[] = [];
-    const part = await this.#start({
-      role: GENERATOR,
-      kind: "generator",
-      program,
-      ...(caps ? { caps } : {}),
-      workingFolder: "own",
-      endsByItself: true,
-      files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, { text }])),
-      arguments: (allocation) => {
-        words = argumentsIn(allocation.files);
-        return words;
-      },
-      environment: () => ({}),
-    });
-    onStarted(part);
-    const exit = await this.supervisor.waitFor(endInTime(part, expected_s));
-    const program_s = (performance.now() - began) / 1000;
-    const last = part.lastLines().at(-1);
-    if (exit.code !== 0)
-      throw new PartFailed(
-        GENERATOR,
-        `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
-      );
-    return { arguments: words, output: await part.output(), program_s };
-  }
+/** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
+export async function runProgram(
+  { settings, supervisor, startPart }: ProgramParts,
+  { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
+  onStarted: (part: RunningPart) => void = () => {},
+): Promise<ProgramEnd> {
+  const caps = settings.caps.generator;
+  const began = performance.now();
+  let words: readonly string[] = [];
+  const part = await startPart({
+    role: GENERATOR,
+    kind: "generator",
+    program,
+    ...(caps ? { caps } : {}),
+    workingFolder: "own",
+    endsByItself: true,
+    files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, { text }])),
+    arguments: (allocation) => {
+      words = argumentsIn(allocation.files);
+      return words;
+    },
+    environment: () => ({}),
+  });
+  onStarted(part);
+  const exit = await supervisor.waitFor(endInTime(part, expected_s));
+  const program_s = (performance.now() - began) / 1000;
+  const last = part.lastLines().at(-1);
+  if (exit.code !== 0)
+    throw new PartFailed(
+      GENERATOR,
+      `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
+    );
+  return { arguments: words, output: await part.output(), program_s };
 }
 
 /** Starts the parts of one run, and stops all of them whatever happens. */
-export async function withParts<Value>(
+export function withProgramParts<Value>(
   request: ProgramRunSettings,
-  runtime: Runtime,
-  lease: Lease,
-  log: (role: string, line: string) => void,
+  place: PartPlace,
   use: (parts: ProgramParts) => Promise<Value>,
 ): Promise<Value> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
-  const started: RunningPart[] = [];
-  const start = async (part: Part): Promise<RunningPart> => {
-    const running = await lease.start(runtime, part);
-    started.push(running);
-    running.onLine((line) => log(part.role, line));
-    return running;
-  };
-  try {
-    return await use(new ProgramParts(settings, start, started));
-  } finally {
-    await lease.release(started);
-  }
+  return withParts(layoutOf(settings), place, (parts) => use({ ...parts, settings }));
 }
 
 /** @throws PartFailed when the program hangs, as it does when the server refuses its connections */
-async function endInTime(part: RunningPart, expected_s: number): Promise<Awaited<RunningPart["exited"]>> {
+function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"] {
   const most_s = LATEST.factor * expected_s + LATEST.more_s;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const last = part.lastLines().at(-1);
-      reject(
-        new PartFailed(GENERATOR, `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`),
-      );
-    }, most_s * 1000);
+  return within(part.exited, most_s * 1000, () => {
+    const last = part.lastLines().at(-1);
+    return `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
+  }).catch((error) => {
+    throw new PartFailed(GENERATOR, messageOf(error));
   });
-  try {
-    return await Promise.race([part.exited, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Seconds of warm-up. A foreign program has no slices in which `auto` could look for a trend. */

@@ -15,44 +15,23 @@ import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js"
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { GENERATOR, PROBE } from "./layout.js";
-import { PartFailed, type RunningRole } from "./part-supervisor.js";
+import { measureLoadProgram } from "./load-program-run.js";
+import { PartFailed, placementOf, type RunningRole } from "./part-supervisor.js";
 import {
   calibrate,
-  type ProgramEnd,
   type ProgramParts,
   type ProgramRunSettings,
+  programFacts,
+  type RawPrintedRun,
+  runProgram,
   runWatched,
-  withParts,
+  withProgramParts,
 } from "./program-parts.js";
 import type { RunListener } from "./run.js";
 import { askProbe } from "./store.js";
 
 const PROBE_TIMEOUT_S = 60;
 
-/** What a run of a foreign program gave, before it is judged. */
-export type RawPrintedRun = Pick<
-  PrintedResult,
-  | "warmup_s"
-  | "duration"
-  | "program_s"
-  | "operations"
-  | "latency"
-  | "calls"
-  | "memory"
-  | "store"
-  | "service"
-  | "resources"
-  | "host_load"
-  | "host_speed"
-  | "placement"
-  | "links"
-  | "machine_speed"
-  | "notes"
-  | "started_at"
-  | "finished_at"
-> & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
-
-/** The store and the probe of one run. */
 class StoreParts {
   readonly #parts: ProgramParts;
   store: readonly RunningRole[] = [];
@@ -123,7 +102,7 @@ export async function findingsOf(
   for (const each of settings) {
     const { store } = each.configuration.target;
     try {
-      const { lacks = [] } = await withParts(each, runtime, lease, log, async (parts) => {
+      const { lacks = [] } = await withProgramParts(each, { runtime, lease, log }, async (parts) => {
         const store = new StoreParts(parts);
         await store.open();
         return store.ask(["features"]);
@@ -137,23 +116,30 @@ export async function findingsOf(
   return found;
 }
 
-/**
- * Makes one run of the store layer with a fresh store. The number of operations comes from a calibration, which is also the
- * warm-up: neither program can run for a time.
- */
+/** Makes one run with a fresh store whose load comes from a foreign program. */
 export function executeProgramRun(
   request: ProgramRunSettings,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
 ): Promise<RawPrintedRun> {
+  const { target } = request.configuration;
+  const measure = target.program === undefined ? measureStoreLayer : measureLoadProgram;
   listener.phase("starting");
-  return withParts(request, runtime, lease, listener.log, (parts) =>
+  return withProgramParts(request, { runtime, lease, log: listener.log }, (parts) =>
     measure(parts, runtime, listener),
   ).finally(() => listener.phase("stopped"));
 }
 
-async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListener): Promise<RawPrintedRun> {
+/**
+ * Measures the store layer. The number of operations comes from a calibration, which is also the warm-up: neither program
+ * can run for a time.
+ */
+async function measureStoreLayer(
+  parts: ProgramParts,
+  runtime: Runtime,
+  listener: RunListener,
+): Promise<RawPrintedRun> {
   const { configuration } = parts.settings;
   const { workload, load, extent, target } = configuration;
   if (!("duration_s" in extent)) throw new Error("a run of the store layer has a duration");
@@ -167,7 +153,8 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
   const { prepared } = await opened.ask(["prepare"], { operation: workload });
   const keys = workload.keys ?? KEYSPACE;
   const run = (requests: number, expected_s: number, onStarted?: (part: RunningPart) => void) =>
-    parts.runProgram(
+    runProgram(
+      parts,
       {
         program: target.client,
         expected_s,
@@ -216,7 +203,7 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
     program_s: rounded(ended.program_s, 6),
     operations: { total: requests, per_second: figures.per_second },
     latency: figures.latency,
-    ...parts.placement,
+    ...placementOf(parts.started),
     program: programFacts(target.client, ended),
     ...(at_start.decisions !== undefined && at_end.decisions !== undefined
       ? { calls: { before: at_start.decisions, after: at_end.decisions } }
@@ -226,16 +213,6 @@ async function measure(parts: ProgramParts, runtime: Runtime, listener: RunListe
     ...(await useOf(duration, requests)),
   };
 }
-
-/** What a result keeps of a program's run. */
-export const programFacts = (
-  id: string,
-  { arguments: words, output }: ProgramEnd,
-): RawPrintedRun["program"] => ({
-  id,
-  arguments: [...words],
-  output: output.slice(0, 10_000),
-});
 
 function commandThreadsOf(id: string): Pick<StoreEvidence, "command_threads"> {
   const { commandThreads = 1 } = findStore(id);

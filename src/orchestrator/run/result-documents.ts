@@ -26,12 +26,11 @@ import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import { faultFiguresOf } from "./fault-figures.js";
-import type { RawPrintedRun } from "./program-run.js";
+import type { RawPrintedRun } from "./program-parts.js";
 import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
 
-/** Identifies a run in its result document. */
 export interface RunIdentity {
   campaign: string;
   planned: Planned;
@@ -106,27 +105,11 @@ function startedVersionOf(runtime: Runtime, id: string): string {
   return typeof facts === "object" ? facts.version : "";
 }
 
-/** The result document of a measured run, with its verdict and outcome. */
 export function measuredDocument(
   identity: RunIdentity,
-  {
-    result,
-    store,
-    service,
-    admissions,
-    faults,
-    resources,
-    servers_ready_s,
-    host_load,
-    host_speed,
-    placement,
-    links,
-    machine_speed,
-    machine_load,
-    notes,
-    diagnosed,
-  }: RawRun,
+  { result, resources, notes, diagnosed, reconnections: _, ...seen }: RawRun,
 ): MeasuredResult {
+  const { store, service, faults } = seen;
   const roles = { ...result.resources };
   for (const [role, observed] of Object.entries(resources)) {
     roles[role] = mergeRole(roles[role], observed, wasEnded({ faults }, role));
@@ -148,24 +131,14 @@ export function measuredDocument(
   const evidence = {
     ...measured,
     ...identityOf(identity),
+    ...seen,
     resources: roles,
-    ...(servers_ready_s ? { servers_ready_s } : {}),
-    ...(host_load ? { host_load } : {}),
-    ...(host_speed ? { host_speed } : {}),
-    ...(placement ? { placement } : {}),
-    ...(links ? { links } : {}),
-    ...(machine_speed ? { machine_speed } : {}),
-    ...(machine_load ? { machine_load } : {}),
     notes: [...result.notes, ...warmupNotes(result), ...notes],
     versions: {
       ...result.versions,
       ...(version ? { store: version } : {}),
       ...(limiter ? { limiter } : {}),
     },
-    ...(store ? { store } : {}),
-    ...(service ? { service } : {}),
-    ...(admissions ? { admissions } : {}),
-    ...(faults ? { faults } : {}),
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);
@@ -209,13 +182,12 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
   });
 }
 
-/** As the store's program says, for a store that does not; undefined where it does not say either. */
+/** The version by the store's program, for a store that does not tell its own; undefined where neither does. */
 function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
   const facts = runtime.program(planned.configuration.target.store);
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
 }
 
-/** The result document of a run without figures. */
 export function failureDocument(
   identity: RunIdentity,
   status: FailedResult["status"],
@@ -250,7 +222,6 @@ export function cpuUsPerRequest(
   return found.length > 0 ? sum(found) : undefined;
 }
 
-/** How one planned run ended. */
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";

@@ -8,7 +8,7 @@ import { sum } from "../../contract/numbers.js";
 import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
@@ -20,17 +20,16 @@ import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
 import type { Second } from "./merged-seconds.js";
 import {
   PartFailed,
-  PartSupervisor,
+  type PartSupervisor,
   placementOf,
   type RunningRole,
-  withTroubles,
+  withParts,
 } from "./part-supervisor.js";
 import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
-/** Receives what happens during a run. */
 export interface RunListener {
   phase(phase: Phase): void;
-  /** Of all generators together. */
+  /** One second of all generators together. */
   second(second: Second): void;
   /** A planned fault was done, or undone. */
   fault(line: string): void;
@@ -38,7 +37,7 @@ export interface RunListener {
   log(role: string, line: string): void;
 }
 
-/** Of a run on several machines. */
+/** What a run on several machines adds. */
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_speed" | "machine_load">;
 
 export interface RawRun extends StoreSide, MachinesOfRun {
@@ -48,7 +47,7 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   faults?: FaultRecord[];
   /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
-  /** By role; absent without a server. */
+  /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
   host_speed?: RunHostSpeed;
@@ -99,28 +98,37 @@ export async function executeRun(
   { machines, run, startLoad = ownLoad }: RunOptions = {},
 ): Promise<RawRun> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
-  const started: RunningPart[] = [];
-  const start = async (part: Part): Promise<RunningPart> => {
-    const running = await lease.start(runtime, run === undefined ? part : { ...part, run });
-    started.push(running);
-    running.onLine((line) => listener.log(part.role, line));
-    return running;
-  };
   try {
-    const supervisor = new PartSupervisor(layoutOf(settings), start);
-    const restart = (part: RunningPart) => lease.restart(part);
-    const execution = new RunExecution(settings, runtime, supervisor, listener, restart, machines);
-    const raw = await execution.run(startLoad);
-    return { ...raw, ...placementOf(started) };
-  } catch (error) {
-    throw await withTroubles(error, started);
+    return await withParts(
+      layoutOf(settings),
+      { runtime, lease, log: listener.log, ...(run === undefined ? {} : { run }) },
+      async ({ supervisor, started }) => {
+        const restart = (part: RunningPart) => lease.restart(part);
+        const raw = await new RunExecution({
+          settings,
+          runtime,
+          supervisor,
+          listener,
+          restart,
+          machines,
+        }).run(startLoad);
+        return { ...raw, ...placementOf(started) };
+      },
+    );
   } finally {
-    await lease.release(started);
     listener.phase("stopped");
   }
 }
 
-/** What a run consists of while it is measured. */
+interface RunContext {
+  settings: RunSettings;
+  runtime: Runtime;
+  supervisor: PartSupervisor;
+  listener: RunListener;
+  restart: (part: RunningPart) => Promise<void>;
+  machines: SeveralMachines | undefined;
+}
+
 interface Measuring {
   store: RunStore;
   load: RunLoad;
@@ -166,49 +174,25 @@ const withReconnections = (faults: FaultRecord[], reconnections: number | undefi
     : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
 
 class RunExecution {
-  readonly #settings: RunSettings;
-  readonly #runtime: Runtime;
-  readonly #listener: RunListener;
-  readonly #supervisor: PartSupervisor;
-  readonly #machines: SeveralMachines | undefined;
-  readonly #restart: (part: RunningPart) => Promise<void>;
+  readonly #run: RunContext;
   readonly #notes: string[] = [];
 
-  constructor(
-    settings: RunSettings,
-    runtime: Runtime,
-    supervisor: PartSupervisor,
-    listener: RunListener,
-    restart: (part: RunningPart) => Promise<void>,
-    machines: SeveralMachines | undefined,
-  ) {
-    this.#machines = machines;
-    this.#settings = settings;
-    this.#runtime = runtime;
-    this.#supervisor = supervisor;
-    this.#listener = listener;
-    this.#restart = restart;
+  constructor(run: RunContext) {
+    this.#run = run;
   }
 
   async run(startLoad: (run: ReadyRun) => Promise<RunLoad>): Promise<RawRun> {
-    this.#listener.phase("starting");
-    const store = storeOf(this.#settings, this.#supervisor);
+    this.#run.listener.phase("starting");
+    const store = storeOf(this.#run.settings, this.#run.supervisor);
     await store.open();
-    this.#listener.phase("store ready");
+    this.#run.listener.phase("store ready");
 
-    const servers = await this.#supervisor.start("server");
-    if (servers.length > 0) this.#listener.phase("server ready");
+    const servers = await this.#run.supervisor.start("server");
+    if (servers.length > 0) this.#run.listener.phase("server ready");
 
     const injection = this.#injection(store);
-    const load = await startLoad({
-      settings: this.#settings,
-      supervisor: this.#supervisor,
-      store,
-      servers,
-      listener: this.#listener,
-      injection,
-      machines: this.#machines,
-    });
+    const { settings, supervisor, listener, machines } = this.#run;
+    const load = await startLoad({ settings, supervisor, store, servers, listener, injection, machines });
     try {
       return await this.#measure({ store, load, injection });
     } finally {
@@ -218,7 +202,7 @@ class RunExecution {
   }
 
   async #measure({ store, load, injection }: Measuring): Promise<RawRun> {
-    const { external } = this.#settings;
+    const { external } = this.#run.settings;
     const { request_counts, ...result } = await Promise.race([
       load.output((role) => this.#storeDecides && role.kind === "store"),
       ...load.failures,
@@ -236,19 +220,19 @@ class RunExecution {
       isGone: behind.store === undefined,
       hasEvicted: behind.store?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0) ?? false,
     });
-    this.#listener.phase("read");
+    this.#run.listener.phase("read");
     const requests = served(result.consumers, result);
     const loaded_s = loadedS(result);
-    const resources = await watch.resources(this.#runtime.counterSource, loaded_s, requests);
+    const resources = await watch.resources(this.#run.runtime.counterSource, loaded_s, requests);
     const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(behind.store) : 0);
     const machine_load = await watch.machineLoads(loaded_s, result.resources);
-    const servers_ready_s = this.#supervisor.readyS("server");
+    const servers_ready_s = this.#run.supervisor.readyS("server");
     return {
       result,
       resources,
       ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
       notes: [...watch.failures, ...this.#notes],
-      ...(host_load && !this.#machines ? { host_load } : {}),
+      ...(host_load && !this.#run.machines ? { host_load } : {}),
       ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
       admissions,
       ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
@@ -257,18 +241,22 @@ class RunExecution {
   }
 
   #injection(store: RunStore): FaultInjection {
-    const { faults = [], extent } = this.#settings.configuration;
+    const { faults = [], extent } = this.#run.settings.configuration;
     return new FaultInjection({
       faults,
       window_s: "duration_s" in extent ? extent.duration_s : 0,
-      targetsOf: ({ role }) => ({ roles: this.#supervisor.roles(role), store, restart: this.#restart }),
-      log: (line) => this.#listener.fault(line),
+      targetsOf: ({ role }) => ({
+        roles: this.#run.supervisor.roles(role),
+        store,
+        restart: this.#run.restart,
+      }),
+      log: (line) => this.#run.listener.fault(line),
     });
   }
 
   /** A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on. */
   get #storeDecides(): boolean {
-    return findStore(this.#settings.configuration.target.store).decides ?? false;
+    return findStore(this.#run.settings.configuration.target.store).decides ?? false;
   }
 
   async #readAfter(store: RunStore): Promise<StoreSide> {
@@ -286,15 +274,15 @@ class RunExecution {
     requestCounts: RequestCounts | undefined,
     { withoutStore, isGone, hasEvicted }: { withoutStore: number; isGone: boolean; hasEvicted: boolean },
   ): Promise<Admissions> {
-    const { faults = [] } = this.#settings.configuration;
+    const { faults = [] } = this.#run.settings.configuration;
     if (faults.some(losesCounts))
       return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
     // M14 says so.
     if (hasEvicted) return { status: "not known", reason: "the store evicted keys" };
     if (isGone) return { status: "not known", reason: "there is no reading of a store" };
     return readAdmissions({
-      configuration: this.#settings.configuration,
-      keyPrefix: keyPrefixOf(this.#settings),
+      configuration: this.#run.settings.configuration,
+      keyPrefix: keyPrefixOf(this.#run.settings),
       requestCounts,
       withoutStore,
       elapsedS: (performance.now() - store.readBefore_ms) / 1000,

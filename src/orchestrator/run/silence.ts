@@ -15,7 +15,7 @@ const GRACE_MS = 1000;
 export class SilenceWatch {
   readonly #roles: readonly Pick<RunningRole, "id">[];
   readonly #quiet_s: number;
-  /** Of those that should say something. */
+  /** One timer for each part that should say something. */
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isOver = false;
   /** Rejects with PartFailed when one hangs, and never resolves. */

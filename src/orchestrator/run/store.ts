@@ -62,7 +62,6 @@ export interface RunStore {
   withoutNodes(ids: readonly string[]): void;
   /** These nodes were started again: waits until they answer. */
   restarted(ids: readonly string[]): Promise<void>;
-  /** Waits until the service answers. */
   untilServiceReady(): Promise<void>;
   /** Has the store carry out a fault, or undo it. */
   inject(fault: StoreFault): Promise<void>;

@@ -3,12 +3,10 @@ import type { CampaignEvent, EventOf } from "../../contract/events.js";
 /** What has happened in a campaign so far. The live and the final screen show it. */
 export class CampaignState {
   campaign: EventOf<"campaign"> | undefined;
-  /** The current run. */
   run: EventOf<"run_started"> | undefined;
   phase: EventOf<"phase"> | undefined;
   /** The latest second of the current run, while it measures. */
   second: EventOf<"second"> | undefined;
-  /** The latest estimate of the time left. */
   timeLeft: { time_left_s: number; at: string } | undefined;
   report: EventOf<"report"> | undefined;
   ended: EventOf<"ended"> | undefined;

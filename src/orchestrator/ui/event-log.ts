@@ -40,7 +40,7 @@ export type NewEvent = CampaignEvent extends infer Each
 /** Passes every event of a campaign to the screen and, as text, to the log file. */
 export class EventLog {
   readonly #screen: Screen;
-  /** Of the latest run. */
+  /** The configuration of the latest run. */
   #configuration: Configuration | undefined;
   readonly #runs: EventOf<"ended">["runs"] = {
     ...({ valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 } satisfies Record<RunStatus, number>),
@@ -76,7 +76,6 @@ export class EventLog {
     this.#screen.show(event);
   }
 
-  /** A notice for the user. */
   info(text: string): void {
     this.emit({ event: "notice", level: "info", text });
   }

@@ -107,7 +107,6 @@ const PHASES: Partial<Record<Phase, string>> = {
   report: "building the report",
 };
 
-/** A phase in words for the user. */
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
 /** The live figures of a second. Figures that were not measured are left out. */

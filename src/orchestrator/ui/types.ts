@@ -26,7 +26,6 @@ export interface Outputs {
   err: Output;
 }
 
-/** How much is shown. */
 export type Detail = "quiet" | "normal" | "verbose";
 
 export const progressModes = ["live", "run", "phase"] as const;

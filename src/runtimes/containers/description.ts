@@ -2,13 +2,13 @@ import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
+import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
 import { checkEngine, hasStatus, NoAnswer } from "./engine.js";
 import { noImage, outdatedImages } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
 import { ContainerRuntime } from "./runtime.js";
-import { fittingCaps } from "./specification.js";
 
 /** An engine that may be missing. */
 export interface Engine {

@@ -1,4 +1,5 @@
 import type Docker from "dockerode";
+import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import type { EngineFacts, ImageFacts } from "../types.js";
 
@@ -150,17 +151,11 @@ export async function checkEngine(
   docker: Docker,
   name: string,
 ): Promise<{ what: string } | { unavailableReason: string }> {
-  let timer: NodeJS.Timeout | undefined;
   try {
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error("it hangs")), FIRST_ANSWER_WITHIN_MS);
-    });
-    const { Version } = await Promise.race([docker.version(), late]);
+    const { Version } = await within(docker.version(), FIRST_ANSWER_WITHIN_MS, () => "it hangs");
     return { what: `${name} ${Version} answers` };
   } catch (error) {
     return { unavailableReason: unavailableReason(error, name) };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

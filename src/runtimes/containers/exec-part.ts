@@ -1,24 +1,17 @@
 import type Docker from "dockerode";
 import { messageOf } from "../../contract/errors.js";
+import { ExecutedPart } from "../exec-part.js";
 import { LineClient } from "../line-client.js";
-import type { RunDelays } from "../run-delay.js";
-import type { Exit, Part, PartCounters, RunningPart } from "../types.js";
+import type { Exit, Part } from "../types.js";
 import { EngineOutput } from "./engine-output.js";
 import type { PartEngine } from "./part.js";
 
 type Engine = Pick<PartEngine, "connection" | "machine">;
 
-/** A short process that the engine executes in a running container, which is cheaper than a container of its own. */
-export class ExecPart implements RunningPart {
-  readonly role: string;
-  readonly address = { host: "", port: 0 };
+/** A process that the engine executes in a running container, which is cheaper than a container of its own. */
+export class ExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
-  readonly onThisMachine = false;
-  readonly ask?: (line: string) => Promise<string | undefined>;
   readonly #output: EngineOutput;
-  readonly #client: LineClient | undefined;
-
-  readonly machine?: string;
   readonly #unfollow: () => void;
 
   private constructor(
@@ -28,13 +21,10 @@ export class ExecPart implements RunningPart {
     output: EngineOutput,
     client: LineClient | undefined,
   ) {
-    this.role = part.role;
-    if (machine !== undefined) this.machine = machine;
+    super(part, machine, output, client);
     // Whoever waits for an answer then gets none, instead of waiting on.
     this.#unfollow = connection.onLost(() => output.cut());
     this.#output = output;
-    this.#client = client;
-    if (client) this.ask = (line) => client.request(line);
     this.exited = output
       .completeStdout()
       .then(() => exec.inspect())
@@ -72,29 +62,13 @@ export class ExecPart implements RunningPart {
     );
   }
 
-  onLine(listener: (line: string) => void): void {
-    this.#output.onLine(listener);
-  }
-
   output(): Promise<string> {
     return this.#output.completeStdout();
   }
 
-  lastLines(): readonly string[] {
-    return this.#output.lastLines();
-  }
-
-  counters(): Promise<PartCounters> {
-    throw new Error("a process in another part's container has no counters");
-  }
-
-  async runDelays(): Promise<RunDelays | undefined> {
-    return undefined;
-  }
-
   /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
   async stop(): Promise<void> {
-    this.#client?.end();
+    this.client?.end();
     this.#unfollow();
   }
 }

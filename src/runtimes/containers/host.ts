@@ -12,14 +12,6 @@ import type {
   PartFaults,
   RunningPart,
 } from "../types.js";
-import type { EngineAccess } from "./endpoint.js";
-import { hasStatus } from "./engine.js";
-import { ExecPart } from "./exec-part.js";
-import { archiveOf } from "./files.js";
-import { copyImages, type ImageHolder } from "./image-copies.js";
-import { ROLE_LABEL } from "./labels.js";
-import type { NetworkPlace, PartNetwork } from "./networks.js";
-import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
 import {
   containerOptions,
   FILES_FOLDER,
@@ -28,7 +20,15 @@ import {
   refusedUlimit,
   ULIMITS,
   type Ulimit,
-} from "./specification.js";
+} from "./container-options.js";
+import type { EngineAccess } from "./endpoint.js";
+import { hasStatus } from "./engine.js";
+import { ExecPart } from "./exec-part.js";
+import { archiveOf } from "./files.js";
+import { copyImages, type ImageHolder } from "./image-copies.js";
+import { ROLE_LABEL } from "./labels.js";
+import type { NetworkPlace, PartNetwork } from "./networks.js";
+import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
 
 /** The engine's refusal of a lower limit has another cause. */
 const MIN_ULIMIT = 1_024;
@@ -61,7 +61,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
-  /** As this engine has them, by program. */
+  /** Images of this engine by program. */
   readonly #images = new Map<string, Promise<ImageFacts>>();
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();

@@ -4,7 +4,7 @@ import type Docker from "dockerode";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import type { Part, PartAllocation } from "../types.js";
 import { Addresses } from "./addresses.js";
-import { namedPorts, PORT, SECOND_PORT } from "./specification.js";
+import { namedPorts, PORT, SECOND_PORT } from "./container-options.js";
 
 /** Pause before a network is removed that the engine still takes for used. */
 const NETWORK_RETRY_MS = 1_000;
@@ -15,7 +15,6 @@ export const HOST_NETWORK = "host";
 /** Where a part listens, and how the others reach it. */
 export type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
-/** A part's place in its network. */
 export interface NetworkPlace {
   /** Its id, or its name. */
   network: string;

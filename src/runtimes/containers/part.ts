@@ -6,12 +6,12 @@ import { EarlierCounters } from "../earlier-counters.js";
 import { lineWriter } from "../line-client.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
+import { appliedCaps } from "./container-options.js";
 import { type ControlGroup, controlGroupOf } from "./control-group.js";
 import { countersOf } from "./counters.js";
 import { type EngineConnection, hasStatus, NoAnswer } from "./engine.js";
 import { EngineOutput } from "./engine-output.js";
 import type { NetworkPlace } from "./networks.js";
-import { appliedCaps } from "./specification.js";
 
 type Link = NonNullable<NetworkPlace["link"]>;
 
@@ -26,7 +26,6 @@ export interface PartEngine {
 
 const CHECK_END_EVERY_MS = 1_000;
 
-/** One container. */
 export class ContainerPart implements RunningPart {
   readonly role: string;
   readonly address: Node;

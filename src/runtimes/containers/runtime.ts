@@ -14,6 +14,7 @@ import type {
   Runtime,
   RuntimeOptions,
 } from "../types.js";
+import { fittingCaps } from "./container-options.js";
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import type { EngineAccess } from "./endpoint.js";
 import { engineFacts } from "./engine.js";
@@ -24,9 +25,7 @@ import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
 import { HOST_NETWORK, MachineNetwork, OverlayNetwork, OwnNetwork, type PartNetwork } from "./networks.js";
 import { hostOf } from "./placement.js";
 import { requireReachable } from "./reachability.js";
-import { fittingCaps } from "./specification.js";
 
-/** An engine that a campaign uses. */
 export interface ConnectedEngine {
   access: EngineAccess;
   /** Absent where there is one. */
@@ -222,7 +221,7 @@ export class ContainerRuntime implements Runtime {
     return this.#hosts.flatMap(({ spec }) => (spec?.roles.includes(kind) ? spec.name : []));
   }
 
-  /** As the smallest of the machines applies them. */
+  /** The caps that the smallest of the machines applies. */
   appliedCaps(caps: Caps): Caps {
     return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
   }

@@ -6,7 +6,7 @@ import type { Leftover, Owner } from "../types.js";
 
 const CONNECTS_WITHIN_S = 10;
 const FOLDER_PREFIX = "ratelimit-bench-ssh-";
-/** Of the engine, unless the address names another. */
+/** The engine's socket, unless the address names another. */
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /** A way to an engine's socket on another machine. */

@@ -1,9 +1,11 @@
+import { existsSync, readFileSync } from "node:fs";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { get as httpsGet, type RequestOptions } from "node:https";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
+import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import { unknownContext } from "./failures.js";
@@ -81,8 +83,25 @@ export interface Following {
 
 export type PodEvent = { type: "ADDED" | "MODIFIED" | "DELETED"; pod: Kubernetes.V1Pod };
 
-/** The library has a thousand files, so it is loaded only when a cluster is used. */
-const library = () => import("@kubernetes/client-node");
+const PACKAGE = new URL("../../../", import.meta.url);
+
+/**
+ * The library takes 60 MB, so it is installed only where a cluster is used.
+ * @throws environmentError with the command that installs it
+ */
+async function library(): Promise<typeof Kubernetes> {
+  const name = "@kubernetes/client-node";
+  try {
+    return await import(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    const { peerDependencies } = JSON.parse(readFileSync(new URL("package.json", PACKAGE), "utf8"));
+    const install = existsSync(new URL("scripts/setup.sh", PACKAGE))
+      ? "scripts/setup.sh --kubernetes"
+      : `npm install ${name}@${peerDependencies[name]}, with --global if ratelimit-bench is installed so`;
+    throw environmentError(`${name} is missing, which campaigns on Kubernetes need: run ${install}`);
+  }
+}
 
 /**
  * The kubeconfig that the user has, with the context asked for.
@@ -154,7 +173,6 @@ export class KubernetesApi {
     return new KubernetesApi(await library(), config, namespace, config.getCurrentContext());
   }
 
-  /** The rights that were used so far. */
   get used(): readonly Use[] {
     return [...this.#used.values()];
   }
@@ -396,7 +414,6 @@ export class KubernetesApi {
     return { ended, close: () => response.destroy() };
   }
 
-  /** A container's log so far. */
   log(pod: string, container: string, options: { tailLines?: number } = {}): Promise<string> {
     return this.#ask({ verb: "get", resource: "pods/log" }, () =>
       this.#core.readNamespacedPodLog({ namespace: this.namespace, name: pod, container, ...options }),
@@ -483,28 +500,20 @@ async function inTime<Value>(
   what: string,
   onLate: (value: Value) => void = () => {},
 ): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined;
   let isLate = false;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      isLate = true;
-      reject(new Error(`the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`));
-    }, CONNECT_TIMEOUT_MS);
-  });
   work.then(
     (value) => {
       if (isLate) onLate(value);
     },
     () => {},
   );
-  try {
+  return within(work, CONNECT_TIMEOUT_MS, () => {
+    isLate = true;
+    return `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  }).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
-    return await Promise.race([work, late]).catch((error) => {
-      throw error instanceof Error
-        ? error
-        : ((error as { error?: Error }).error ?? new Error(String(error.message)));
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+    throw error instanceof Error
+      ? error
+      : ((error as { error?: Error }).error ?? new Error(String(error.message)));
+  });
 }

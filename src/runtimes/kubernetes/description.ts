@@ -7,10 +7,10 @@ import { KubernetesApi } from "./api.js";
 import { apiFailure } from "./failures.js";
 import { OURS } from "./labels.js";
 import { checkPermissions } from "./permissions.js";
+import { GRACE_S } from "./pod.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
-import { GRACE_S } from "./specification.js";
 
-/** As `process.arch` names an architecture. */
+/** Architectures by the names of `process.arch`. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };
 
 /** Bare pods in a namespace of a cluster. */

@@ -81,7 +81,7 @@ export function podFailure(
 
 const nodeOf = ({ spec }: PodState): string => (spec?.nodeName ? `the node ${spec.nodeName}` : "its node");
 
-/** By whom Kubernetes says that it was disrupted. */
+/** What disrupted a pod, by the name that Kubernetes gives it. */
 const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   PreemptionByScheduler: () =>
     "a pod of higher priority took its place: choose idle nodes with --node-store, --node-server and --node-generator",
@@ -273,7 +273,7 @@ function blocked(pod: PodState, events: readonly EventFacts[]): PodFailure | und
 /** Which cluster was asked, for messages. */
 export interface ClusterFacts {
   namespace: string;
-  /** Of the kubeconfig. */
+  /** A context of the kubeconfig. */
   context?: string;
   /** Address of the API server. */
   server?: string;

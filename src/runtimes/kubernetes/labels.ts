@@ -35,7 +35,7 @@ export function campaignMetadata(owner: Owner, campaign: string) {
 /** Selects what an owner created. */
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
-/** Of one role's pod, beside those of its campaign. */
+/** Labels of one role's pod, beside those of its campaign. */
 export const roleLabels = (role: string, kind: RoleKind) => ({
   [ROLE_LABEL]: labelValue(role),
   [KIND_LABEL]: kind,

@@ -12,9 +12,9 @@ import type { Following, KubernetesApi } from "./api.js";
 import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./counters.js";
 import { apiFailure, podFailure } from "./failures.js";
 import { LogReader, type SupervisorMessage } from "./log-reader.js";
+import { CONTAINER, GRACE_S } from "./pod.js";
 import type { PodWatch } from "./pod-watch.js";
 import { PodSession } from "./session.js";
-import { CONTAINER, GRACE_S } from "./specification.js";
 import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
@@ -77,14 +77,13 @@ export interface PodContext {
   ownNetwork: boolean;
 }
 
-/** One pod. */
 export class PodPart implements RunningPart {
   readonly role: string;
   readonly name: string;
   readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
-  /** Of the supervisor's lines in the log. */
+  /** The mark of the supervisor's lines in the log. */
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;
@@ -332,7 +331,6 @@ export class PodPart implements RunningPart {
     return this.#session.run("true").then(() => undefined, messageOf);
   }
 
-  /** Runs a shell line in its pod. */
   shell(line: string): Promise<string> {
     return this.#session.run(line);
   }

@@ -36,7 +36,7 @@ export const permissions: readonly Permission[] = [
   },
 ];
 
-/** As messages name it, e.g. `create pods/exec`. */
+/** A right as messages name it, e.g. `create pods/exec`. */
 export const useText = ({ verb, resource }: Use): string => `${verb} ${resource}`;
 
 /** Those that a cluster asks for. @param version e.g. `v1.34.4+k3s1`; undefined: not known, then all */
@@ -48,7 +48,7 @@ export function permissionsFor(version: string | undefined): readonly Permission
 /** Who gets the Role, and where. */
 export interface RoleOptions {
   namespace: string;
-  /** Of the Role, its binding and its service account. */
+  /** Name of the Role, its binding and its service account. */
   name: string;
   /** A user who gets the Role; absent: a service account is made. */
   user?: string;
@@ -126,7 +126,7 @@ export async function checkPermissions(api: Reviewer): Promise<string | undefine
   throw environmentError(missingText(byResource(missing), api.namespace, user));
 }
 
-/** As messages name several, e.g. `create/get pods`. */
+/** Several rights as messages name them, e.g. `create/get pods`. */
 function byResource(uses: readonly Use[]): string[] {
   const resources = [...new Set(uses.map(({ resource }) => resource))];
   return resources.map((resource) => {

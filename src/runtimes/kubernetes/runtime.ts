@@ -5,7 +5,6 @@ import type { V1Node, V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { KubernetesAccess, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
-import { noImage, ownName } from "../containers/images.js";
 import {
   FILES_FOLDER,
   namedPorts,
@@ -13,7 +12,8 @@ import {
   PORT,
   SECOND_PORT,
   ULIMITS,
-} from "../containers/specification.js";
+} from "../containers/container-options.js";
+import { noImage, ownName } from "../containers/images.js";
 import { imageVersion, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
@@ -37,8 +37,8 @@ import { campaignMetadata, labelValue, selectorOf } from "./labels.js";
 import { PodPart } from "./part.js";
 import { checkPod } from "./permissions.js";
 import { sharedNodes } from "./placement.js";
+import { DEFAULT_CAPS, HELPER_CAPS, ownAddress, podOf } from "./pod.js";
 import { PodWatch } from "./pod-watch.js";
-import { DEFAULT_CAPS, HELPER_CAPS, ownAddress, podOf } from "./specification.js";
 import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */
@@ -565,7 +565,7 @@ export class KubernetesRuntime implements Runtime {
         .filter((name) => name.startsWith(this.#name));
       if (names.length === 0) return [];
       if (Date.now() > deadline) return names.map((name) => `the pod ${name}`);
-      // By force only where its node does not end it: else the object would be gone before its processes.
+      // It is removed by force only where its node does not end it: else the object would be gone before its processes.
       const isLate = Date.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
       for (const name of isLate ? names : []) await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
       await sleep(200);

@@ -5,8 +5,12 @@ import { environmentError, lastLine } from "../../contract/errors.js";
 /** The interpreter that starts every Python program of the project. */
 export const PYTHON = "python3";
 
-/** The arguments that run a command of the report. */
+/**
+ * The arguments that run a command of the report. Python is isolated: variables of another Python, such as PYTHONHOME,
+ * would break it after everything has been measured.
+ */
 export const reportCommand = (packageFolder: string, name: string, args: readonly string[]): string[] => [
+  "-I",
   join(packageFolder, "report"),
   name,
   ...args,

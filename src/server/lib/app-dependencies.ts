@@ -10,6 +10,5 @@ export interface AppDependencies {
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
-  /** Loaded plugins. */
   plugins?: readonly PluginFacts[];
 }

@@ -19,7 +19,6 @@ const KINDS: Readonly<Record<string, string>> = {
 
 type Collections = ReturnType<GCProfiler["stop"]>["statistics"];
 
-/** Pauses by kind. */
 function pausesOf(collections: Collections): ProcessDiagnosis["gc"] {
   const found: ProcessDiagnosis["gc"] = {};
   for (const { gcType, cost: pause_us } of collections) {
@@ -68,7 +67,6 @@ function contextSwitches(): Switches | undefined {
   }
 }
 
-/** The same. */
 function systemCalls(): Calls | undefined {
   try {
     const text = readFileSync("/proc/self/io", "utf8");

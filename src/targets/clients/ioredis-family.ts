@@ -1,9 +1,10 @@
 import type { Node } from "../../contract/env.js";
+import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
-import { isCluster } from "../topologies.js";
-import type { OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
+import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
+import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
 import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
@@ -29,6 +30,10 @@ type CommandClass = new (
   options: { replyEncoding: "utf8" },
 ) => SentCommand;
 
+interface TransformedCommand {
+  setReplyTransformer(name: string, transform: (reply: unknown) => unknown): void;
+}
+
 interface ClusterConnection extends Connection {
   nodes(role: "master"): Connection[];
   cluster(subcommand: "SLOTS"): Promise<unknown>;
@@ -42,6 +47,22 @@ export interface IoredisLibrary {
   cluster(nodes: Node[], options: ClusterOptions): ClusterConnection;
   Command: unknown;
 }
+
+/** What descriptions of both have in common. */
+export const ioredisFamily = {
+  topologies: ["standalone", "cluster", "cluster-3"],
+  control: false,
+  canSkipHandshake: true,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: "rate-limiter-flexible",
+  handleApi: "ioredis",
+  ownSettings: {
+    defaults: { sendsAgain: true, waitsForStore: true },
+    tuned: { sendsAgain: true },
+  },
+  autoPipelining: () => true,
+} satisfies Partial<ClientDescription>;
 
 /** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -92,7 +113,11 @@ const clusterOptions = {
   slotsRefreshInterval: SLOTS_REFRESH_MS,
 } as const;
 type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
-  CommonOptions & { redisOptions: Partial<typeof connectionOptions> & StoreAccess };
+  CommonOptions & {
+    redisOptions: Partial<typeof connectionOptions> & StoreAccess;
+    natMap?: (endpoint: string) => Node | null;
+    dnsLookup?: (host: string, found: (error: null, address: string) => void) => void;
+  };
 
 /**
  * What `+tuned` passes: commands of one turn are one write, a reply has one bound, and an unreachable store is a failure
@@ -161,8 +186,7 @@ async function settingsOf(
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {
-  const { lastNodeError } = error as { lastNodeError?: Error };
-  return (lastNodeError?.message ?? error.message) || String((error as NodeJS.ErrnoException).code);
+  return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 }
 
 /**
@@ -245,10 +269,22 @@ async function openStandalone(
   };
 }
 
+/** The libraries pass over a node whose host a cluster leaves out of CLUSTER SLOTS: they get a name to map. */
+function nameUnknownHosts(reply: unknown): unknown {
+  const ranges = Array.isArray(reply) ? reply : [];
+  for (const node of ranges.flatMap((range) => (Array.isArray(range) ? range.slice(2) : [])))
+    if (Array.isArray(node) && !node[0]) node[0] = UNKNOWN_HOST;
+  return reply;
+}
+
 async function openCluster(library: IoredisLibrary, place: StorePlace, tuning: Tuning): Promise<OpenClient> {
   const { redisOptions, ...options } = clusterOptionsOf(tuning);
+  (library.Command as TransformedCommand).setReplyTransformer("cluster", nameUnknownHosts);
   const client = library.cluster([...place.nodes], {
     ...options,
+    natMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes) ?? null,
+    // A name stays a name: certificates hold for names.
+    dnsLookup: (host, found) => found(null, host),
     redisOptions: { ...redisOptions, ...place.access },
   });
   await ready(client);

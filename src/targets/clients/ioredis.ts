@@ -1,6 +1,6 @@
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { openIoredis } from "./ioredis-family.js";
+import { ioredisFamily, openIoredis } from "./ioredis-family.js";
 
 const PACKAGE = "ioredis";
 
@@ -8,21 +8,10 @@ export const ioredis: ClientDescription = {
   id: "ioredis",
   package: PACKAGE,
   stores: ["redis", "valkey"],
-  topologies: ["standalone", "cluster", "cluster-3"],
-  control: false,
-  canSkipHandshake: true,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
-  limiter: "rate-limiter-flexible",
-  handleApi: "ioredis",
+  ...ioredisFamily,
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   // Its class runs this script anyway.
   sameScript: {},
-  ownSettings: {
-    defaults: { sendsAgain: true, waitsForStore: true },
-    tuned: { sendsAgain: true },
-  },
-  autoPipelining: () => true,
   async open(place, tuning = {}) {
     const { libraries = ownLibraries, settings } = tuning;
     // The default is RESP3, but iovalkey has only RESP2, and a comparison needs one protocol.

@@ -1,6 +1,6 @@
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
-import { openIoredis } from "./ioredis-family.js";
+import { ioredisFamily, openIoredis } from "./ioredis-family.js";
 
 const PACKAGE = "iovalkey";
 
@@ -8,23 +8,12 @@ export const iovalkey: ClientDescription = {
   id: "iovalkey",
   package: PACKAGE,
   stores: ["valkey"],
-  topologies: ["standalone", "cluster", "cluster-3"],
-  control: false,
-  canSkipHandshake: true,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
-  limiter: "rate-limiter-flexible",
-  handleApi: "ioredis",
+  ...ioredisFamily,
   flexible: { className: "RateLimiterValkey", script: { kind: "evalsha" } },
   sameScript: {
     stores: ["valkey", "redis"],
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   },
-  ownSettings: {
-    defaults: { sendsAgain: true, waitsForStore: true },
-    tuned: { sendsAgain: true },
-  },
-  autoPipelining: () => true,
   async open(place, tuning = {}) {
     const { libraries = ownLibraries, settings } = tuning;
     const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));

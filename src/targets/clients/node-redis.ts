@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
+import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
-import { isCluster } from "../topologies.js";
+import { isCluster, placeOfEndpoint } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace } from "../types.js";
 import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
@@ -123,7 +124,7 @@ interface Client {
 async function connect(client: Client): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
-    last = error.message || String((error as NodeJS.ErrnoException).code);
+    last = messageOf(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
   client.on("error", note);
@@ -251,6 +252,7 @@ async function openCluster(
   const client = create({
     ...(settings ? {} : { RESP: connection.RESP, useReplicas: false }),
     rootNodes: place.nodes.map((node) => ({ socket: node })),
+    nodeAddressMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes),
     defaults: {
       ...options.connection,
       ...credentials(place),

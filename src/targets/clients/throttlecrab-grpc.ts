@@ -37,7 +37,6 @@ const method: GrpcMethod = {
   },
 };
 
-/** ThrottleCrab over gRPC. */
 export const throttlecrabGrpc: ClientDescription = {
   id: "throttlecrab-grpc",
   package: GRPC_PACKAGE,

@@ -8,7 +8,6 @@ import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
 const CONNECTIONS = 10;
 const PATH = "/throttle";
 
-/** ThrottleCrab over HTTP and JSON. */
 export const throttlecrabHttp: ClientDescription = {
   ...throttlecrabGrpc,
   id: "throttlecrab-http",

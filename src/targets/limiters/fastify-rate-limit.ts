@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { ALLOWED, noDecisions } from "../request-limiter.js";
-import type { ClientDescription, Decision, Limiter, LimiterDescription } from "../types.js";
-import { preload } from "./library.js";
+import { ALLOWED } from "../request-limiter.js";
+import type { ClientDescription, Limiter, LimiterDescription } from "../types.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, withLimiter } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -36,35 +36,16 @@ type Settings = Readonly<Record<string, unknown>>;
 
 const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
-class FastifyLimiter implements Limiter {
-  readonly decisions = noDecisions();
-  readonly #decide: Decide;
-  /** Both are created once, so that a consume creates no closure. */
-  readonly #decided: (answer: Answer) => Decision;
-  readonly #failed = (error: unknown): Decision => {
-    this.decisions.failed++;
-    return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
-  };
-
-  /** @param limit the quota reported to a denied caller */
-  constructor(decide: Decide, limit: number) {
-    this.#decide = decide;
-    this.#decided = ({ isExceeded, remaining, ttl }) => {
-      if (!isExceeded) {
-        this.decisions.allowed++;
-        return ALLOWED;
-      }
-      this.decisions.limited++;
-      return { outcome: "limited", limit, remaining, msBeforeNext: ttl };
-    };
-  }
-
-  consume(key: string, cost = 1): Promise<Decision> {
-    if (cost !== 1)
-      return Promise.resolve(this.#failed(`${PACKAGE} counts requests: a cost of ${cost} is not possible`));
-    return this.#decide({ key, routeOptions: ROUTE }).then(this.#decided, this.#failed);
-  }
-}
+/** @param limit the quota reported to a denied caller */
+const limiterOf = (decide: Decide, limit: number): Limiter =>
+  new LibraryLimiter<Answer>(
+    (key, cost) =>
+      cost === 1
+        ? decide({ key, routeOptions: ROUTE })
+        : Promise.reject(new Error(`${PACKAGE} counts requests: a cost of ${cost} is not possible`)),
+    ({ isExceeded, remaining, ttl }) =>
+      isExceeded ? { outcome: "limited", limit, remaining, msBeforeNext: ttl } : ALLOWED,
+  );
 
 /**
  * Registers the plugin on its own Fastify instance, which never listens, and returns `createRateLimit()`: the function
@@ -107,10 +88,6 @@ const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("me
 const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 
-/** Its script runs on both stores; the client's default store stays the first. */
-const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
-  first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
-
 export const fastifyRateLimit: LimiterDescription = {
   id: "fastify-rate-limit",
   package: PACKAGE,
@@ -118,25 +95,12 @@ export const fastifyRateLimit: LimiterDescription = {
   algorithm: "fixed window",
   atomic: true,
   applyTo(client) {
-    if (!servesFastifyRateLimit(client)) {
-      return {
-        skip: `${client.id} does not support +fastify-rate-limit: its store takes a client with the methods of ioredis`,
-      };
-    }
-    const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
-    return {
-      ...rest,
-      ...(client.handleApi === "ioredis" ? { stores: bothStores(client.stores) } : {}),
-      limiter: "fastify-rate-limit",
-      survivesStoreRestart: true,
-      survivesScriptFlush: true,
-    };
+    const found = onIoredis(client, "fastify-rate-limit");
+    if (!("skip" in found) || !inMemory(client)) return found;
+    return withLimiter(client, "fastify-rate-limit");
   },
   takesCost: false,
-  unsupportedReason: ({ block_s }) =>
-    block_s > 0
-      ? `${PACKAGE} does not support a block duration of its own (${block_s} s was requested)`
-      : undefined,
+  unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
   countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
   async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
     if (!servesFastifyRateLimit(description))
@@ -146,10 +110,7 @@ export const fastifyRateLimit: LimiterDescription = {
       ? { cache: LOCAL_KEYS }
       : { redis: client.handle, nameSpace: keyPrefix };
     const make = async (max: number): Promise<Limiter> =>
-      new FastifyLimiter(
-        await createDecide(libraries, { ...store, ...limiting(max, limits) }),
-        limits.points,
-      );
+      limiterOf(await createDecide(libraries, { ...store, ...limiting(max, limits) }), limits.points);
     // Limit 0: the first consume exceeds it, by the same script and commands as any other.
     const pair = { standard: await make(limits.points), exhausted: await make(0) };
     const version = libraries.version(PACKAGE);

@@ -71,14 +71,13 @@ export function onIoredis(client: ClientDescription, limiter: string): ClientDes
     return {
       skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis`,
     };
+  return { ...withLimiter(client, limiter), stores: bothStores(client.stores) };
+}
+
+/** A client without what belongs to its own limiter, with one that loads its script again where it is gone. */
+export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {
   const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
-  return {
-    ...rest,
-    stores: bothStores(client.stores),
-    limiter,
-    survivesStoreRestart: true,
-    survivesScriptFlush: true,
-  };
+  return { ...rest, limiter, survivesStoreRestart: true, survivesScriptFlush: true };
 }
 
 /** For a library without a block duration of its own. */

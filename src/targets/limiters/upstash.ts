@@ -27,9 +27,9 @@ const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
  * first line, and so under another sha1.
  */
 class ScriptAdapter {
-  /** Of the script as it is sent. */
+  /** A hash of the script as it is sent. */
   sha1 = "";
-  /** Of the last call. */
+  /** The keys of the last call. */
   keys: readonly string[] = [];
   readonly #handle: Handle;
   /** The sha1 of each script as it is sent, by that of the library. */
@@ -102,11 +102,9 @@ async function create(
   };
 }
 
-/** The greatest one. */
 const commonDivisor = (one: number, other: number): number =>
   other === 0 ? one : commonDivisor(other, one % other);
 
-/** What the three have in common. */
 function describe(
   id: string,
   facts: Pick<LimiterDescription, "algorithm" | "summary">,

@@ -1,7 +1,7 @@
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Algorithm } from "../../contract/target.js";
-import { LibraryLimiter, noBlock, preload } from "../limiters/library.js";
+import { LibraryLimiter, noBlock, preload, withLimiter } from "../limiters/library.js";
 import { ALLOWED } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, ModuleDescription } from "../types.js";
 
@@ -56,17 +56,13 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
           skip: `${client.id} does not support +${id}: its store does not load modules of Redis and Valkey`,
         };
       }
-      const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
       // These libraries look for keys in their own list of commands before they collect commands.
       const collects = client.handleApi === "ioredis";
       return {
-        ...rest,
-        stores: storesOf(client, module.stores),
-        limiter: id,
-        module: id,
         // There is no script, and the store loads the module again when it starts.
-        survivesStoreRestart: true,
-        survivesScriptFlush: true,
+        ...withLimiter(client, id),
+        stores: storesOf(client, module.stores),
+        module: id,
         ...(collects
           ? { autoPipelining: () => `${name} is not in the library's list of commands that it can collect` }
           : {}),

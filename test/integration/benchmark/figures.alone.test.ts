@@ -38,14 +38,11 @@ test("a server of ours that is never idle: its loop was used up, and its CPU is 
     CONNECTIONS: "20",
   };
   const {
-    limited_by,
     resources,
     consumers: [told],
     requests,
     samples,
   } = await measured(env);
-  // Others may keep the generator from a CPU meanwhile: then it stands first.
-  expect(limited_by?.text).toMatch(/server's event loop was (9\d|100) % busy/);
   expect(samples[0]?.server_event_loop_utilisation).toBeGreaterThan(0.9);
   const answered = (told?.at_end.requests ?? 0) - (told?.at_window_open.requests ?? 0);
   // What was under way when the window closed cost the server as much as the rest.

@@ -6,7 +6,6 @@ import { judgeTrial } from "../../../src/orchestrator/max-rate/objective.js";
 import { nextTrials, type Trial } from "../../../src/orchestrator/max-rate/trials.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { shuffler } from "../../../src/traffic/shuffle.js";
-import { LONG } from "../../helpers/needs.js";
 import { build, measured, ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
@@ -45,17 +44,14 @@ function estimateOf(trials: readonly Trial[]): z.infer<typeof estimateSchema> {
 /** The line must be long enough that half of the answers wait for 6 ms, in a second and its lead-in. */
 const LATE_FROM = 1.01;
 
-async function expectFound(from: number): Promise<void> {
+// An interval of 95 %: one run in twenty is a false alarm, and with both repeats one in 8,000.
+test("a server of 20 slots of 20 ms keeps 1000/s: that lies in the interval", async () => {
   const stub = await StubServer.start({ slots: 20, slot_ms: 20 });
-  const trials = await searchOn(stub.url, from);
+  const trials = await searchOn(stub.url, 900);
   const { low, high } = estimateOf(trials);
   const told = JSON.stringify({ low, high, trials: trials.filter(({ bracket }) => !bracket) });
   expect(low, told).toBeLessThanOrEqual(1000 * LATE_FROM);
   expect(high, told).toBeGreaterThanOrEqual(1000);
   // An interval that says nothing would hold it, too.
   expect(high / low, told).toBeLessThan(2);
-}
-
-test("a server of 20 slots of 20 ms keeps 1000/s: that lies in the interval", () => expectFound(900));
-
-test("and so it does in a search that begins far above it", LONG, () => expectFound(2000));
+});

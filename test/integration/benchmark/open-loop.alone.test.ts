@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { MeasuredResult } from "../../../src/contract/result.js";
 import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, measured } from "../../helpers/programs.js";
 import type { StubBehaviour } from "../../helpers/stub-program.js";
@@ -13,9 +12,6 @@ async function openLoop(behaviour: StubBehaviour, env: Readonly<Record<string, s
   expectScheduleReconciled(result);
   return { stub, result };
 }
-
-const reasons = ({ verdict }: MeasuredResult, rule: string) =>
-  verdict.reasons.filter((reason) => reason.rule === rule).map(({ text }) => text);
 
 describe("a server that answers after 100 ms (M3)", () => {
   test.each(["constant", "poisson"])(
@@ -37,6 +33,7 @@ describe("a server that answers after 100 ms (M3)", () => {
         expect(schedule?.offered).toBe(600);
         expect(asked).toBe(600 + 100);
       } else {
+        // Five standard deviations: a false alarm in two million runs.
         expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
         expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
       }
@@ -73,10 +70,10 @@ test("a server with half the capacity that is offered is called saturated (M5)",
   const env = { RATE: "1000", DURATION: "2", CONNECTIONS: "40", WARMUP: "0" };
   const { result } = await openLoop({ slots: 10, slot_ms: 20 }, env);
   const { schedule, counts } = result;
-  expect(result.verdict.status).toBe("invalid");
-  expect(reasons(result, "M5").join()).toMatch(
-    /^schedule not kept: saturated: 1000\/s were offered, \d+\/s answered, and none of the 40 connections was free/,
-  );
+  expect(result.verdict.reasons).toContainEqual(expect.objectContaining({ rule: "M5", severity: "invalid" }));
+  expect(result.outcome).toBe("overloaded");
+  // Half of the requests were never sent: how long they would have taken is not known.
+  expect(result.latency?.bounds?.p75?.high).toBeNull();
   expect(schedule?.offered).toBe(2000);
   // 500/s for two seconds, and those under way at the end.
   expect(counts.sent).toBeGreaterThan(900);

@@ -7,7 +7,7 @@ import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import type { Progress, ReadingPhase } from "../../../src/contract/progress.js";
 import { encodeRunSpec } from "../../../src/contract/run-spec.js";
 import { expectConsistent } from "../../helpers/expectations.js";
-import { build, measured, ROOT } from "../../helpers/programs.js";
+import { build, generate as generateAlone, measured, ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 let run: typeof runGenerator;
@@ -27,11 +27,7 @@ function specFor({ url }: StubServer) {
 }
 
 /** Makes a run in this process. @param onPhase what the orchestrator does at a drained moment */
-function generate(
-  stub: StubServer,
-  onPhase: (phase: ReadingPhase, write: () => void) => void,
-  readingTimeoutS?: number,
-) {
+function generate(stub: StubServer, onPhase: (phase: ReadingPhase, write: () => void) => void) {
   const input = new PassThrough();
   const phases: string[] = [];
   const report = (progress: Progress) => {
@@ -39,7 +35,7 @@ function generate(
     phases.push(progress.phase);
     if (isReading(progress.phase)) onPhase(progress.phase, () => void input.write("read\n"));
   };
-  return { phases, result: run(specFor(stub), [], report, input, readingTimeoutS) };
+  return { phases, result: run(specFor(stub), [], report, input) };
 }
 
 describe("at each drained moment the generator waits for the line that the counters are read", () => {
@@ -52,10 +48,9 @@ describe("at each drained moment the generator waits for the line that the count
       asked[phase] = [first, (await stub.counts()).asked];
       write();
     });
-    const { readings, counts, warmup, ...rest } = await result;
-    expectConsistent({ ...rest, counts, warmup, ...(readings ? { readings } : {}) });
+    const { counts, warmup, ...rest } = await result;
+    expectConsistent({ ...rest, counts, warmup });
     expect(phases).toEqual(["connected", "warmup", "drained", "measure", "finished"]);
-    expect(readings).toEqual({ at_start: "in time", at_window_open: "in time", at_end: "in time" });
     expect(warmup.lead_in.requests).toBeGreaterThan(0);
     expect(warmup.requests).toBeGreaterThan(warmup.lead_in.requests);
     const atBoth = (count: number) => [count, count];
@@ -66,45 +61,17 @@ describe("at each drained moment the generator waits for the line that the count
       finished: atBoth(warmup.requests + counts.sent),
     });
   });
-
-  test("but not for ever: without the line it goes on, and the readings are late", async () => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const { phases, result } = generate(stub, () => {}, 0.1);
-    const { readings, counts } = await result;
-    expect(phases.at(-1)).toBe("finished");
-    expect(readings).toEqual({ at_start: "late", at_window_open: "late", at_end: "late" });
-    expect(counts.allowed).toBeGreaterThan(0);
-  });
-
-  test("and a line that comes in the window is not that of the moment after it", async () => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const { result } = generate(
-      stub,
-      (phase, write) => {
-        if (phase === "connected") write();
-        // The window is open by then.
-        if (phase === "drained") setTimeout(write, 300);
-      },
-      0.1,
-    );
-    expect((await result).readings).toEqual({
-      at_start: "in time",
-      at_window_open: "late",
-      at_end: "late",
-    });
-  });
 });
 
-test("a generator without an input does not hang: its readings are late", async () => {
+test("a generator whose input ends sends nothing and does not hang", async () => {
   const stub = await StubServer.start({ delay_us: 200 });
-  const result = await measured({ ...encodeRunSpec(specFor(stub)) });
-  expect(result.readings).toEqual({ at_start: "late", at_window_open: "late", at_end: "late" });
-  expectConsistent(result);
+  const { code } = await generateAlone({ ...encodeRunSpec(specFor(stub)) }).ended;
+  expect(code).toBe(4);
+  expect((await stub.counts()).asked).toBe(0);
 });
 
-test("a generator that was started by hand waits for nothing, and says nothing about readings", async () => {
+test("a generator that was started by hand waits for nothing", async () => {
   const stub = await StubServer.start({ delay_us: 200 });
   const result = await measured({ TARGET_URL: stub.url, DURATION: "0.5" });
-  expect(result.readings).toBeUndefined();
   expect(result.warmup).toEqual({ took_s: 0, requests: 0, lead_in: { took_s: 0, requests: 0 } });
 });

@@ -106,7 +106,6 @@ describe.skipIf(process.platform !== "linux")("programs of somebody else beside 
     expect(load.foreign_cpu_percent).toBeGreaterThan(50);
     expect(broken(result)).toContain("M25 suspect");
     expect(result.limited_by?.resource).toBe("host CPU");
-    expect(result.limited_by?.text).toContain("% of one CPU by other programs");
   });
 
   test("our own roles are none: a run is suspect by M25 exactly where others took a tenth of a CPU", async () => {

@@ -1,3 +1,3 @@
-import { moduleContract } from "../../suites/module.js";
+import { limiterContract } from "../../suites/limiter.js";
 
-moduleContract("redis-shield", ["valkey-glide", "iovalkey", "ioredis", "node-redis"]);
+limiterContract("redis-shield", ["valkey-glide", "iovalkey", "ioredis", "node-redis"]);

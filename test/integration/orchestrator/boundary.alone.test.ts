@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
@@ -26,7 +24,7 @@ const ADMISSION_HOLDS = { burst: true, rate: true, "over-admission": true, "unde
 
 describe("traffic at the boundary, on real limiters", () => {
   test("fixed windows, two servers and two workers; GCRA: promises hold, and bursts are as the algorithm says", async () => {
-    const [campaign, found] = await results(
+    const [_campaign, found] = await results(
       "iovalkey,ioredis@valkey+redis-gcra",
       ...SHORT,
       "--servers",
@@ -50,8 +48,6 @@ describe("traffic at the boundary, on real limiters", () => {
     const fixed = found.find(({ boundary }) => boundary?.algorithm === "fixed window");
     expect(fixed?.boundary?.burst.factor).toBeGreaterThan(1);
     expect(fixed?.boundary?.retry_after).toMatchObject({ resolution_ms: 1000 });
-    const page = readFileSync(join(campaign.folder, "report", "summary.md"), "utf8");
-    expect(page).toContain("What limiters promise, and what was seen");
   });
 
   test("counters in each of two servers do not hold the quota: the outcome says so, the measurement stands", async () => {
@@ -66,7 +62,6 @@ describe("traffic at the boundary, on real limiters", () => {
     if (broken?.includes("M5")) return expect(broken).toEqual(["M5"]);
     expect(broken).toEqual([]);
     expect(result?.outcome).toBe("failed");
-    expect(result?.outcome_text).toContain("did not keep its promise");
   });
 
   test("the limiter layer knows waits in milliseconds", async () => {

@@ -5,7 +5,7 @@ import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { LONG, needs } from "../../helpers/needs.js";
+import { needs } from "../../helpers/needs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
 
@@ -39,55 +39,49 @@ async function encryptedStore(port: number): Promise<TestStore> {
 }
 
 describe("a store that the user already runs", needs(["redis"]), () => {
-  test(
-    "with a password and encryption: every client, nothing of the user's touched, no secret anywhere [R-keys-4]",
-    LONG,
-    async () => {
-      const port = await freePort();
-      const store = await encryptedStore(port);
-      try {
-        await store.ask((client) => client.set("users:own", "precious"));
-        await store.ask((client) => client.eval("return 1", 0));
-        const home = newFolder();
-        const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
-        const clients =
-          "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
-        const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
-        const { code, stdout, stderr } = await campaign.ended;
-        expect(code, stderr).toBe(0);
+  test("with a password and encryption: every client, nothing of the user's touched, no secret anywhere [R-keys-4]", async () => {
+    const port = await freePort();
+    const store = await encryptedStore(port);
+    try {
+      await store.ask((client) => client.set("users:own", "precious"));
+      await store.ask((client) => client.eval("return 1", 0));
+      const home = newFolder();
+      const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
+      const clients =
+        "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
+      const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
+      const { code, stdout, stderr } = await campaign.ended;
+      expect(code, stderr).toBe(0);
 
-        expect(campaign.measured).toHaveLength(4);
-        for (const result of campaign.measured) {
-          expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
-          expect(result.store?.external).toBe(true);
-          const consumes = result.consumers[0]?.at_end.consumes;
-          const { at_start, at_end } = result.store?.nodes[0] ?? {};
-          expect(Number(at_end?.decisions) - Number(at_start?.decisions)).toBe(
-            (consumes?.allowed ?? 0) + (consumes?.limited ?? 0),
-          );
-        }
-        expect(campaign.manifest.plan.skips).toEqual([
-          { asked: "iovalkey", reason: "the store that already runs is redis" },
-          { asked: "ioredis:cluster", reason: "the store that already runs is standalone" },
-        ]);
-        // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
-        expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
-        expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
-        const foreign = await store.ask((client) => client.keys("*"));
-        expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual(
-          [],
+      expect(campaign.measured).toHaveLength(4);
+      for (const result of campaign.measured) {
+        expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+        expect(result.store?.external).toBe(true);
+        const consumes = result.consumers[0]?.at_end.consumes;
+        const { at_start, at_end } = result.store?.nodes[0] ?? {};
+        expect(Number(at_end?.decisions) - Number(at_start?.decisions)).toBe(
+          (consumes?.allowed ?? 0) + (consumes?.limited ?? 0),
         );
-        for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20)) {
-          expect(await store.ask((client) => client.ttl(key))).toBeGreaterThanOrEqual(-2);
-          expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
-        }
-        expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
-        expect(holding(home, PASSWORD)).toEqual([]);
-      } finally {
-        await store.stop();
       }
-    },
-  );
+      expect(campaign.manifest.plan.skips).toEqual([
+        { asked: "iovalkey", reason: expect.stringContaining("redis") },
+        { asked: "ioredis:cluster", reason: expect.stringContaining("standalone") },
+      ]);
+      // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
+      expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
+      expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
+      const foreign = await store.ask((client) => client.keys("*"));
+      expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual([]);
+      for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20)) {
+        expect(await store.ask((client) => client.ttl(key))).toBeGreaterThanOrEqual(-2);
+        expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
+      }
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+      expect(holding(home, PASSWORD)).toEqual([]);
+    } finally {
+      await store.stop();
+    }
+  });
 
   test(
     "Envoy's service reaches an encrypted one with the certificate of its authority",

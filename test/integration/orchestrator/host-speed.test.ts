@@ -2,8 +2,6 @@ import { execFileSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { manifestSchema } from "../../../src/contract/manifest.js";
-import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build, ROOT, runProgram } from "../../helpers/programs.js";
 
@@ -29,20 +27,6 @@ describe("the probe", () => {
   });
 });
 
-test("every result of a campaign has the speed of the host around it, and the manifest names the probe", async () => {
-  const campaign = Campaign.run(newFolder(), "none", ["--runs", "2"]);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
-  expect(campaign.measured).toHaveLength(2);
-  for (const { host_speed } of campaign.measured) {
-    expect(host_speed?.before.integer_us).toBeGreaterThan(0);
-    expect(host_speed?.after.integer_us).toBeGreaterThan(0);
-    expect(host_speed?.before).not.toEqual(host_speed?.after);
-  }
-  expect(manifestSchema.parse(campaign.manifest).host_speed?.version).toBe(1);
-  expect(await campaign.leftovers()).toEqual([]);
-});
-
 describe("doctor", () => {
   const doctor = (...flags: string[]) =>
     runProgram("orchestrator/cli.js", ["doctor", ...flags], { HOME: newFolder() }).ended;
@@ -59,16 +43,14 @@ describe("doctor", () => {
     });
     expect(found.checks.map(({ check }: { check: string }) => check)).toContain("cores");
     expect(found.host_speed.measurements).toBeGreaterThanOrEqual(2);
-    // Where other tests run beside this one it says that, and nothing more.
+    // Where other tests run beside this one nothing is known.
     const { unknown, differences = [] } = found.good_for;
-    if (unknown) expect(unknown).toMatch(/^other programs used|measurements are too few/);
-    else expect(differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
+    if (!unknown) expect(differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
   });
 
   test("--seconds 0 makes the checks alone", async () => {
-    const { code, stdout } = await doctor("--seconds", "0", "--runtime", "local");
+    const { code, stdout } = await doctor("--seconds", "0", "--json", "--runtime", "local");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^(ok|warn) +cores/m);
-    expect(stdout).not.toContain("speed of this machine");
+    expect(JSON.parse(stdout)).not.toHaveProperty("host_speed");
   });
 });

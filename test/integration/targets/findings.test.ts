@@ -1,4 +1,3 @@
-// @module-tag long
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { findLimiter } from "../../../src/targets/resolve.js";
-import { LONG } from "../../helpers/needs.js";
 import { ROOT } from "../../helpers/programs.js";
 import { missingFor } from "../../helpers/target-system.js";
 import { factTargets, findFacts, type LimiterFacts } from "../../suites/limiter-facts.js";
@@ -20,9 +19,7 @@ describe("docs/limiters.md says what limiters do: if it differs, run npm run fac
   for (const target of factTargets()) {
     const missing = missingFor(target);
     if (missing) process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
-    // The usual one shows that facts are found; `npm run test:all` compares all.
-    const tags = target.text === "ioredis@redis:standalone" ? [] : LONG.tags;
-    test(target.text, { tags, skip: missing !== undefined }, async () => {
+    test(target.text, { skip: missing !== undefined }, async () => {
       const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
       const { tried: triedBefore, bytes_per_key: bytesBefore, ...before } = known.get(target.text) ?? {};
       expect(found).toEqual(before);

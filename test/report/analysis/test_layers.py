@@ -111,12 +111,6 @@ def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
     assert "Throughput, decisions/s" in summary
 
 
-def test_page_with_servers_alone_names_no_layer(build: Build) -> None:
-    page = read(build(None, [result(configuration()), result(configuration("memory"))]).page)
-    assert "layer" not in page.text.lower().replace("player", "")
-    assert "decision" not in {name for name, _ in page.tags}
-
-
 def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> None:
     results = [
         document

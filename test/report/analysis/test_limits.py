@@ -2,9 +2,7 @@
 
 from builder import configuration, result
 from conftest import summaries_of
-from report.analysis.cells import cells
 from report.analysis.load_text import load_text, shared_load_text, varying_fields
-from report.sections.first_screen import cell_title
 
 
 def _limits(**changes: int) -> dict[str, int]:
@@ -37,10 +35,3 @@ def test_a_shared_cost_is_named_and_shared_limits_are_not() -> None:
     assert varying_fields(rows) == ()
     assert "cost 5" in shared_load_text(rows)
     assert "points" not in shared_load_text(rows)
-
-
-def test_titles_of_cells_differ() -> None:
-    titles = [cell_title(cell) for cell in cells(_rows(_limits(points=10), _limits(points=100)))]
-    assert len(set(titles)) == 2
-    assert "10 points" in titles[0]
-    assert "100 points" in titles[1]

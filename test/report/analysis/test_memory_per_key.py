@@ -66,11 +66,6 @@ def test_a_service_has_its_resident_memory_beside_the_counter_of_the_store() -> 
     assert row.slopes[-1].line.slope == 30
 
 
-def test_items_are_counted_per_key() -> None:
-    (row,) = memory_of(run_of(100, 1, items=200), run_of(200, 2, items=400))
-    assert row.items_per_key == 2
-
-
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
@@ -145,16 +140,6 @@ def test_document_and_table() -> None:
     assert store == "iovalkey,valkey,standalone,rate-limiter-flexible,store,130.00,130.00,130.00,0,1.00,3,0,"
     assert resident.split(",")[4:6] == ["store_resident", "0.00"]
     assert none == "none,none,none,none,,,,,,,0,0,it keeps no counters"
-
-
-def test_the_page_has_the_table_and_the_chart(build: Build) -> None:
-    built = build(None, [run_of(100, 13_000), run_of(200, 26_000)])
-    assert built.code == 0
-    assert "Memory per key" in built.page
-    assert '"memory-per-key-limiter"' in built.page or '"memory-per-key"' in built.page
-    assert (built.folder / "report" / "memory.json").exists()
-    built = build(None, [result(configuration())])
-    assert 'id="memory-per-key"' not in built.page
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

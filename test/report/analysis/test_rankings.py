@@ -147,13 +147,3 @@ def test_caps_of_a_service_tell_no_rows_apart_that_have_none() -> None:
     assert (cell.caps, len(cell.summaries)) == ("", 2)
     apart = cells_of(result(capped[0]), result(capped[1]))
     assert [each.caps for each in apart] == ["caps service 1 CPU", "caps service 2 CPUs"]
-
-
-def test_fewer_than_five_runs_are_few() -> None:
-    one, other = configuration("iovalkey"), configuration("valkey-glide")
-    five = [result(one, n, 1000) for n in range(1, 6)]
-    four = [result(other, n, 900) for n in range(1, 5)]
-    (cell,) = cells_of(*five, *four)
-    assert (cell.rankings[0].fewest_runs, cell.rankings[0].few_runs) == (4, True)
-    (cell,) = cells_of(*five, *four, result(other, 5, 900))
-    assert (cell.rankings[0].fewest_runs, cell.rankings[0].few_runs) == (5, False)

@@ -51,10 +51,6 @@ def test_page_says_that_runtimes_stand_apart(build: Build) -> None:
     assert "docker" in options and "local" in options
 
 
-def test_one_runtime_is_not_said_to_be_several(build: Build) -> None:
-    assert "several runtimes" not in read(build(None, [result(configuration())]).page).text
-
-
 def test_no_view_of_a_chart_holds_two_stores(build: Build) -> None:
     rows = [configuration(label) for label in ("iovalkey", "ioredis", "ioredis@valkey", "none")]
     page = build(manifest(rows, 1), [result(row) for row in rows]).page
@@ -84,14 +80,6 @@ def test_every_trace_names_the_row_of_every_point(build: Build) -> None:
             if isinstance(trace["meta"], list):
                 assert len(trace["x"]) == len(trace["y"]) == len(rows_named), name
     assert "NaN" not in json.dumps(data)
-
-
-def test_trend_needs_several_numbers_of_connections(build: Build) -> None:
-    rows = [configuration(load={"model": "closed", "connections": number}) for number in (10, 50)]
-    data = data_of(read(build(manifest(rows, 1), [result(row) for row in rows]).page))
-    (line,) = data["figures"]["trend"]["data"]
-    assert line["x"] == [10, 50]
-    assert len(data["figures"]["trend"]["layout"]["meta"]["views"]) == 1
 
 
 def test_filters_offer_what_differs_and_sort_numbers_as_numbers() -> None:

@@ -60,14 +60,3 @@ def test_controls_are_not_judged_and_a_missing_figure_misses(build: Build) -> No
     asked = threshold("p99<10ms", "p99", "<", 10)
     runs = [result(configuration("none")), failed_result(configuration("ioredis"), 1)]
     assert outcomes(build, runs, asked) == {"ioredis p99<10ms": (None, "no figure")}
-
-
-def test_the_page_tells_them(build: Build) -> None:
-    asked = [threshold("throughput>9/s", "throughput", ">", 9), threshold("p50<<b>", "p50", "<", 1)]
-    page = build(manifest([configuration()], runs=1, thresholds=asked), [result(configuration())]).page
-    assert (
-        'Not held: <span data-count="row1:1">1</span>.</strong> Held: <span data-count="row1:1">1</span>.'
-        in page
-    )
-    assert "p50&lt;&lt;b&gt;" in page
-    assert "Thresholds" not in build(manifest([configuration()], runs=1), [result(configuration())]).page

@@ -133,14 +133,6 @@ def test_stores_of_several_versions_are_named_with_both_versions_and_runtimes(
     assert done.text("compare.md").replace("\\", "").count("did not all run the same valkey") == 1
 
 
-def test_one_version_of_a_store_is_no_notice(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    add_campaign(root, 1, {"iovalkey": (1000,)})
-    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER)
-    done = compare(root, capsys)
-    assert json.loads(done.text("compare.json"))["notices"] == []
-    assert "did not all run the same" not in done.text("compare.html")
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -203,31 +195,6 @@ def test_a_target_that_always_failed_has_a_history(root: Path, capsys: pytest.Ca
     assert done.code == 0, done.err
     for name in ("trends.html", "compare.html", "compare.csv", "compare.md"):
         assert not re.search(r"\b(nan|inf)\b", done.text(name), re.IGNORECASE), name
-
-
-def test_campaigns_side_by_side_say_how_often_a_load_failed(
-    root: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    add_campaign(root, 1, {"iovalkey": (1000,) * 5}, failed=2)
-    add_campaign(root, 2, {"iovalkey": (1000,) * 5})
-    shown = re.sub(r"<[^>]+>", " ", compare(root, capsys).section(1))
-    assert "1,000 failed its load in 2 of 5 runs" in re.sub(r"\s+", " ", shown)
-
-
-def test_few_campaigns_are_said_to_show_no_change(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    add_campaign(root, 1, {"iovalkey": (1000,)})
-    add_campaign(root, 2, {"iovalkey": (500,)})
-    page = compare(root, capsys, "--include-trends").text("trends.html")
-    assert "2 campaigns with a valid run: a change of the level takes at least 8." in page
-    assert 'class="change"' not in page
-
-
-@pytest.mark.parametrize("name", ["compare.html", "trends.html", "compare.md"])
-def test_drift_is_said_on_every_page(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    add_campaign(root, 1, {"iovalkey": (1000,)})
-    assert "These campaigns ran one after the other, not interleaved" in compare(
-        root, capsys, "--include-trends"
-    ).text(name)
 
 
 def test_index_links_to_each_campaign(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

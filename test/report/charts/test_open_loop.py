@@ -80,12 +80,6 @@ def test_page_tells_capacity_and_latency_at_a_rate_apart(build: Build) -> None:
     assert titles == ["Standalone", "Standalone, latency at a rate"]
 
 
-def test_campaign_of_open_loops_alone_says_nothing_of_capacity(build: Build) -> None:
-    page = build(None, [open_result("iovalkey", 1000)]).page
-    assert "Median throughput at capacity" not in page
-    assert "Latency at a rate" in page
-
-
 def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> None:
     outcome = build(None, [result(configuration("iovalkey")), open_result("iovalkey", 1000)])
     names = ("load_model", "rate_per_second", "arrivals", "service_p99_ms", "sends_late", "sends_dropped")

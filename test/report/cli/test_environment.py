@@ -49,7 +49,7 @@ def call(
     package: Path, cache: Path, *arguments: str, command: str = "environment", **more: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-S", str(package / "report"), command, *arguments],
+        [sys.executable, "-IS", str(package / "report"), command, *arguments],
         env={"PATH": os.environ["PATH"], "HOME": str(cache), "XDG_CACHE_HOME": str(cache), **more},
         capture_output=True,
         text=True,
@@ -116,7 +116,7 @@ def test_another_python_that_comes_first_uses_what_is_there(
     done = subprocess.run(
         [
             sys.executable,
-            "-S",
+            "-IS",
             "-c",
             f"{other}; sys.argv[:] = [{program!r}, 'environment']; "
             f"runpy.run_path({program!r}, run_name='__main__')",
@@ -130,7 +130,8 @@ def test_another_python_that_comes_first_uses_what_is_there(
     assert (folder / "kept").exists()
 
 
-@pytest.mark.parametrize("loss", ["gone", pytest.param("another", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("loss", ["gone", "another"])
 def test_made_again_where_its_own_python_cannot_load_the_packages(
     package: Path, cache: Path, loss: str
 ) -> None:
@@ -146,6 +147,7 @@ def test_made_again_where_its_own_python_cannot_load_the_packages(
     assert not (folder / "left over").exists()
 
 
+@pytest.mark.long
 def test_packages_that_cannot_be_had_are_one_line(package: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(package, tmp_path / "other"))
     wrong = (other / "requirements.txt").read_text(encoding="utf-8").replace("sha256:", "sha256:0", 1)[:-2]
@@ -178,11 +180,45 @@ def test_cache_that_cannot_be_written_names_the_mend(package: Path, tmp_path: Pa
     assert done.stderr.count("\n") == 1
 
 
-def test_python_without_venv_names_the_mend(package: Path, tmp_path: Path) -> None:
-    (tmp_path / "venv.py").write_text("raise SystemExit('Error: no ensurepip')", encoding="utf-8")
-    done = call(package, tmp_path / "cache", PYTHONPATH=str(tmp_path))
+def test_python_without_venv_names_the_mend(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(environment, "ROOT", package)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    assert environment.main([]) == 3
+    assert "python3-venv" in capsys.readouterr().err
+
+
+# Each of them alone installs elsewhere, installs nothing, or stops Python or pip.
+def test_made_whatever_the_variables_of_another_python_and_of_pip_say(package: Path, tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('of another Python')", encoding="utf-8")
+    settings = {
+        "PYTHONHOME": str(tmp_path),
+        "PYTHONPATH": str(tmp_path),
+        "PIP_USER": "1",
+        "PIP_TARGET": str(tmp_path / "elsewhere"),
+        "PIP_PREFIX": str(tmp_path / "elsewhere"),
+        "PIP_ROOT": str(tmp_path / "elsewhere"),
+        "PIP_DRY_RUN": "1",
+        "PIP_PYTHON": sys.executable,
+        "PIP_REQUIRE_VIRTUALENV": "1",
+    }
+    cache = tmp_path / "cache"
+    assert call(package, cache, **settings).returncode == 0
+    assert list(found(package, cache).glob("lib/python*/site-packages/tiny.py"))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_an_environment_without_its_packages_is_not_whole(package: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(package, tmp_path / "other"))
+    digest = hashlib.sha256((package.parent / "tiny-1.0-py3-none-any.whl").read_bytes()).hexdigest()
+    (other / "requirements.txt").write_text(f"tiny==1.0 --hash=sha256:{digest}\n", encoding="utf-8")
+    settings = f"[install]\ndry-run = true\nno-index = true\nfind-links = {package.parent}\n"
+    (tmp_path / "pip.conf").write_text(settings, encoding="utf-8")
+    done = call(other, tmp_path / "cache", PIP_CONFIG_FILE=str(tmp_path / "pip.conf"))
     assert done.returncode == 3
-    assert "python3-venv" in done.stderr
+    assert call(other, tmp_path / "cache", "--find").stdout == ""
 
 
 def test_checkout_is_not_served_from_the_cache(package: Path, tmp_path: Path) -> None:

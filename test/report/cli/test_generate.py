@@ -48,16 +48,24 @@ def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: 
     assert (campaign / "report" / "index.html").is_file()
 
 
-def test_summary_on_standard_output(campaign: Path, tmp_path: Path) -> None:
-    done = call("--summary-json", campaign, cwd=tmp_path)
-    assert json.loads(done.stdout)["schema"] == "ratelimit-bench/summary"
+def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path) -> None:
+    for name in ("json", "pathlib", "jinja2", "report"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('of another Python')", encoding="utf-8")
+    done = call(campaign, cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_summary_on_standard_output(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--summary-json", str(campaign)]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "ratelimit-bench/summary"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"]])
-def test_wrong_usage(arguments: list[str], tmp_path: Path) -> None:
-    done = call(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "usage:" in done.stderr
+def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(arguments)
+    assert error.value.code == 2
+    assert "usage:" in capsys.readouterr().err
 
 
 def copied_script(folder: Path) -> Path:
@@ -77,6 +85,7 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
         [sys.executable, str(script), "a b", "--summary-json"], capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines() == [
+        "-I",
         str(script.parents[1] / "report"),
         "generate",
         "a b",
@@ -85,9 +94,12 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
 
 
 def test_missing_packages_are_one_line(tmp_path: Path) -> None:
-    script = copied_script(tmp_path)
+    copied_script(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-E", "-s", "-S", str(script), "x"], capture_output=True, text=True, check=False
+        [sys.executable, "-IS", str(tmp_path / "report"), "generate", "x"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1

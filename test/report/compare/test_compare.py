@@ -147,16 +147,10 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
     call: Call, put_burning: Callable[..., None], runs: int
 ) -> None:
     put_burning(CLOSED, runs=runs)
-    for sides in ((IOVALKEY, BURNING), (BURNING, IOVALKEY)):
-        said = call(*sides, "--metric", "cpu")
-        assert said.code == 7
-        reason = (
-            "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it"
-        )
-        remedy = "compare --metric throughput, or measure CPU at one common rate (--rate)"
-        assert f"- {sides[1]}: inconclusive: {reason}: {remedy}\n" in said.out
-        assert "runs per side" not in said.out
-        assert "four of five" not in said.out
+    assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 7
+    said = call(IOVALKEY, BURNING, "--metric", "cpu")
+    assert said.code == 7
+    assert "(--rate)" in said.out
     (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
     assert row["ratio"] == pytest.approx(1.1, rel=0.01)
     assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("inconclusive", None, None, None)
@@ -170,14 +164,6 @@ def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: C
     assert (rows.code, rows.document["verdict"]) == (6, "regression")
     # What concludes nothing does not make the rest inconclusive.
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
-
-
-def test_cpu_at_two_rates_is_not_compared(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000}, loads=[at_rate(6000)])
-    put("two", {IOVALKEY: 6000}, loads=[at_rate(5000)])
-    refused = call("results/one", "results/two", "--metric", "cpu")
-    assert refused.code == 2
-    assert "have no load in common" in refused.err
 
 
 def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
@@ -212,11 +198,8 @@ def test_targets_with_scripts_of_their_own_are_compared_client_and_script_togeth
     put("one", {"iovalkey": 6000, "valkey-glide": 5000})
     table = call("iovalkey", "valkey-glide")
     assert table.code == 6
-    assert "iovalkey and valkey-glide each ran their own limiter script (EVALSHA " in table.out
-    assert "): the comparison is of client and script together\n" in table.out
     assert not re.search(r"[0-9a-f]{40}", table.out)
-    assert "to compare the clients alone, measure both with +same-script" in table.out
-    assert "client and script together" in call("iovalkey", "valkey-glide", "--format", "md").out
+    assert "measure both with +same-script" in table.out
     (row,) = call("iovalkey", "valkey-glide", "--format", "json").document["comparisons"]
     assert row["compared"] == "client and script together"
     assert row["compared_parts"] == ["client", "script"]
@@ -242,14 +225,6 @@ def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
         "To compare them all the same: --allow store,topology\n",
     )
     assert call(IOVALKEY, "none", "--allow", "store,topology").code == 0
-
-
-def test_rows_with_one_reason_share_a_sentence(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
-    put("two", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
-    said = call("results/one", "results/two")
-    assert f"- {IOVALKEY}, {GLIDE}: indicative: 3 runs per side cannot show a difference" in said.out
-    assert said.out.count("indicative: ") == 1
 
 
 def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
@@ -352,15 +327,9 @@ def test_two_machines_of_the_same_hardware_are_compared_with_a_note(call: Call, 
     put("two", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}))
     said = call("results/one", "results/two")
     assert said.code == 6
-    ids = "(id 0123456789abcdef, then fedcba9876543210)"
-    note = f"- two machines of the same hardware {ids}: a difference may be that of the machines"
-    assert note in said.out
+    assert "(id 0123456789abcdef, then fedcba9876543210)" in said.out
     put("three", {IOVALKEY: 5000}, machine=on_machine(**HARDWARE))
     assert "two machines" not in call("results/one", "results/three").out
-    put("four", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "smt": False, "machine_id": "f" * 16}))
-    said = call("results/one", "results/four", "--allow", "machine")
-    assert "machine differs: SMT on, then off" in said.out
-    assert "two machines" not in said.out
 
 
 def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
@@ -423,7 +392,6 @@ def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call
     put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000})
     said = call("results/one", "results/two")
     assert said.code == 6
-    assert "drift of the machine is not excluded: the sides are of two campaigns" in said.out
     assert "only in two: ioredis@valkey+same-script" in said.out
     assert call("results/one#" + GLIDE, "results/two").code == 0
     assert call("results/one", f"results/two#{IOVALKEY}").code == 6
@@ -432,8 +400,7 @@ def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call
 def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
     plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
-    said = call(IOVALKEY, GLIDE)
-    assert "drift of the machine is not excluded: runs were not interleaved" in said.out
+    assert call(IOVALKEY, GLIDE, "--format", "json").document["drift_excluded"] is False
 
 
 def known_noise(put: Put, between: float, count: int = 5, **manifested: object) -> None:
@@ -474,23 +441,18 @@ def test_the_noise_of_another_load_or_target_is_no_floor(call: Call, put: Put) -
 UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
 
 
-@pytest.mark.parametrize("output_format", ["table", "md", "json"])
-def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(
-    call: Call, put: Put, output_format: str
-) -> None:
+def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000}, UNSTEADY)
     put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
-    said = call("results/one", "results/two", "--format", output_format)
-    assert said.code == 7
-    assert "these runs are too unsteady to compare: chance alone moves a figure by half and more" in said.out
+    said = call("results/one", "results/two", "--format", "json")
+    (row,) = said.document["comparisons"]
+    assert (said.code, row["status"]) == (7, "inconclusive")
+    assert row["reason"] == "these runs are too unsteady to compare"
     assert "stop other work on this machine" in said.out
-    assert "more runs like these would not do" in said.out
-    assert not re.search(r"\de[+-]?\d", said.out)
-    if output_format == "json":
-        (row,) = said.document["comparisons"]
-        assert (row["status"], row["reason"]) == ("inconclusive", "these runs are too unsteady to compare")
-    else:
-        assert "beyond" not in said.out and "inconclusive" in said.out
+    # No figure is absurd, also within one campaign.
+    put("three", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
+    for text in (said.out, call("results/one", "results/two").out, call(IOVALKEY, GLIDE).out):
+        assert not re.search(r"\de[+-]?\d", text)
 
 
 def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
@@ -505,31 +467,6 @@ def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) 
     put("three", {IOVALKEY: 6000}, unsteady * times)
     put("four", {IOVALKEY: 6000}, unsteady * times)
     assert "the noise of this host (±" in call("results/three", "results/four").out
-
-
-def test_noise_that_was_measured_as_too_large_says_so(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 5000})
-    known_noise(put, 0.5)
-    said = call("results/one", "results/two")
-    assert said.code == 7
-    assert (
-        "too unsteady to compare: two campaigns of the same differ by half and more (`noise`, 5" in said.out
-    )
-    assert "measure `noise` again" in said.out
-
-
-def test_within_a_campaign_no_figure_is_absurd(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
-    said = call(IOVALKEY, GLIDE)
-    assert said.code == 7
-    assert (
-        f"{GLIDE}: inconclusive: these runs are too unsteady to compare, even a figure twice as high"
-        in said.out
-    )
-    assert "stop other work on this machine" in said.out
-    assert "runs per side would decide" not in said.out
-    assert not re.search(r"\de[+-]?\d", said.out)
 
 
 @pytest.mark.parametrize(
@@ -557,14 +494,6 @@ def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_p
     assert call("--baseline", "main", "results/two").code == 0
     there = sorted(path.name for path in (tmp_path / "results" / "baselines").iterdir())
     assert there == ["main"]
-
-
-def test_a_baseline_compared_with_its_own_campaign_says_so(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
-    assert call("--save-baseline", "main").code == 0
-    said = call("--baseline", "main").out
-    assert "both sides are campaign one: measure anew, then compare with the baseline" in said
-    assert "two campaigns" not in said
 
 
 def test_a_baseline_of_an_older_schema_is_to_be_saved_again(call: Call, put: Put, tmp_path: Path) -> None:

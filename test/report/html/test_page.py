@@ -115,38 +115,6 @@ def test_raw_results_are_linked_by_their_quoted_names(build: Build) -> None:
     assert 'href="../a%20b%231%3F.json"' in outcome.page
 
 
-def test_ranking_of_three_runs_is_indicative_and_nobody_wins(build: Build) -> None:
-    rows = [configuration("iovalkey"), configuration("valkey-glide")]
-    results = [result(row, run, 1000 + 100 * n) for n, row in enumerate(rows) for run in range(1, 4)]
-    text = read(build(manifest(rows, 3), results).page).text
-    why = "have 3 valid runs each, and a difference takes at least 5 of each to show."
-    assert f"Nothing is decided: valkey-glide and iovalkey {why}" in text
-    answer = text[text.index("What this shows") : text.index("Throughput at capacity")]
-    assert not re.search(r"\b(winner|wins|won|faster|fastest|beats|best|highest median)\b", answer, re.I)
-    assert "./scripts/run-all.sh --quick --seed 7 --runs 10" in answer
-
-
-def test_what_five_runs_tell_apart_is_on_the_page(build: Build) -> None:
-    rows = [configuration("iovalkey"), configuration("valkey-glide")]
-    results = [result(row, run, 1000 + 100 * n) for n, row in enumerate(rows) for run in range(1, 6)]
-    text = read(build(manifest(rows, 5), results).page).text
-    said = "valkey-glide is the fastest. iovalkey (0.91×, 0.91–0.91×) is slower than valkey-glide."
-    assert f"On this machine {said}" in text
-    assert "what is compared is client and script together" in text
-
-
-def test_differing_stores_are_said(build: Build) -> None:
-    rows = [configuration("ioredis@valkey"), configuration("ioredis")]
-    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
-    assert "The stores differ: redis and valkey. Rows are compared within a group only." in text
-
-
-def test_one_store_is_not_said_to_differ(build: Build) -> None:
-    rows = [configuration("iovalkey"), configuration("ioredis@valkey")]
-    text = read(build(manifest(rows, 1), [result(row) for row in rows]).page).text
-    assert "stores differ" not in text
-
-
 def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> None:
     document = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 1)
     named, general = "ioredis@valkey is measured beside iovalkey.", "windows are short"
@@ -156,21 +124,6 @@ def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> No
     (rows,) = re.findall(f'<li data-rows="([^"]+)">{named}</li>', page)
     assert sorted(rows.split()) == ["row1", "row2"]
     assert f"<li>{general}</li>" in page
-
-
-def test_plan_is_told_between_the_answer_and_the_charts(build: Build) -> None:
-    document = manifest([configuration()], 1)
-    document["plan"]["notes"] = ["ioredis runs on valkey here: no redis-server was found"]
-    document["plan"]["skips"] = [{"asked": "none:cluster", "reason": "none knows no cluster"}]
-    text = read(build(document, [result(configuration())]).page).text
-    for said in (
-        *document["plan"]["notes"],
-        "Skipped: none:cluster. none knows no cluster",
-        *document["conditions"],
-    ):
-        assert said in text
-        assert text.index("What this shows") < text.index(said)
-        assert text.index(said) < text.index("Answered requests per second in a closed loop")
 
 
 def test_aborted_campaign_is_said_before_any_figure(build: Build) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, failed_result, result
+from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build
 from report.cli.generate import main
@@ -75,6 +75,11 @@ def encoded_with(text: str, replacement: str) -> bytes:
         (json.dumps(result(configuration(), 2)).encode()[:-100], "$ is not JSON"),
         (b"", "$ is not JSON"),
         (b"[" * 100_000, "$ is nested too deeply"),
+        (encoded_with('"notes": []', '"notes": ' + "[" * 60 + "]" * 60), "$"),
+        (b"[" + b"0," * 4_100_000 + b"0]", "$"),
+        (json.dumps(manifest([configuration()])).encode(), "$.schema is"),
+        (b"\x00" * 1000, "$"),
+        (b"\xef\xbb\xbf{}", "$"),
         (b"[]", "$ is not a JSON object"),
         (b"{}", "$.schema is missing"),
         (b'{"results": [1, 2]}', "$.schema is missing"),
@@ -132,12 +137,6 @@ def test_wrong_manifest_is_named(build: Build) -> None:
     assert outcome.err.splitlines()[-1] == "generate_report: manifest.json: $.machine.cpus is missing"
 
 
-def test_every_wrong_file_has_its_line(build: Build) -> None:
-    broken = altered("latency.p99", ...)
-    outcome = build(None, [broken, {**broken, "run": 2}])
-    assert [line.split(":")[1] for line in outcome.err.splitlines()] == [" 00_run1.json", " 01_run2.json"]
-
-
 # [R-report-3]
 def test_existing_report_stays_as_it_was(build: Build) -> None:
     good = build(manifest([configuration()]), [result(configuration())])
@@ -177,9 +176,3 @@ def test_message_stays_on_one_line(build: Build) -> None:
     assert outcome.err.count("\n") == 1
     assert "\x1b" not in outcome.err
     assert len(outcome.err) < 300
-
-
-def test_failed_run_alone_is_reported_as_failed(build: Build) -> None:
-    outcome = build(manifest([configuration()], runs=1), [failed_result(configuration(), 1)])
-    assert outcome.code == 0
-    assert "no valid run: server-1: exited with code 137" in outcome.page

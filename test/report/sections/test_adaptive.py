@@ -1,8 +1,8 @@
 """A campaign that finds out how many runs it needs, from its folder to its page."""
 
+import io
 import json
-import subprocess
-import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import pytest
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
-from report.base.paths import PACKAGE
+from report.cli.decide_rounds import main as decide_rounds
+from report.cli.generate import main as generate
 from report.compare.matching import compare_sides
 from report.compare.metrics import METRICS
 from report.compare.selection import CampaignReader
@@ -43,13 +44,9 @@ def end(round_: int, why: str = "decided") -> dict[str, Any]:
 
 
 def ask(folder: Path, *words: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, str(PACKAGE), "decide-rounds", str(folder), *words],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
+    with redirect_stdout(io.StringIO()) as printed:
+        assert decide_rounds([str(folder), *words]) == 0
+    found: dict[str, Any] = json.loads(printed.getvalue())
     return found
 
 
@@ -70,7 +67,7 @@ def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: P
 
 def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_of_it(tmp_path: Path) -> None:
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 10}, end(10))
-    subprocess.run([sys.executable, str(PACKAGE), "generate", str(folder)], check=True)
+    assert generate([str(folder)]) == 0
     summary = json.loads((folder / "report" / "summary.json").read_text(encoding="utf-8"))
     assert [row["missing_runs"] for row in summary["configurations"]] == [0, 0, 0]
     adaptive = summary["adaptive"]

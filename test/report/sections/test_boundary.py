@@ -57,10 +57,3 @@ def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_
     assert "| at most 2.00 quotas | 3.25 quotas | does not hold |" in markdown
     assert "| 100 % | 50 % | does not hold in 1 of 2 runs |" in markdown
     assert "What limiters promise, and what was seen" in outcome.page
-
-
-def test_other_traffic_has_no_table_of_promises(build: Build) -> None:
-    outcome = build(None, [result(configuration("iovalkey"))])
-    assert "What limiters promise" not in outcome.page
-    rows = list(csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text())))
-    assert {row["promises_broken"] for row in rows} == {""}

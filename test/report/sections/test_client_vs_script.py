@@ -104,10 +104,3 @@ def test_page_has_the_table_where_a_client_has_both(build: Build) -> None:
     page = build(manifest([configuration(label) for label in labels], 1), results).page
     assert page.count("Client and script apart") == 1
     assert "indicative, 1 run<" in page
-
-
-def test_page_has_no_such_table_where_no_client_has_both(build: Build) -> None:
-    page = build(
-        None, [result(configuration(label)) for label in ("valkey-glide+same-script", "iovalkey")]
-    ).page
-    assert "Client and script apart" not in page

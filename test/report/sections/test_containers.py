@@ -1,6 +1,6 @@
 """What the report says of a campaign that ran in containers."""
 
-from builder import configuration, result
+from builder import configuration
 from campaign_writer import manifest
 from report.sections.containers import container_facts
 
@@ -43,14 +43,3 @@ def test_the_engine_its_images_and_the_caps_are_named() -> None:
     # The registry's digest where there is one: it is what others can pull.
     assert facts["Image redis"] == f"redis:8.0 sha256:{'b' * 64}"
     assert facts["Image server"].endswith("c" * 64)
-
-
-def test_a_campaign_of_local_processes_has_none() -> None:
-    assert container_facts(manifest([configuration()], runs=1)) == []
-
-
-def test_they_stand_on_the_page(build) -> None:  # type: ignore[no-untyped-def]
-    run = result(configuration(), 1, runtime=CONTAINERS["runtime"])
-    page = build(manifest([configuration()], runs=1, **CONTAINERS), [run]).page
-    assert "Docker 28.1.0, API 1.49" in page
-    assert "b" * 64 in page

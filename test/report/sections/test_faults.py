@@ -19,7 +19,7 @@ from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
-from report.sections.faults import COLUMNS, FaultSection, fault_lead, fault_section, fault_sentences
+from report.sections.faults import COLUMNS, FaultSection, fault_section, fault_sentences
 
 
 def section_of(*documents: Document) -> FaultSection:
@@ -83,19 +83,6 @@ def test_the_last_screen_has_a_sentence_for_each_target() -> None:
         "When the store restarts, iovalkey: an outage of 1.2 s is seen, recovery after 1.3 s, 2,400 requests "
         "are lost, +1,000 over the quota; it fails with errors."
     ]
-
-
-def test_the_lead_has_all_targets_of_a_fault_in_one_sentence() -> None:
-    def lead(*documents: Document) -> str:
-        return fault_lead(fault_groups(analysis_of_results(*documents).campaign))
-
-    assert lead(faulted()).startswith("When the store restarts, iovalkey: an outage of 1.2 s is seen")
-    assert lead(faulted(), faulted("ioredis", outage_seen_s=0.4)) == (
-        "When the store restarts, 2 targets see outages of 0.4 to 1.2 s, the longest with iovalkey."
-    )
-    assert lead(faulted(outage_seen_s=0), faulted("ioredis", outage_seen_s=0)) == (
-        "When the store restarts, no outage is seen by 2 targets."
-    )
 
 
 def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:

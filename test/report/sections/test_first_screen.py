@@ -6,7 +6,7 @@ import pytest
 
 from builder import configuration, result
 from conftest import summaries_of
-from evidence import VALKEY_SHA1, slices
+from evidence import slices
 from report.analysis.cells import cells
 from report.export.conclusions import conclusions
 from report.sections.first_screen import decision_cells
@@ -27,15 +27,6 @@ def rows(**throughputs: tuple[float, tuple[float, ...]]) -> list[dict[str, objec
 def sentence_of(*results: dict[str, object]) -> str:
     (answer,) = decision_cells(cells(summaries_of(*results)))
     return answer.groups[0].sentence
-
-
-def test_only_who_is_told_apart_from_all_is_called_fastest() -> None:
-    text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER)))
-    assert text.startswith("iovalkey@valkey+same-script is the fastest. ")
-    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) and node-redis@valkey+same-script (" in text
-    assert ") are slower than iovalkey@valkey+same-script." in text
-    # At saturation CPU per request says the same once more.
-    assert "CPU" not in text
 
 
 def test_who_is_not_told_apart_shares_the_top() -> None:
@@ -65,25 +56,6 @@ def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
     assert "5 runs per side are too few for 10 comparisons in one family" in answer.groups[0].sentence
     assert "about 6 runs per side would decide" in answer.groups[0].sentence
     assert "fastest" not in answer.groups[0].sentence
-
-
-def test_own_scripts_are_said_where_somebody_is_called_fastest() -> None:
-    results = [
-        result(configuration(label), run, int(typical * factor))
-        for label, typical in (("iovalkey", 6000), ("valkey-glide", 5000))
-        for run, factor in enumerate(JITTER, start=1)
-    ]
-    assert sentence_of(*results).endswith(
-        "They ran different scripts: a difference is one of client and script together."
-    )
-    same = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
-    assert "different scripts" not in sentence_of(
-        *(
-            result(configuration(label), run, int(typical * factor), limiter_script=same)
-            for label, typical in (("iovalkey", 6000), ("valkey-glide", 5000))
-            for run, factor in enumerate(JITTER, start=1)
-        )
-    )
 
 
 def test_one_row_with_few_runs_leaves_the_others_tested() -> None:

@@ -62,14 +62,5 @@ def test_page_folds_it_under_method_and_draws_the_host(build: Build) -> None:
     assert first["y"][0] > 1.02
 
 
-def test_without_a_probe_there_is_neither(build: Build) -> None:
-    plain = [
-        {name: value for name, value in document.items() if name != "host_speed"} for document in documents()
-    ]
-    page = build(None, plain).page
-    assert 'id="adjusted"' not in page
-    assert "host-speed" not in data_of(read(page))["figures"]
-
-
 def test_too_few_rounds_show_no_table() -> None:
     assert adjusted_rows(analysis_of_results(*documents()[:10])) == ()

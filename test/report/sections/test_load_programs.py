@@ -65,9 +65,3 @@ def test_a_control_without_its_client_is_shown_alone(build: Build) -> None:
     (row,) = csv.DictReader((outcome.folder / "report" / "load-programs.csv").read_text().splitlines())
     assert row["client"] == "throttlecrab-http"
     assert row["client_decisions_per_second"] == ""
-
-
-def test_a_campaign_without_load_programs_has_no_such_file(build: Build) -> None:
-    outcome = build(None, [result(CLIENT)], "--output-format", "all")
-    assert not (outcome.folder / "report" / "load-programs.csv").exists()
-    assert "Load programs" not in outcome.page

@@ -3,8 +3,7 @@
 import csv
 import io
 
-from builder import Document, configuration, result
-from campaign_writer import manifest
+from builder import Document, configuration
 from conftest import Build, analysis_of_results
 from machine_documents import APART, TOGETHER, link, machine, machines_manifest, placed_result
 from page_reader import read
@@ -33,12 +32,6 @@ def test_the_picture_goes_the_way_of_requests_with_the_round_trips(build: Build)
     # The change of 10 µs is less than what both measurements leave open.
     assert "Their clocks were at most 1.23 ms apart. No latency contains that" in text
     assert "Machines of the runs, and links" in text
-
-
-def test_a_campaign_on_one_machine_has_no_picture(build: Build) -> None:
-    page = build(manifest([configuration()], 1), [result(configuration())]).page
-    assert "What ran where" not in page
-    assert 'href="#machines"' not in page
 
 
 def test_machines_that_share_roles_are_one_box_and_many_are_counted() -> None:

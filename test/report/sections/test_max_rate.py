@@ -155,11 +155,3 @@ def test_no_rate_at_all_is_a_result_too(tmp_path: Path) -> None:
     (found,) = documents(tmp_path / "c", *searched(trials))
     assert found["sentence"] == "iovalkey: not even 0.1/s keeps p99<10ms, errors<0.1%."
     assert found["estimate_per_second"] is None
-
-
-def test_other_campaigns_have_none(build: Build) -> None:
-    each = configuration("iovalkey")
-    built = build(manifest([each], 1), [result(each)], "--summary-json")
-    assert json.loads(built.out)["max_rate"] is None
-    assert 'id="max-rate"' not in built.page
-    assert not (built.folder / "report" / "max-rate.json").exists()

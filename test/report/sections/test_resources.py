@@ -23,18 +23,6 @@ def test_other_programs_are_said_once_on_top_with_the_most_that_they_used(build:
     assert said in (outcome.folder / "report" / "summary.md").read_text()
 
 
-def test_a_calm_campaign_says_nothing_of_other_programs(build: Build) -> None:
-    calm = {"cpus": 2, "busy_cpu_percent": 110, "foreign_cpu_percent": 3.2}
-    page = build(manifest([configuration()], runs=1), [result(configuration(), host_load=calm)]).page
-    assert "Other programs disturbed" not in page
-    assert "3.2 %" in page
-
-
-def test_a_result_that_does_not_know_has_no_table(build: Build) -> None:
-    page = build(manifest([configuration()], runs=1), [result(configuration())]).page
-    assert 'id="resources"' not in page
-
-
 def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:
     document = disturbed(1, 25)
     resources = document["resources"]

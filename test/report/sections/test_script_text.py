@@ -5,11 +5,9 @@ import pytest
 from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
-from evidence import REDIS_SHA1, VALKEY_SHA1
+from evidence import VALKEY_SHA1
 from report.analysis.cells import Cell, cells
-from report.results.model import LimiterScript
 from report.sections.script_text import difference, disclosure, mode_text
-from report.sections.tables import result_tables
 
 Labels = list[str]
 
@@ -69,16 +67,6 @@ def test_nothing_is_ranked_across_scripts() -> None:
     ]
 
 
-def test_best_marks_hold_within_a_group() -> None:
-    runs = [measured(label, value, run) for label, value in FACTORIAL.items() for run in range(1, 7)]
-    (table,) = result_tables([cell_of(*runs)], [])
-    column = [name for name, _ in table.columns].index("Throughput")
-    assert [row.header[0].text for row in table.rows if row.cells[column].best] == [
-        "iovalkey+autopipelining+same-script",
-        "iovalkey",
-    ]
-
-
 def test_each_group_discloses_its_scripts() -> None:
     same, own = (disclosure(ranking) for ranking in factorial().rankings)
     assert same == (
@@ -89,11 +77,6 @@ def test_each_group_discloses_its_scripts() -> None:
         "iovalkey: EVALSHA 0aa93fe6; node-redis: EVAL a1de965f; valkey-glide: FCALL consume. "
         "A difference is one of client and script together."
     )
-
-
-def test_one_command_needs_no_names() -> None:
-    cell = cell_of(measured("valkey-glide+same-script"), measured("iovalkey+same-script"))
-    assert disclosure(cell.rankings[0]) == "The script of RateLimiterRedis, a1de965f, by EVALSHA."
 
 
 def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
@@ -173,18 +156,6 @@ def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
     cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), failed)
     assert groups(cell)[0][2][-1] == "iovalkey+same-script"
     assert len(cell.rankings) == 1
-
-
-def test_options_stay_in_the_label_without_its_topology() -> None:
-    cell = cell_of(measured("iovalkey:cluster+autopipelining+same-script"))
-    (identity,) = (summary.identity for summary in cell.summaries)
-    assert identity.short_label == "iovalkey+autopipelining+same-script"
-    assert identity.variant == "iovalkey+autopipelining"
-
-
-def test_scripts_in_short() -> None:
-    assert LimiterScript("evalsha", REDIS_SHA1).text == "EVALSHA a1de965f"
-    assert LimiterScript("fcall", "consume-with-a-long-name").text == "FCALL consume-with-a-long-name"
 
 
 def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:

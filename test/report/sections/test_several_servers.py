@@ -67,12 +67,6 @@ def test_growth_is_compared_with_linear_growth() -> None:
     assert "from 1 server to 4: its throughput grows less than the servers" in table.sentence
 
 
-def test_growth_with_the_servers_is_linear() -> None:
-    (table,) = tables_of(*runs_of(20_000, 1), *runs_of(40_000, 2))
-    (_, two) = cells_of(table)
-    assert two["Of linear"] == "1.00×, 0.99–1.02×, linear"
-
-
 def test_fairness_and_start_are_those_of_the_servers() -> None:
     documents = [*runs_of(2000, 1), *runs_of(3000, 2)]
     for document in documents[5:]:

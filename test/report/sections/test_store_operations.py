@@ -1,6 +1,5 @@
 """The store layer: figures, ratios to the reference, files; never in a ranking of another layer."""
 
-import csv
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -59,17 +58,6 @@ def test_the_reference_is_the_one_that_the_plan_names(build: Build) -> None:
     assert by_store["redis"]["operations_per_second_ratio"] == pytest.approx(0.8, rel=0.005)
     assert by_store["redis"]["operations_per_second_verdict"] == "worse"
     assert "Ratios to valkey" in outcome.page
-
-
-def test_page_csv_json_and_summary_state_one_ratio(build: Build) -> None:
-    outcome = built(build, {"valkey": VALKEY, "redis": REDIS})
-    report = outcome.folder / "report"
-    ratio = next(row for row in rows_in(outcome) if row["store"] == "valkey")["operations_per_second_ratio"]
-    csv_rows = list(csv.DictReader((report / "store-operations.csv").read_text().splitlines()))
-    assert f"{ratio:.4f}" in [row["operations_per_second_ratio"] for row in csv_rows]
-    text = f"{ratio:.2f}×"
-    assert text in outcome.page
-    assert text in (report / "summary.md").read_text()
 
 
 def test_few_runs_are_indicative(build: Build) -> None:

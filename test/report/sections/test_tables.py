@@ -34,11 +34,6 @@ def test_best_is_the_most_throughput_and_the_least_of_everything_else() -> None:
     assert marked == {name: ["iovalkey"] for name in ("Throughput", "p50", "p99")}
 
 
-def test_nothing_is_best_with_fewer_than_five_runs() -> None:
-    (table,) = tables_of(*runs_of("iovalkey", 3000, 4), *runs_of("valkey-glide", 2000, 4))
-    assert best_of(table) == {}
-
-
 def test_nothing_is_best_where_no_difference_was_shown() -> None:
     (table,) = tables_of(*runs_of("iovalkey", 3000), *runs_of("valkey-glide", 2990))
     assert best_of(table) == {}

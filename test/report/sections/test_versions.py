@@ -43,15 +43,6 @@ def test_versions_of_one_limiter_are_ranked_and_compared_with_each_other() -> No
     assert pair.comparison.status == "worse"
 
 
-def test_versions_of_one_client_are_ranked_with_each_other() -> None:
-    cell = cell_of(
-        *measured("ioredis~5.6.1", 1000, runs=5),
-        *measured("ioredis~6.0.0", 1200, runs=5),
-        *measured("ioredis", 1100, runs=5),
-    )
-    assert ranked(cell) == [[("ioredis~6.0.0", 1), ("ioredis", 2), ("ioredis~5.6.1", 3)]]
-
-
 def test_where_versions_run_other_scripts_that_is_said_with_their_names() -> None:
     (same,) = cell_of(*measured(OLD), *measured(NEW)).rankings
     assert disclosure(same) == "All run the same script, a1de965f, by EVALSHA."

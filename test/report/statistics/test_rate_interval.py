@@ -100,13 +100,11 @@ def _more(outcomes: dict[float, list[bool]], first: list[float]) -> list[float]:
 
 @pytest.mark.parametrize(
     "host",
-    [
-        host if host in ("steady", "3 %", "wandering") else pytest.param(host, marks=pytest.mark.long)
-        for host in HOSTS
-    ],
+    [host if host == "3 %" else pytest.param(host, marks=pytest.mark.long) for host in HOSTS],
 )
 def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(host: str) -> None:
-    rng, count = np.random.default_rng(30), 300
+    """Three standard errors: of an interval that just covers enough one in 700 draws would be refused."""
+    rng, count = np.random.default_rng(30), 150
     found = [search(rng, HOSTS[host]) for _ in range(count)]
     covered = sum((each.low or 0) <= CAPACITY <= (each.high or math.inf) for each in found)
     assert covered / count >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / count)

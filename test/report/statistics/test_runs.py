@@ -20,41 +20,31 @@ def chosen(*runs: Run) -> int | None:
     return found.run if found else None
 
 
-def test_median_of_an_odd_number_is_the_one_in_the_middle() -> None:
-    assert chosen(Run(1, 300), Run(2, 100), Run(3, 200)) == 3
+FAILED = Run(3, 200, eligible=False, spoiled=True)
 
 
-def test_median_of_an_even_number_is_the_lower_of_the_two_in_the_middle() -> None:
-    assert chosen(Run(1, 400), Run(2, 100), Run(3, 300), Run(4, 200)) == 4
-
-
-def test_runs_that_failed_their_load_rank_lowest() -> None:
-    # 100, 300 | 200 failed its load: it ranks below 100, so that 100 is in the middle.
-    spoiled = Run(3, 200, eligible=False, spoiled=True)
-    assert chosen(Run(1, 300), Run(2, 100), spoiled) == 2
-    assert chosen(Run(1, 300), spoiled) == 3
-
-
-def test_median_of_two_is_the_slower() -> None:
-    assert chosen(Run(1, 200), Run(2, 100)) == 2
-
-
-def test_equal_throughputs_are_ordered_by_run_number() -> None:
-    assert chosen(Run(3, 100), Run(1, 100), Run(2, 100)) == 2
-    assert chosen(Run(2, 100), Run(1, 100)) == 1
-
-
-def test_runs_that_are_not_eligible_have_no_say() -> None:
-    assert chosen(Run(1, 100), Run(2, 900, eligible=False), Run(3, 200), Run(4, 300)) == 3
-
-
-def test_runs_without_throughput_have_no_say() -> None:
-    assert chosen(Run(1, None), Run(2, None), Run(3, 200)) == 3
-
-
-def test_without_an_eligible_run_there_is_no_median() -> None:
-    assert chosen(Run(1, 100, eligible=False), Run(2, None)) is None
-    assert chosen() is None
+@pytest.mark.parametrize(
+    ("runs", "median"),
+    [
+        # The one in the middle; of an even number the lower of the two; of two the slower.
+        ([Run(1, 300), Run(2, 100), Run(3, 200)], 3),
+        ([Run(1, 400), Run(2, 100), Run(3, 300), Run(4, 200)], 4),
+        ([Run(1, 200), Run(2, 100)], 2),
+        # A run that failed its load ranks lowest, whatever its throughput.
+        ([Run(1, 300), Run(2, 100), FAILED], 2),
+        ([Run(1, 300), FAILED], 3),
+        # Equal throughputs are ordered by run number.
+        ([Run(3, 100), Run(1, 100), Run(2, 100)], 2),
+        ([Run(2, 100), Run(1, 100)], 1),
+        # Runs that are not eligible, or have no throughput, have no say.
+        ([Run(1, 100), Run(2, 900, eligible=False), Run(3, 200), Run(4, 300)], 3),
+        ([Run(1, None), Run(2, None), Run(3, 200)], 3),
+        ([Run(1, 100, eligible=False), Run(2, None)], None),
+        ([], None),
+    ],
+)
+def test_the_median_run(runs: list[Run], median: int | None) -> None:
+    assert chosen(*runs) == median
 
 
 def test_the_order_of_the_runs_does_not_matter() -> None:

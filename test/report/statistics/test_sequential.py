@@ -1,4 +1,7 @@
-"""Runs that are looked at more than once: what is claimed of them, and how often wrongly. Seeded."""
+"""Runs that are looked at more than once: what is claimed of them, and how often wrongly.
+
+The draws are seeded: unchanged code does not fail by chance.
+"""
 
 from collections import Counter
 
@@ -36,8 +39,8 @@ def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -
 def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_it_is_looked_at(
     cv: float,
 ) -> None:
-    found, _ = study(600, cv, 1)
-    assert found["better"] + found["worse"] <= 0.05 * 600
+    found, _ = study(300, cv, 1)
+    assert found["better"] + found["worse"] <= 0.05 * 300
 
 
 @pytest.mark.long
@@ -65,20 +68,20 @@ def test_5_and_10_percent_are_found_with_half_the_runs(ratio: float, most: float
 
 
 def test_no_difference_is_found_early_where_runs_are_steady() -> None:
-    found, runs = study(200, 0.01, 1)
-    assert found["no difference"] >= 0.95 * 200
+    found, runs = study(60, 0.01, 1)
+    assert found["no difference"] >= 0.95 * 60
     assert runs <= 10
 
 
 @pytest.mark.long
 def test_a_difference_of_the_floor_is_hardly_ever_called_none() -> None:
-    found, _ = study(400, 0.01, 1.0201)
-    assert found["no difference"] <= 0.05 * 400
+    found, _ = study(200, 0.01, 1.0201)
+    assert found["no difference"] <= 0.05 * 200
 
 
 def test_what_the_runs_that_are_left_cannot_decide_is_given_up() -> None:
-    found, runs = study(200, 0.05, 1)
-    assert found["inconclusive"] >= 0.9 * 200
+    found, runs = study(60, 0.05, 1)
+    assert found["inconclusive"] >= 0.9 * 60
     assert runs <= 12
 
 

@@ -4,7 +4,6 @@ import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/close
 import type { WindowListener } from "../../../src/benchmark/load-loop.js";
 import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
 import type { ResponseRecorder, WorkerSample } from "../../../src/benchmark/measurement/recorder.js";
-import { sum } from "../../../src/contract/numbers.js";
 
 /** Connections that do what the test says, with the times at which the gate was opened and shut. */
 class StubConnections implements ClosedConnections {
@@ -55,8 +54,6 @@ function listenerOf(events: string[] = []): WindowListener & { samples: WorkerSa
   };
 }
 
-const AT_ONCE = { opens_ms: 0, lead_in_ms: 0 };
-
 const loopOver = (connections: ClosedConnections) => new ClosedLoop(connections, String);
 
 describe("the window of a closed loop", () => {
@@ -83,51 +80,5 @@ describe("the window of a closed loop", () => {
     workers.forEach((worker, index) => {
       expect(worker.opened_ms).toBeGreaterThanOrEqual(opened[index] ?? Number.NaN);
     });
-  });
-
-  test("follows the requests in flight to their end, and then only their latencies count", async () => {
-    const connections = new StubConnections();
-    connections.followed = 2;
-    connections.follow = (recorder) => {
-      recorder.answer("allowed", 200, 700, cheapMonotonicMs());
-      recorder.timedOut(900, cheapMonotonicMs());
-    };
-    const listener = listenerOf(connections.events);
-    const window = await loopOver(connections).measure(
-      { extent: { duration_s: 0.02 }, ...AT_ONCE },
-      listener,
-    );
-    expect(connections.events).toEqual(["opened", "gate opened", "gate shut", "closed", "drained"]);
-    expect(window.counts).toMatchObject({
-      sent: 3,
-      allowed: 1,
-      timed_out: 0,
-      followed: 2,
-      after_window: { allowed: 1, timed_out: 1 },
-    });
-    expect(window.histograms.allowed.count).toBe(2);
-    expect(window.histograms.censored.count).toBe(1);
-    expect(sum(window.slices.allowed)).toBe(1);
-    expect(sum(listener.samples.map(({ allowed }) => allowed))).toBe(1);
-  });
-
-  test("opens under load after its lead-in, whose requests are told apart", async () => {
-    const connections = new StubConnections();
-    const opens_ms = cheapMonotonicMs() + 120;
-    const plan = { extent: { duration_s: 0.02 }, opens_ms, lead_in_ms: 80 };
-    const window = await loopOver(connections).measure(plan, listenerOf(connections.events));
-    expect(connections.events.slice(0, 3)).toEqual(["gate opened", "opened", "recorder changed"]);
-    expect(connections.opened_ms).toBeGreaterThanOrEqual(opens_ms - 80);
-    expect(connections.opened_ms).toBeLessThan(window.opened_ms);
-    expect(window).toMatchObject({ lead_in_requests: 7, counts: { allowed: 1, sent: 1 } });
-  });
-
-  test("has as many slices as its duration has tenths of a second, although it closes a little later", async () => {
-    const window = await loopOver(new StubConnections()).measure(
-      { extent: { duration_s: 0.2 }, ...AT_ONCE },
-      listenerOf(),
-    );
-    expect(window.closed_ms - window.opened_ms).toBeGreaterThan(199);
-    expect(window.slices.allowed).toEqual([1, 0]);
   });
 });

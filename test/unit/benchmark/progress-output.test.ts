@@ -53,10 +53,4 @@ describe("a second of the load generator's progress", () => {
     });
     expect(secondText(silent)).toBe("1 s: 0 requests/s, generator 10 % busy");
   });
-
-  test("reads as one line", () => {
-    expect(secondText(second([0.456], [200, 429], server))).toBe(
-      "1 s: 2 requests/s, 50.0 % limited, p99 2.00 ms, generator 46 % busy, server 78 % busy, server CPU 96 %",
-    );
-  });
 });

@@ -2,74 +2,50 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { ReadingWaits } from "../../../src/benchmark/reading-waits.js";
+import { BenchError, EXIT } from "../../../src/contract/errors.js";
 import type { Progress } from "../../../src/contract/progress.js";
 
-/** Long enough that it only passes where a test waits for it. */
-const SHORT_S = 0.05;
-const LONG_S = 60;
-
-function waitsFor(timeoutS: number) {
+function waiting() {
   const input = new PassThrough();
   const announced: Progress[] = [];
-  const waits = new ReadingWaits((progress) => announced.push(progress), input, timeoutS);
+  const waits = new ReadingWaits((progress) => announced.push(progress), input);
   onTestFinished(() => waits.close());
   return { input, announced, waits };
 }
+const ended = (moment: Promise<void>) =>
+  expect(moment).rejects.toSatisfy(
+    (error) => error instanceof BenchError && error.exitCode === EXIT.configurationFailed,
+  );
 
 test("a drained moment is announced, and lasts until the line comes", async () => {
-  const { input, announced, waits } = waitsFor(LONG_S);
+  const { input, announced, waits } = waiting();
   let isOver = false;
-  const waiting = waits.at("connected").then((reading) => {
+  const moment = waits.at("connected").then(() => {
     isOver = true;
-    return reading;
   });
   expect(announced).toEqual([{ event: "phase", phase: "connected" }]);
   input.write("something else\n");
+  input.write("steady\n");
   await sleep(20);
-  expect(isOver).toBe(false);
+  expect([isOver, waits.areAllSteady]).toEqual([false, true]);
   input.write("read\n");
-  expect(await waiting).toBe("in time");
-});
-
-test("without the line it ends after the time-out, and says so", async () => {
-  const { waits } = waitsFor(SHORT_S);
-  expect(await waits.at("drained")).toBe("late");
-});
-
-test("a line that comes too late is not taken for that of the next moment", async () => {
-  const { input, waits } = waitsFor(SHORT_S);
-  expect(await waits.at("connected")).toBe("late");
-  input.write("read\n");
-  await sleep(20);
-  expect(await waits.at("drained")).toBe("late");
-  // Those of the second and third moment.
-  input.write("read\nread\n");
-  await sleep(20);
-  expect(await waits.at("finished")).toBe("in time");
+  await moment;
 });
 
 test.each<[string, (input: PassThrough) => void]>([
   ["has ended", (input) => void input.end()],
   ["fails", (input) => void input.destroy(new Error("EBADF"))],
-])("an input that %s makes the readings late, and nothing waits", async (_case, end) => {
-  const { input, waits } = waitsFor(LONG_S);
+])("an input that %s ends the generator at this moment and at any later one", async (_case, end) => {
+  const { input, waits } = waiting();
   const first = waits.at("connected");
   end(input);
-  expect(await first).toBe("late");
-  expect(await waits.at("drained")).toBe("late");
+  await ended(first);
+  await ended(waits.at("drained"));
 });
 
 test("lines that came before the end of the input count", async () => {
-  const { input, waits } = waitsFor(LONG_S);
+  const { input, waits } = waiting();
   input.end("read\n");
-  await sleep(20);
-  expect([await waits.at("connected"), await waits.at("drained")]).toEqual(["in time", "late"]);
-});
-
-test("a line that all generators are steady is no reading", async () => {
-  const { input, waits } = waitsFor(SHORT_S);
-  expect(waits.areAllSteady).toBe(false);
-  input.write("steady\n");
-  expect(await waits.at("waiting")).toBe("late");
-  expect(waits.areAllSteady).toBe(true);
+  await waits.at("connected");
+  await ended(waits.at("drained"));
 });

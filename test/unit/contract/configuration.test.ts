@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
   type Configuration,
-  canonicalJson,
   configurationFileName,
   configurationHash,
 } from "../../../src/contract/configuration.js";
@@ -72,11 +71,6 @@ test.each([
 ])("the hash of an open loop changes with its %s", (_what, change) => {
   const hash = configurationHash({ ...configuration, load: open });
   expect(configurationHash({ ...configuration, load: { ...open, ...change } })).not.toBe(hash);
-});
-
-test("equal values have equal JSON, with or without undefined members", () => {
-  expect(canonicalJson({ b: [{ d: 1, c: undefined }], a: null })).toBe('{"a":null,"b":[{"d":1}]}');
-  expect(canonicalJson({ a: null, b: [{ d: 1 }] })).toBe('{"a":null,"b":[{"d":1}]}');
 });
 
 test("limits of which there are several values are in the file name, and any cost", () => {

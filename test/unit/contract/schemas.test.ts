@@ -1,20 +1,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { eventSchema } from "../../../src/contract/events.js";
-import { failedResultSchema, resultSchema } from "../../../src/contract/result.js";
+import { failedResultSchema } from "../../../src/contract/result.js";
 import event from "../../../src/contract/schemas/event.schema.json" with { type: "json" };
 import manifest from "../../../src/contract/schemas/manifest.schema.json" with { type: "json" };
 import plan from "../../../src/contract/schemas/plan.schema.json" with { type: "json" };
 import result from "../../../src/contract/schemas/result.schema.json" with { type: "json" };
 
-test("the checked-in schemas are those of the contract, and strict: no unknown member passes", () => {
+test("the schemas are strict: no unknown member passes", () => {
   for (const schema of [manifest, plan, result, event]) {
     expect(JSON.stringify(schema)).toContain('"additionalProperties":false');
   }
-  expect(JSON.parse(JSON.stringify(z.toJSONSchema(resultSchema)))).toEqual(result);
-  expect(JSON.parse(JSON.stringify(z.toJSONSchema(eventSchema)))).toEqual(event);
 });
 
 test("a failed result cannot carry figures [R-generator-dies-1]", () => {

@@ -19,10 +19,6 @@ describe("the address of a store that already runs", () => {
     expect(parseStoreUrl(text)).toEqual(address);
   });
 
-  test("has the store's certificate", () => {
-    expect(parseStoreUrl("rediss://cache", "PEM").access).toEqual({ tls: { ca: "PEM" } });
-  });
-
   test.each([
     [`:${SECRET}@cache`, "redis://host:port"],
     [`http://u:${SECRET}@cache`, "redis://"],
@@ -46,9 +42,5 @@ describe("the address of a store that already runs", () => {
   test("an unreadable certificate is an error that names the variable", async () => {
     const env = { STORE_URL: "rediss://cache", STORE_CA: "/nowhere/ca.pem" };
     await expectFailure(() => storeAddressFrom(env), EXIT.usage, "STORE_CA");
-  });
-
-  test("is absent if it is not set", () => {
-    expect(storeAddressFrom({ STORE_CA: "/nowhere/ca.pem" })).toBeUndefined();
   });
 });

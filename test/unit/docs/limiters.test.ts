@@ -17,11 +17,3 @@ test("every fact is one of a limiter that there is, and says when and on what it
   expect(facts.filter(({ target }) => !texts.includes(target))).toEqual([]);
   for (const { tried } of facts) expect(tried.date).toMatch(/^\d{4}-\d\d-\d\d$/);
 });
-
-test("a limiter without facts is named, and one with another fact has another page", () => {
-  expect(limitersPage([])).toContain(`\`${factTargets()[0]?.text}\``);
-  const [first, ...others] = facts;
-  expect(limitersPage(first ? [{ ...first, atomic: !first.atomic }, ...others] : [])).not.toBe(
-    limitersPage(facts),
-  );
-});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answered, loadedS, served } from "../../../src/judge/counts.js";
+import { answered, served } from "../../../src/judge/counts.js";
 import { serverOf, validEvidence } from "../../helpers/evidence.js";
 
 test("CPU time is divided by the requests that the server answered between its readings", () => {
@@ -12,13 +12,4 @@ test("CPU time is divided by the requests that the server answered between its r
   server.at_window_open.in_flight = 2;
   server.at_end.in_flight = 5;
   expect(served(consumers, run)).toBe(counts.sent - 3);
-});
-
-test("without the server's count CPU time is divided by the sent requests", () => {
-  const run = validEvidence();
-  expect(served([], run)).toBe(run.counts.sent);
-  // The lead-in lies between the readings, too.
-  run.warmup.lead_in = { took_s: 0.5, requests: 700 };
-  expect(served([], run)).toBe(run.counts.sent + 700);
-  expect(loadedS(run)).toBe(run.duration + 0.5);
 });

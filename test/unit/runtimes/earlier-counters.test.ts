@@ -14,13 +14,3 @@ test("counters go on over restarts, where those of each process begin at 0; memo
     network: network(8),
   });
 });
-
-test("a link that is replaced changes nothing else", () => {
-  const earlier = new EarlierCounters();
-  earlier.keep({ cpu_us: 10, resident_bytes: 100, network: network(3) }, "network");
-  expect(earlier.plus({ cpu_us: 12, resident_bytes: 100, network: network(0) })).toEqual({
-    cpu_us: 12,
-    resident_bytes: 100,
-    network: network(3),
-  });
-});

@@ -21,10 +21,6 @@ test.each([
   expect(goVersionIn(Buffer.from(`\x7fELF\0\xff path\tx\n${information}\0\0`, "latin1"))).toBe(version);
 });
 
-test("another program has none", () => {
-  expect(goVersionIn(Buffer.from("#!/bin/sh"))).toBeUndefined();
-});
-
 test.each([
   ["envoyproxy/ratelimit:3fb70258", "3fb70258"],
   ["registry:5000/ratelimit:v2@sha256:00", "v2"],

@@ -1,31 +1,29 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readRunDelays, runDelayBetween, runDelayUs } from "../../../src/runtimes/run-delay.js";
+import {
+  cpuBetween,
+  readRunDelays,
+  runDelayBetween,
+  threadTimesOf,
+} from "../../../src/runtimes/run-delay.js";
 
 describe("the run delay of threads", () => {
-  test("is the second of the kernel's three figures, in nanoseconds", () => {
-    expect(runDelayUs("7102231 291094 12\n")).toBe(291.094);
+  test("is the second of the kernel's three figures, in nanoseconds, and CPU time the first", () => {
+    expect(threadTimesOf("7102231 291094 12\n")).toEqual({ cpu_us: 7102.231, delay_us: 291.094 });
   });
 
   test.each(["", "0\n", "x y z"])("is not known of %j", (text) => {
-    expect(runDelayUs(text)).toBeUndefined();
+    expect(threadTimesOf(text)).toBeUndefined();
   });
 
   test("grows by the waiting time of each thread, including new ones, and does not shrink when one ends", () => {
-    const before = new Map(Object.entries({ main: 1_000, pool: 90_000, ends: 500_000 }));
-    const after = new Map(Object.entries({ main: 4_000, pool: 90_000, begins: 700 }));
+    const times = (delays: Record<string, number>) =>
+      new Map(Object.entries(delays).map(([id, delay_us]) => [id, { cpu_us: 2 * delay_us, delay_us }]));
+    const before = times({ main: 1_000, pool: 90_000, ends: 500_000 });
+    const after = times({ main: 4_000, pool: 90_000, begins: 700 });
     expect(runDelayBetween(before, after)).toBe(3_700);
-  });
-
-  test("is that of the new thread if an id was reused", () => {
-    expect(runDelayBetween(new Map([["7", 500_000]]), new Map([["7", 40]]))).toBe(40);
-  });
-
-  test("of processes that have ended is unknown", async () => {
-    const child = spawn(process.execPath, ["-e", ""], { stdio: "ignore" });
-    await once(child, "exit");
-    expect(await readRunDelays([child.pid ?? 0])).toBeUndefined();
+    expect(cpuBetween(before, after)).toBe(7_400);
   });
 
   test.skipIf(process.platform !== "linux")("is read of all threads of a process", async () => {

@@ -125,19 +125,6 @@ describe("answers", () => {
     expect(standard.keys).toHaveLength(2);
   });
 
-  test.each(["/nope", "/light/more", "/%", "/light?a=%"])("%s answers JSON", async (url) => {
-    const answer = await fakeApp().get(url);
-    expect(answer.headers["content-type"]).toMatch(/^application\/json/);
-    expect(() => answer.json()).not.toThrow();
-  });
-
-  test("other methods are not found, in JSON", async () => {
-    const { app: built } = fakeApp();
-    const answer = await built.inject({ method: "POST", url: "/light", payload: { a: 1 } });
-    expect(answer.statusCode).toBe(404);
-    expect(answer.json()).toHaveProperty("error");
-  });
-
   test("heavy does the configured work and reports it", async () => {
     const { get } = fakeApp();
     const [one, two] = [(await get("/heavy")).json(), (await get("/heavy")).json()];

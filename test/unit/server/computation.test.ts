@@ -12,25 +12,3 @@ test("the same seed gives the same result, another seed or complexity another on
   const results = [compute(3, 42), compute(3, 43), compute(4, 42), compute(3, 0), compute(3, 2 ** 32 - 1)];
   expect(new Set(results.map(({ result }) => result)).size).toBe(results.length);
 });
-
-test("the result is 32 bits without a sign, so that it is the same in any language", () => {
-  for (let seed = 0; seed < 20; seed++) {
-    const { result } = compute(1, seed);
-    expect(Number.isInteger(result) && result >= 0 && result < 2 ** 32).toBe(true);
-  }
-});
-
-test("its time grows with its steps: no step is optimised away", () => {
-  // The shortest of several, since others use the processor too; compiled before it is timed.
-  const shortestMs = (complexity: number) => {
-    const times = Array.from({ length: 15 }, (_, seed) => {
-      const start = performance.now();
-      compute(complexity, seed);
-      return performance.now() - start;
-    });
-    return Math.min(...times);
-  };
-  shortestMs(20);
-  // Ten times the steps; a machine that is busy with others makes the longer one longer yet, never shorter.
-  expect(shortestMs(40) / shortestMs(4)).toBeGreaterThan(5);
-});

@@ -3,8 +3,6 @@ import { clients } from "../../../src/targets/clients/index.js";
 import { limiters } from "../../../src/targets/limiters/index.js";
 import { packageVersion } from "../../../src/targets/package-version.js";
 import { findStore, findTopology } from "../../../src/targets/resolve.js";
-import { engines, findEngine } from "../../../src/targets/stores/engines.js";
-import { stores } from "../../../src/targets/stores/index.js";
 
 /** Loading any of them fails this file: listing clients and limiters must load no library. */
 const refuse = vi.hoisted(() => (name: string) => () => {
@@ -33,19 +31,6 @@ test("each client is listed once, and everything that it refers to exists", () =
   }
 });
 
-test("each default store is the store for which the client was made", () => {
-  const defaults = Object.fromEntries(clients.map(({ id, stores }) => [id, stores[0]]));
-  expect(defaults).toMatchObject({
-    "valkey-glide": "valkey",
-    iovalkey: "valkey",
-    ioredis: "redis",
-    "node-redis": "redis",
-    memcached: "memcached",
-    none: "none",
-    memory: "memory",
-  });
-});
-
 test("a package's version is the installed one, even if the package does not export its package.json", () => {
   for (const name of [
     "ioredis",
@@ -69,20 +54,4 @@ test("the controls open without a store", async () => {
     expect(open.settings).toEqual({});
     await open.close();
   }
-});
-
-test("a store with a program has an engine, and the engines start its nodes with their address", () => {
-  for (const store of stores) expect(Boolean(store.program)).toBe(Boolean(store.engine));
-  const standalone = findTopology("standalone");
-  const node = { bind: "127.0.0.1", port: 7001, secondPort: 7002, folder: "/tmp/node", ports: {} };
-  expect(engines.map(({ id }) => id)).toEqual(["resp", "memcached", "throttlecrab"]);
-  const memcached = findEngine("memcached").nodeArguments(findStore("memcached"), standalone, node);
-  expect(memcached.join(" ")).toBe("-l 127.0.0.1 -p 7001 -u nobody -m 1024 -c 4096 -t 2 -U 0");
-  const resp = findEngine("resp");
-  const alone = resp.nodeArguments(findStore("valkey"), standalone, node).join(" ");
-  expect(alone).toMatch(/^--port 7001 --bind 127.0.0.1 --dir \/tmp\/node /);
-  expect(alone).not.toContain("cluster");
-  const clustered = resp.nodeArguments(findStore("valkey"), findTopology("cluster"), node).join(" ");
-  expect(clustered).toContain("--cluster-port 7002");
-  expect(clustered).toContain("--cluster-enabled yes");
 });

@@ -39,16 +39,6 @@ function fake(answers: { script?: unknown; exec?: unknown[] | null } = {}) {
   return { client, shim, written, limiter };
 }
 
-test("a consume is one call of RateLimiterRedis's script, with key and arguments separate", async () => {
-  const { client, limiter, written } = fake();
-  expect(await limiter(5).consume("ada")).toMatchObject({ consumedPoints: 1, msBeforeNext: 60_000 });
-  expect(client.invokeScript).toHaveBeenCalledExactlyOnceWith(
-    expect.objectContaining({ code: expect.stringContaining("incrby") }),
-    { keys: ["rl:ada"], args: ["1", "60", "5", "60"] },
-  );
-  expect(written).toEqual([]);
-});
-
 test("a block, a read, a delete and a key without expiry keep the order of the class", async () => {
   const { client, limiter, written } = fake({ script: [2, 60_000] });
   await expect(limiter(1, 4_000).consume("ada")).rejects.toMatchObject({ msBeforeNext: 4_000_000 });
@@ -59,17 +49,6 @@ test("a block, a read, a delete and a key without expiry keep the order of the c
   expect(client.exec).toHaveBeenCalledExactlyOnceWith(expect.anything(), true);
   await limiter(1).delete("ada");
   expect(client.del).toHaveBeenCalledExactlyOnceWith(["rl:ada"]);
-});
-
-test("a read gives the stored value, or nothing", async () => {
-  const { limiter, written } = fake({ exec: ["3", 5_000] });
-  expect(await limiter(5).get("ada")).toMatchObject({ consumedPoints: 3, msBeforeNext: 5_000 });
-  expect(written.map(([name]) => name)).toEqual(["get", "pttl"]);
-  expect(
-    await fake({ exec: [null, -2] })
-      .limiter(5)
-      .get("ada"),
-  ).toBeNull();
 });
 
 test("a transaction that was not executed is an error, not an answer", async () => {

@@ -1,17 +1,11 @@
 import { expect, test, vi } from "vitest";
 import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
-import { describeClient, findClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { ClientDescription, OpenClient } from "../../../src/targets/types.js";
+import { findClient } from "../../../src/targets/resolve.js";
+import type { OpenClient } from "../../../src/targets/types.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 
 const LIMITS = { points: 3, window_s: 60, block_s: 0 };
 const memory = findClient("memory");
-
-function targetOf(text: string) {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
-}
 
 async function inMemory(limits = LIMITS) {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
@@ -66,76 +60,12 @@ test("a block has the given length, and exhausted keys have no block", async () 
   expect(await exhausted.consume("a")).toMatchObject({ msBeforeNext: 10_000 });
 });
 
-test("the scripts are loaded on every shard, one after the other, and the keys are removed", async () => {
-  let open = 0;
-  let most = 0;
-  const { client, handle, asked } = scripted(async () => {
-    open++;
-    most = Math.max(most, open);
-    await new Promise(setImmediate);
-    open--;
-    return [1, 60_000];
-  });
-  await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
-  const keys = asked.map(([key]) => key);
-  expect(keys).toEqual(["rl:one", "rl:one", "rl:two", "rl:two", "rl:three", "rl:three"]);
-  expect(most).toBe(1);
-  expect(new Set(handle.del.mock.calls.flat())).toEqual(new Set(["rl:one", "rl:two", "rl:three"]));
-});
-
-test.each(["iovalkey", "ioredis"])("%s: a store that fails at the start is an error", async (id) => {
-  const { client } = scripted(() => Promise.reject(new Error("NOPERM")));
-  await expect(rateLimiterFlexible.create(client, findClient(id), LIMITS)).rejects.toThrow("NOPERM");
-});
-
-test.each(["iovalkey", "ioredis"])(
-  "%s: a store that fails later is the outcome failed, with its error",
-  async (id) => {
-    const failure = new Error("connection lost");
-    let broken = false;
-    const { client } = scripted(() => (broken ? Promise.reject(failure) : Promise.resolve([1, 60_000])));
-    const created = await rateLimiterFlexible.create(client, findClient(id), LIMITS);
-    broken = true;
-    expect(await pairOf(created).standard.consume("a")).toEqual({ outcome: "failed", error: failure });
-    expect(await pairOf(created).exhausted.consume("a")).toEqual({ outcome: "failed", error: failure });
-  },
-);
-
 test("a rejection that is neither an answer nor an error is a failure, not a denial", async () => {
   let broken = false;
   const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
   const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
   broken = true;
   expect(await pairOf(created).standard.consume("a")).toMatchObject({ outcome: "failed" });
-});
-
-test("a client without a class, and a class that the library does not have, are named defects", async () => {
-  const { client } = scripted(async () => [1, 1]);
-  await expect(rateLimiterFlexible.create(client, findClient("none"), LIMITS)).rejects.toThrow("no class");
-  const wrong = { ...findClient("ioredis"), flexible: { className: "RateLimiterRedi" } };
-  await expect(rateLimiterFlexible.create(client, wrong, LIMITS)).rejects.toThrow("no class RateLimiterRedi");
-});
-
-test("the limiter's script has its name in the store, if there is a script", async () => {
-  const { client } = scripted(() => Promise.resolve([1, 60_000]));
-  const scriptOf = async (description: ClientDescription) =>
-    (await rateLimiterFlexible.create(client, description, LIMITS))?.script;
-  const own = await scriptOf(findClient("iovalkey"));
-  const same = await scriptOf(describeClient(targetOf("iovalkey+same-script")));
-  expect(own).toMatchObject({ kind: "evalsha", name_or_sha1: expect.stringMatching(/^[0-9a-f]{40}$/) });
-  expect(same?.name_or_sha1).not.toBe(own?.name_or_sha1);
-  expect(await scriptOf(findClient("ioredis"))).toEqual(same);
-  expect(await scriptOf(describeClient(targetOf("ioredis+same-script")))).toEqual(same);
-  expect((await inMemory()).script).toBeUndefined();
-});
-
-test("a class that hides its script is a defect, not a limiter with an unknown script", async () => {
-  const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
-  const hidden = {
-    ...memory,
-    flexible: { className: "RateLimiterMemory", script: { kind: "eval" } },
-  } as const;
-  await expect(rateLimiterFlexible.create(client, hidden, LIMITS)).rejects.toThrow("names no script");
 });
 
 test("a request may cost more than one point", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { modules } from "../../../src/targets/modules/index.js";
 import { redisCell } from "../../../src/targets/modules/redis-cell.js";
 import { redisShield } from "../../../src/targets/modules/redis-shield.js";
-import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
+import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { OpenClient } from "../../../src/targets/types.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 
@@ -41,16 +41,6 @@ describe.each(modules.map(({ id }) => id))("+%s", (id) => {
   test("is skipped with the remedy where no file is named", () => {
     const remedy = `no file: give --program ${id}=…`;
     expect(resolved(`ioredis+${id}`, (each) => (each === id ? remedy : true))).toBe(remedy);
-  });
-
-  test("has no script to replace, no pipeline to collect its commands, and no block", () => {
-    expect(resolved(`iovalkey+${id}+same-script`)).toContain("it runs no script");
-    expect(resolved(`ioredis+${id}+autopipelining`)).toContain("not in the library's list");
-    const target = resolveTarget(`ioredis+${id}`);
-    if ("skip" in target) throw new Error(target.skip);
-    expect(unsupportedLimits(target.target, LIMITS)).toBeUndefined();
-    expect(unsupportedLimits(target.target, { ...LIMITS, cost: 100 })).toBeUndefined();
-    expect(unsupportedLimits(target.target, { ...LIMITS, block_s: 7 })).toContain("7 s");
   });
 });
 
@@ -128,16 +118,5 @@ describe("the commands", () => {
   ])("fail for a reply of another form", async ({ limiter }, reply) => {
     const { client } = answering(reply);
     await expect(limiter.create(client, ioredis(), LIMITS)).rejects.toThrow(/not a reply of/);
-  });
-
-  test("are refused for a quota of 0 and a client that cannot send them", async () => {
-    const { client } = answering([0, 1, 1, -1, 1]);
-    await expect(redisCell.limiter.create(client, ioredis(), { ...LIMITS, points: 0 })).rejects.toThrow(
-      /at least 1 point/,
-    );
-    const { command: _command, ...without } = client;
-    await expect(redisCell.limiter.create(without, ioredis(), LIMITS)).rejects.toThrow(
-      /ioredis cannot send cl\.throttle/,
-    );
   });
 });

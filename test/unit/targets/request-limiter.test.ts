@@ -40,15 +40,6 @@ test("several keys are a call each; the most restrictive decision counts, and a 
   expect({ ...limiter.consumes }).toEqual({ calls: 7, allowed: 3, limited: 3, failed: 1 });
 });
 
-test("facts of the limiter stay; a limiter that takes whole requests is used as it is", () => {
-  const { limiter: pair } = asked(() => ALLOWED);
-  const script = { kind: "eval", name_or_sha1: "x" } as const;
-  const facts = { version: "1.2.3", script };
-  expect(asRequestLimiter({ standard: pair, exhausted: pair, ...facts })).toMatchObject(facts);
-  const own = { consume: async () => ALLOWED, consumes: { calls: 0, allowed: 0, limited: 0, failed: 0 } };
-  expect(asRequestLimiter(own)).toBe(own);
-});
-
 test("a limiter of a plugin made for one key per call, without cost, keeps its methods and its object", async () => {
   class Own {
     readonly #seen: string[] = [];

@@ -63,10 +63,6 @@ throttlecrab_requests_denied 30
 throttlecrab_requests_errors 7
 `;
 
-test("its decisions are what it allowed and denied, without what failed", () => {
-  expect(readingOf("store", METRICS)).toEqual({ version: "", uptime_s: 12, decisions: 100 });
-});
-
 test("metrics without a counter are refused in one line that names it", async () => {
   await expectFailure(
     () => readingOf("127.0.0.1:7000", METRICS.replace(/.*denied.*\n/, "")),

@@ -55,23 +55,6 @@ test("the tolerance is four standard deviations for few answers, one percentage 
   expect(tolerance(100)).toBe(0.01);
 });
 
-test("without a limiter or without an answer nothing is predicted", () => {
-  expect(predictionFor(work, warmup, readings(undefined), counts, window)).toBeUndefined();
-  const none = { ...counts, allowed: 0, limited: 0 };
-  expect(
-    predictionFor(work, warmup, readings({ points: 1, window_s: 1, block_s: 0 }), none, window),
-  ).toBeUndefined();
-});
-
-test("several servers share the quota: all their requests count", () => {
-  const asked = server.at_end.requests;
-  const twice = { at_start: [server.at_start, server.at_start], at_end: [server.at_end, server.at_end] };
-  const basis = (points: number) =>
-    predictionFor(work, warmup, { ...twice, limits: { points, window_s: 60, block_s: 0 } }, counts, window)
-      ?.basis;
-  expect([basis(2 * asked - 1), basis(2 * asked)]).toEqual(["limits", "traffic"]);
-});
-
 test("the limiter's algorithm decides, and for windows of the wall clock the time at which the load began", () => {
   const limits = { points: 2, window_s: 10, block_s: 0 };
   const share = (algorithm?: Algorithm, opened_at = window.opened_at) =>

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
-import { EXHAUSTED_KEY_PREFIX } from "../../../src/contract/server-api.js";
 import { findProfile, findWorkload } from "../../../src/traffic/lookup.js";
 import { profiles } from "../../../src/traffic/profiles.js";
 import { AliasTable, createStreams } from "../../../src/traffic/streams.js";
@@ -62,20 +61,6 @@ describe("over many requests", () => {
   for (const stream of createStreams(table, 3, 0, 20)) {
     for (const index of draw(stream, DRAWS / 20)) counts[index] = (counts[index] ?? 0) + 1;
   }
-  const isExhausted = (index: number) => population.requests[index]?.[0].startsWith(EXHAUSTED_KEY_PREFIX);
-
-  test("realistic traffic uses exhausted keys in 10 % of the requests", () => {
-    const limited = counts.reduce((sum, count, index) => sum + (isExhausted(index) ? count : 0), 0);
-    const deviation = Math.sqrt(0.1 * 0.9 * DRAWS);
-    expect(Math.abs(limited - 0.1 * DRAWS)).toBeLessThan(4 * deviation);
-  });
-
-  test("each of the hottest keys has its share of the requests", () => {
-    for (const index of [0, 1, 10, 100, 9_000, 9_001]) {
-      const expected = (population.shares[index] ?? 0) * DRAWS;
-      expect(Math.abs((counts[index] ?? 0) - expected)).toBeLessThan(5 * Math.sqrt(expected));
-    }
-  });
 
   test("keys follow Zipf's law: rank 1 is used 10^0.99 times as often as rank 10", () => {
     const { shares } = population;
@@ -86,21 +71,6 @@ describe("over many requests", () => {
     const hottest = counts.slice(0, 900).reduce((sum, count) => sum + count, 0);
     expect(hottest / DRAWS).toBeGreaterThan(0.6);
   });
-});
-
-test("an alias table draws exactly the shares it was given", () => {
-  const shares = Float64Array.of(0.5, 0.1, 0, 0.15, 0.25);
-  const alias = new AliasTable(shares);
-  const GRID = 2_000;
-  const hits = new Float64Array(shares.length);
-  for (let column = 0; column < shares.length; column++) {
-    for (let toss = 0; toss < GRID; toss++) {
-      const picked = alias.pick((column + 0.5) / shares.length, (toss + 0.5) / GRID);
-      hits[picked] = (hits[picked] ?? 0) + 1 / (GRID * shares.length);
-    }
-  }
-  shares.forEach((share, index) => void expect(hits[index]).toBeCloseTo(share, 3));
-  expect(hits[2]).toBe(0);
 });
 
 test("unknown traffic and workloads are usage errors that list the valid names", async () => {

@@ -47,7 +47,6 @@ export class AutocannonConnections implements ClosedConnections {
     this.#instances = [...new Set(connections.map(({ url }) => url))].map((url) => this.#start(url));
   }
 
-  /** Starts the connections to one server. */
   #start(url: URL): autocannon.Instance {
     const sources = this.#connections.filter((connection) => connection.url === url);
     let set = 0;

@@ -25,7 +25,7 @@ class HttpChannel implements Channel {
   readonly #parser = new HTTPParser(HTTPParser.RESPONSE);
   #socket: Socket | undefined;
   #status = 0;
-  /** Of a limited answer, where a log wants it; NaN if it names none. */
+  /** The wait that a limited answer names, where a log wants it; NaN if it names none. */
   #wait_ms = Number.NaN;
   #keepsAlive = true;
   /** The parser has read a part of the answer. */

@@ -9,7 +9,6 @@ import { connectionsTo } from "./requests.js";
 
 const require = createRequire(import.meta.url);
 
-/** The address of the workload on each server. */
 const endpointsOf = ({ generator }: GeneratorRunSpec): URL[] =>
   generator.servers.map(({ url }) => new URL(url + findWorkload(generator.workload.id).path));
 

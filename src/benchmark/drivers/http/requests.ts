@@ -12,13 +12,11 @@ import type { ChannelRequests } from "../driver.js";
 
 export const LIMITED_STATUS = 429;
 
-/** The outcome that an HTTP status means. */
 export function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
   return status === LIMITED_STATUS ? "limited" : "failed";
 }
 
-/** The bytes of one request. */
 interface PreparedRequest {
   requestBuffer: Buffer;
 }

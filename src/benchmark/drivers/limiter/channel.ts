@@ -73,7 +73,6 @@ export class KeySource {
   }
 }
 
-/** What a channel calls. */
 export interface Decider {
   consume(keys: Keys): Promise<Decision>;
 }

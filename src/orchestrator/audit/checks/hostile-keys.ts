@@ -48,7 +48,7 @@ interface Tried {
   text: string;
 }
 
-/** By the server, by the library or by the store: it was never admitted, and never counted. */
+/** Whether the server, the library or the store refused it: it was never admitted, and never counted. */
 const isRefused = (answers: Answers): boolean => answers.failed.length === answers.all.length;
 
 async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<Tried> {

@@ -8,20 +8,16 @@ export interface CompletionFlag {
   summary: string;
   /** Absent for a switch. */
   placeholder?: string;
-  /** Whether the value may be left out. */
   optional?: boolean;
   /** Values to offer. A flag that takes a list separates them by commas. */
   values: readonly string[];
-  /** Whether the value is a path. */
   isPath: boolean;
 }
 
 export interface CompletionCommand {
   name: string;
   summary: string;
-  /** Arguments to offer. */
   words: readonly string[];
-  /** Whether it takes paths as arguments. */
   takesPaths: boolean;
   flags: readonly CompletionFlag[];
 }

@@ -4,7 +4,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
 /** A flag in the syntax of `_arguments`. */
-function specification({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
+function argument({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
   if (placeholder === undefined) return quoted(explained);
   const words = values.map((value) => escaped(value, /[\\:]/g)).join(" ");
@@ -17,7 +17,7 @@ function specification({ name, summary, placeholder, optional, values, isPath }:
 
 function branch({ name, flags, words, takesPaths }: CompletionCommand): string {
   const parameters = [
-    ...flags.map(specification),
+    ...flags.map(argument),
     ...(words.length > 0 ? [quoted(`1:word:(${words.join(" ")})`)] : []),
     ...(takesPaths ? [quoted("*:path:_files")] : []),
   ];

@@ -5,19 +5,16 @@ import type { RunningPart } from "../../../runtimes/types.js";
 import type { RunningRole } from "../part-supervisor.js";
 import type { RunStore } from "../store.js";
 
-/** What actions work on. */
 export interface FaultTargets {
   /** Those that the fault is done to. */
   roles: readonly RunningRole[];
   store: RunStore;
-  /** Starts a killed part again. */
   restart(part: RunningPart): Promise<void>;
 }
 
 /** Undoes what was done; absent where there is nothing to undo, or where it lasts until the run's parts are stopped. */
 type Undo = (() => Promise<void>) | undefined;
 
-/** How one kind of fault is done. */
 interface Action {
   /** Before its time comes: what must hold for it, at the cost of a few requests to the store. */
   prepare?(targets: FaultTargets): Promise<void>;
@@ -55,7 +52,6 @@ async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
 /** The place of a store node among all of them. */
 const placeOf = (id: string | undefined): number => Number(/\d+$/.exec(id ?? "")?.[0] ?? 1) - 1;
 
-/** A fault that the store carries out itself. */
 const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => ({
   async inject({ store }) {
     await store.inject({ action });

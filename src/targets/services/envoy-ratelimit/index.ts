@@ -19,7 +19,7 @@ export const JSON_PATH = "/json";
 export const KEYS = { standard: "user", exhausted: "exhausted" } as const;
 
 const NONCE_LENGTH = 8;
-/** Of this run alone. Short, because it is a part of each key in the store. */
+/** The domain of this run alone. It is short, because it is a part of each key in the store. */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
 /** The service admits what it has no limit for. */

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import type { Node } from "../../../contract/env.js";
-import { environmentError } from "../../../contract/errors.js";
+import { environmentError, messageOf } from "../../../contract/errors.js";
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
@@ -70,7 +70,7 @@ export class MemcachedNode {
     const socket = connect(this.place);
     socket.setEncoding("latin1").setNoDelay(true);
     socket.on("data", (data) => this.#read(String(data)));
-    socket.on("error", (error) => this.#lose(error.message, socket));
+    socket.on("error", (error) => this.#lose(messageOf(error), socket));
     socket.on("close", () => this.#lose("it closed the connection", socket));
     return socket;
   }

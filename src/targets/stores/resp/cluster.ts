@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { TopologyDescription } from "../../types.js";
 import { waitUntil } from "../wait-until.js";
-import { parseFields, type StoreNode } from "./nodes.js";
+import { parseFields, type StoreNode, unlessRefused } from "./nodes.js";
 
 const SLOTS = 16_384;
 
@@ -10,8 +10,10 @@ const clusterInfo = async (node: StoreNode) => parseFields(String(await node.cal
 /** Address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
   const { address } = await lookup(node.place.host);
-  const configured = (await node.call("CONFIG", "GET", "cluster-port")) as string[];
-  return [address, node.place.port, Number(configured[1] ?? 0) || node.place.port + 10_000];
+  const configured = (await unlessRefused(node.call("CONFIG", "GET", "cluster-port"))) as
+    | string[]
+    | undefined;
+  return [address, node.place.port, Number(configured?.[1] ?? 0) || node.place.port + 10_000];
 }
 
 async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreFault, StoreFaultAction } from "../../../contract/probe-env.js";
 import { waitUntil } from "../wait-until.js";
-import type { StoreNode } from "./nodes.js";
-import { ifKnown, isReplica } from "./readings.js";
+import { type StoreNode, unlessRefused } from "./nodes.js";
+import { isReplica } from "./readings.js";
 
 /** The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no room. */
 const FULL_SHARE = 0.95;
@@ -67,7 +67,7 @@ const faults: Readonly<
   "flush-scripts": async (nodes) => {
     await onEach(nodes, (node) => node.call("SCRIPT", "FLUSH"));
     // Functions are data, which a replica gets from its primary.
-    await onPrimaries(nodes, (node) => ifKnown(node.call("FUNCTION", "FLUSH")));
+    await onPrimaries(nodes, (node) => unlessRefused(node.call("FUNCTION", "FLUSH")));
   },
   // In the background: the keys are gone at once, and freeing them is no fault of its own.
   "flush-keys": (nodes) => onPrimaries(nodes, (node) => node.call("FLUSHALL", "ASYNC")),

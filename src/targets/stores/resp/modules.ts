@@ -1,16 +1,10 @@
-import { messageOf } from "../../../contract/errors.js";
 import { modules } from "../../modules/index.js";
-import type { StoreNode } from "./nodes.js";
+import { type StoreNode, unlessRefused } from "./nodes.js";
 
-/** A command that a server need not have, or that a user may not call: an empty list. */
+/** An empty list where the server gives none. */
 async function listOf(call: Promise<unknown>): Promise<unknown[]> {
-  try {
-    const list = await call;
-    return Array.isArray(list) ? list : [];
-  } catch (error) {
-    if (/unknown (sub)?command|NOPERM|no permissions/i.test(messageOf(error))) return [];
-    throw error;
-  }
+  const list = await unlessRefused(call);
+  return Array.isArray(list) ? list : [];
 }
 
 /** The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver 1`. */

@@ -66,3 +66,21 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
     close: () => connection.disconnect(),
   };
 }
+
+/** A refusal that says nothing about the command: the server gives another answer later. */
+const PASSING = /\b(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
+
+/**
+ * The answer to a command that a server need not know or allow: undefined where it refuses, in whatever words. A lost
+ * connection stays an error.
+ */
+export async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    const { cause } = error as Error;
+    if (cause instanceof Error && cause.name === "ReplyError" && !PASSING.test(cause.message))
+      return undefined;
+    throw error;
+  }
+}

@@ -4,7 +4,7 @@ import type { StoreReading } from "../../../contract/store.js";
 import type { StoreDescription } from "../../types.js";
 import { gives, onlyGiven } from "../evidence.js";
 import { waitUntil } from "../wait-until.js";
-import type { StoreNode } from "./nodes.js";
+import { type StoreNode, unlessRefused } from "./nodes.js";
 import { storesByFields } from "./version.js";
 
 /** Settings that can affect a figure; every result contains them as the running store reports them. */
@@ -25,17 +25,7 @@ const SETTINGS = [
 const SCRIPT_COMMANDS = ["eval", "evalsha", "fcall"] as const;
 
 export const isReplica = async (node: StoreNode): Promise<boolean> =>
-  (await node.info("replication")).get("role") === "slave";
-
-/** A command that a compatible server need not have: undefined where it is unknown. */
-export async function ifKnown(call: Promise<unknown>): Promise<unknown> {
-  try {
-    return await call;
-  } catch (error) {
-    if (/unknown (sub)?command/i.test(messageOf(error))) return undefined;
-    throw error;
-  }
-}
+  (await unlessRefused(node.info("replication")))?.get("role") === "slave";
 
 /** One field of `calls=5,usec=31,…,failed_calls=1`. */
 function statistic(text: string, name: string): number {
@@ -54,7 +44,7 @@ function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string
   );
 }
 
-/** The counters of one node, since its statistics were reset. */
+/** The counters of one node, since its statistics were reset. What the server keeps to itself is absent. */
 export async function readNode(
   node: StoreNode,
   store: StoreDescription,
@@ -63,43 +53,57 @@ export async function readNode(
   if (store.isNamed) return readNamedNode(node, decisionCommands);
   const fields = new Map<string, string>();
   for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
-    for (const [name, value] of await node.info(section)) fields.set(name, value);
+    for (const [name, value] of (await unlessRefused(node.info(section))) ?? []) fields.set(name, value);
   }
   const found = storesByFields((name) => fields.has(name));
   const kind = found.find(({ id }) => id === store.id);
   if (!kind) throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
-  const number = (name: string): number => {
-    const value = Number(fields.get(name));
-    if (fields.has(name) && Number.isFinite(value)) return value;
-    throw environmentError(`${node.name}: INFO has no number ${name}`);
+  const number = (name: string, factor = 1): number | undefined => {
+    const value = Math.round(Number(fields.get(name)) * factor);
+    return fields.has(name) && Number.isFinite(value) ? value : undefined;
   };
-  // A replica repeats the commands of its primary, and decides nothing.
-  const decided = Object.values((await isReplica(node)) ? {} : callsOf(decisionCommands, fields));
+  const keys = gives(store, "keys") ? await unlessRefused(node.call("DBSIZE")) : undefined;
   return onlyGiven(
-    {
+    withoutUndefined({
       version: fields.get(kind.versionField) ?? "",
       uptime_s: number("uptime_in_seconds"),
-      run_id: fields.get("run_id") ?? "",
-      // A call of a script that the node does not know fails and is repeated.
-      decisions: decided.reduce((total, { calls, failed }) => total + calls - failed, 0),
-      script_calls: callsOf(SCRIPT_COMMANDS, fields),
-      ...(fields.has("total_connections_received")
-        ? { connections_received: number("total_connections_received") }
-        : {}),
-      ...(gives(store, "keys")
-        ? { keys: Number(await node.call("DBSIZE")), expired_keys: number("expired_keys") }
-        : {}),
-      ...(gives(store, "evictions") ? { evicted_keys: number("evicted_keys") } : {}),
-      ...(gives(store, "memory") ? { used_memory_bytes: number("used_memory") } : {}),
-      ...(gives(store, "cpu")
-        ? {
-            cpu_user_us: Math.round(number("used_cpu_user") * 1e6),
-            cpu_system_us: Math.round(number("used_cpu_sys") * 1e6),
-          }
-        : {}),
-    },
+      run_id: fields.get("run_id"),
+      // A replica repeats the commands of its primary, and decides nothing.
+      decisions: decisionsIn(fields, (await isReplica(node)) ? [] : decisionCommands),
+      script_calls: hasStatistics(fields) ? callsOf(SCRIPT_COMMANDS, fields) : undefined,
+      connections_received: number("total_connections_received"),
+      keys: keys === undefined ? undefined : Number(keys),
+      expired_keys: number("expired_keys"),
+      evicted_keys: number("evicted_keys"),
+      used_memory_bytes: number("used_memory"),
+      cpu_user_us: number("used_cpu_user", 1e6),
+      cpu_system_us: number("used_cpu_sys", 1e6),
+    }),
     store,
   );
+}
+
+/** Any command has statistics once INFO has been called. */
+const hasStatistics = (fields: ReadonlyMap<string, string>): boolean =>
+  [...fields.keys()].some((name) => name.startsWith("cmdstat_"));
+
+/** A call of a script that the node does not know fails and is repeated. */
+function decisionsIn(
+  fields: ReadonlyMap<string, string>,
+  decisionCommands: readonly string[],
+): number | undefined {
+  if (!hasStatistics(fields)) return undefined;
+  const decided = Object.values(callsOf(decisionCommands, fields));
+  return decided.reduce((total, { calls, failed }) => total + calls - failed, 0);
+}
+
+function withoutUndefined(
+  members: {
+    [Name in keyof StoreReading]: StoreReading[Name] | undefined;
+  },
+): StoreReading {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as StoreReading;
 }
 
 /** A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible with comes last. */
@@ -121,21 +125,16 @@ async function readNamedNode(node: StoreNode, decisionCommands: readonly string[
     const value = Number(fields.get(name));
     return fields.has(name) && Number.isInteger(value) && value >= 0 ? value : undefined;
   };
-  const hasStatistics = [...fields.keys()].some((name) => name.startsWith("cmdstat_"));
-  const decided = Object.values(callsOf(decisionCommands, fields));
   const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
-  const members = {
+  return withoutUndefined({
+    version: versionField(fields) ?? "",
     uptime_s: whole("uptime_in_seconds"),
     run_id: fields.get("run_id"),
-    decisions: hasStatistics
-      ? decided.reduce((total, { calls, failed }) => total + calls - failed, 0)
-      : undefined,
+    decisions: decisionsIn(fields, decisionCommands),
     keys: Number.isInteger(keys) ? keys : undefined,
     evicted_keys: whole("evicted_keys"),
     used_memory_bytes: whole("used_memory"),
-  };
-  const given = Object.entries(members).filter(([, value]) => value !== undefined);
-  return { version: versionField(fields) ?? "", ...Object.fromEntries(given) };
+  });
 }
 
 /** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
@@ -182,7 +181,8 @@ export async function diagnoseNode(
   };
 }
 
-const keysOf = async (node: StoreNode): Promise<number> => Number((await ifKnown(node.call("DBSIZE"))) ?? 0);
+const keysOf = async (node: StoreNode): Promise<number> =>
+  Number((await unlessRefused(node.call("DBSIZE"))) ?? 0);
 
 /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
 export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
@@ -197,7 +197,7 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
     }
     return undefined;
   });
-  for (const node of nodes) await ifKnown(node.call("CONFIG", "RESETSTAT"));
+  for (const node of nodes) await unlessRefused(node.call("CONFIG", "RESETSTAT"));
 }
 
 /** Calls of one node that are under way together. */
@@ -231,12 +231,12 @@ export async function readNumbers(
   return keys.map((key) => found.get(key));
 }
 
-/** The settings of the first running node, without those that it does not know. */
+/** The settings of the first running node, without those that it does not tell. */
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const pairs: [string, string][] = [];
   for (const name of first ? SETTINGS : []) {
     const asked = first?.call("CONFIG", "GET", name) ?? Promise.resolve();
-    const answer = (await ifKnown(asked)) as string[] | undefined;
+    const answer = (await unlessRefused(asked)) as string[] | undefined;
     if (answer?.[1] !== undefined) pairs.push([name, answer[1]]);
   }
   return Object.fromEntries(pairs);

@@ -36,10 +36,6 @@ describe("links of the machine", () => {
     ]);
   });
 
-  test("are none if the system reports none", async () => {
-    expect(await readNetworkLinks(join(root, "nowhere"))).toEqual([]);
-  });
-
   test("carried the growth of their counters; a link that is new or was set up anew is left out", async () => {
     addLink("eth0", "1000", [100, 200]);
     addLink("eth1", "1000", [100, 200]);

@@ -34,14 +34,6 @@ describe("the recorder of a window", () => {
     });
   });
 
-  test("keeps latencies in microseconds, separately by outcome", () => {
-    const histograms = record().histograms();
-    const { allowed, limited, failed, censored } = histograms;
-    expect([allowed.count, limited.count, failed.count, censored.count]).toEqual([2, 1, 1, 0]);
-    expect(decodeHistogram(allowed).getValueAtPercentile(50)).toBe(470);
-    expect(latencyBlock([{ ...histograms, failed: censored }])?.p99).toBeCloseTo(2, 2);
-  });
-
   test("excludes failures from the latency of each second", () => {
     const recorder = record();
     recorder.lost(3, 150);
@@ -81,15 +73,6 @@ describe("the recorder of a window", () => {
       failed: [0, 2, 1],
       latency_sum_us: [1_970, 2_000, 0],
     });
-  });
-
-  test("keeps every latency of a second", () => {
-    const recorder = newRecorder();
-    const many = Array.from({ length: 50_000 }, (_, n) => n + 1);
-    for (const us of many) recorder.answer("allowed", 200, us / 1000, 0);
-    expect([...recorder.sample(1_000).latencies_us]).toEqual(many);
-    recorder.answer("allowed", 200, 0.007, 0);
-    expect([...recorder.sample(2_000).latencies_us]).toEqual([7]);
   });
 
   test("records an answer within less than a microsecond as 1 µs", () => {
@@ -180,18 +163,5 @@ describe("the samples of several workers", () => {
     const [first, last] = sheet.rows([reading], 0);
     expect(first).not.toHaveProperty("server_cpu_percent");
     expect(last).toMatchObject({ server_cpu_percent: 51.3, server_heap_used_bytes: 7 });
-  });
-
-  test("have the reading in a last interval that is longer than a second", () => {
-    const sheet = new SampleMerger(1);
-    sheet.add(0, second(1.5, 1), 0);
-    const reading = {
-      at_ms: 980,
-      cpu_percent: 50,
-      event_loop_utilisation: 0.5,
-      heap_used_bytes: 7,
-      resident_bytes: 8,
-    };
-    expect(sheet.rows([reading], 0)).toMatchObject([{ t_s: 1.5, server_resident_bytes: 8 }]);
   });
 });

@@ -91,8 +91,3 @@ describe("the timeline of a window", () => {
     expect([before[29], before[30], before[105], before[106]]).toEqual([null, near(20), near(20), near(1)]);
   });
 });
-
-test("a closed loop has no backlog: its requests in flight are its connections", () => {
-  const worker = workerOf(100, (recorder) => recorder.sent(10, 10, false));
-  expect(timelineOf([worker], { ...opened, openLoop: false })).not.toHaveProperty("backlog");
-});

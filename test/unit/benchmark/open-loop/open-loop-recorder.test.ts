@@ -32,21 +32,6 @@ describe("the recorder of an open loop", () => {
     expect(valuesOf(schedule?.lateness)).toEqual([0, 3]);
   });
 
-  test("keeps the time between two sends that follow each other, also of those that waited", () => {
-    const recorder = newRecorder();
-    recorder.sent(1_000, 1_000, false);
-    recorder.sent(1_010, 1_012, false);
-    recorder.dropped(1_010, 1_310);
-    recorder.sent(1_020, 1_062, true);
-    const { schedule } = figuresOf(recorder);
-    expect(valuesOf(schedule?.gaps)).toEqual([12, 50]);
-  });
-
-  test("says whether sends shared wakes", () => {
-    expect(newRecorder().figures(500, true).schedule?.shared_wakes).toBe(true);
-    expect(newRecorder().figures(500, false).schedule?.shared_wakes).toBe(false);
-  });
-
   test("counts ages from the intended send, service times from the send; what was never sent has none", () => {
     const recorder = newRecorder();
     for (const due_ms of [1_000, 1_010, 1_020]) recorder.sent(due_ms, due_ms + 30, true);

@@ -44,10 +44,6 @@ describe("connections, and the requests of a closed loop, over generators and th
     }
     expect(next).toBe(total);
   });
-
-  test("a generator alone has the numbers of its workers", () => {
-    expect(placesOf(1, 3)).toEqual([[0, 1, 2].map((index) => ({ index, of: 3 }))]);
-  });
 });
 
 /** All sends of the first second at 1000/s, in their order: when each is due, and which request it is. */

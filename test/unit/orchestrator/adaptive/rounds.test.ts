@@ -32,31 +32,21 @@ const SEVEN = [
   ].join(","),
 ];
 
+interface Course {
+  flags?: string[];
+  completed?: string[];
+  fixture?: CampaignFixture;
+  stopAfter?: number;
+}
+const ADAPTIVE = ["--concurrency", "50", "--runs", "auto"];
+
 /** Goes through a plan like the run loop; each run takes 10 s. */
 async function simulate(
   script: Script,
-  {
-    flags = [],
-    completed = [],
-    fixture,
-    stopAfter,
-  }: Partial<{
-    flags: string[];
-    completed: string[];
-    fixture: CampaignFixture;
-    stopAfter: number;
-  }> = {},
+  { flags = [], completed = [], fixture, stopAfter }: Course = {},
 ): Promise<Simulation> {
-  const asking = flags.includes("--clients") ? flags : [...THREE, ...flags];
-  const campaign =
-    fixture ??
-    (await createCampaign(newFolder(), "20260102_030405", [
-      ...asking,
-      "--concurrency",
-      "50",
-      "--runs",
-      "auto",
-    ]));
+  const asking = [...(flags.includes("--clients") ? [] : THREE), ...flags, ...ADAPTIVE];
+  const campaign = fixture ?? (await createCampaign(newFolder(), "20260102_030405", asking));
   const { manifest } = campaign;
   const simulation: Simulation = { fixture: campaign, measured: [], looks: [], decisions: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
@@ -149,24 +139,6 @@ test("a reference is measured only beside what is compared with it", async () =>
   expect(runs).toBeGreaterThanOrEqual(12);
   expect(runs).toBeLessThanOrEqual(14);
   expect(requestedRuns(fixture.manifest).map(({ file }) => file)).toEqual(measured);
-});
-
-test("a plan that is older than rounds and blocks ends as it did: there a run is its round", async () => {
-  const fixture = await createCampaign(newFolder(), "20260102_030405", [
-    ...THREE,
-    "--concurrency",
-    "50",
-    "--runs",
-    "auto",
-  ]);
-  const { plan } = fixture.manifest;
-  plan.runs = plan.runs
-    .filter(({ run }) => run > 0)
-    .map(({ configuration_hash, run, file }) => ({ configuration_hash, run, file }));
-  delete plan.references;
-  const simulation = await simulate({ iovalkey: 5, none: 7, "valkey-glide": 10 }, { fixture });
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([5, 7, 10]);
-  expect(requestedRuns(fixture.manifest).map(({ file }) => file)).toEqual(simulation.measured);
 });
 
 test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {

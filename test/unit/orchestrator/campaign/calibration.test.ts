@@ -6,14 +6,11 @@ import {
   calibrated,
   withCalibration,
 } from "../../../../src/orchestrator/campaign/calibration.js";
-import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/plan.js";
 import { PartFailed } from "../../../../src/orchestrator/run/part-supervisor.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
-const newFolder = temporaryFolders();
 const FAULTS = ["--fault", "none,store-pause,store-restart", "--duration-mode", "custom:30"];
 const asked = (...flags: string[]) => requestOf("--clients", "iovalkey,ioredis,none", ...FAULTS, ...flags);
 
@@ -61,25 +58,6 @@ describe("the rate of a campaign with faults that names none", () => {
       () => {},
     );
     expect(found.rate_per_second).toBe(600);
-    await expectFailure(
-      () => calibrate([one], fails, () => {}),
-      EXIT.environment,
-      "no target could be calibrated: give --rate",
-      "server-1 ended with 1",
-    );
-  });
-
-  test("is open in a dry run", async () => {
-    const request = requestOf("--clients", "none", ...FAULTS, "--runtime", "local", "--output", newFolder());
-    const lines = previewLines(await previewCampaign(request, newFolder()));
-    expect(lines.join("\n")).toContain("rate found by calibration, constant");
-    expect(lines.join("\n")).toContain("note: the rate is found by calibration before the first run: 60 %");
-    expect(lines.join("\n")).not.toContain("1000/s");
-  });
-
-  test("is not looked for where one is given, or no run has a fault", () => {
-    expect(asked("--rate", "100").calibrates).toBeUndefined();
-    expect(asked().calibrates).toBe(true);
-    expect(requestOf("--clients", "iovalkey").calibrates).toBeUndefined();
+    await expectFailure(() => calibrate([one], fails, () => {}), EXIT.environment, "--rate", "server-1");
   });
 });

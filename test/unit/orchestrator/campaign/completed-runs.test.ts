@@ -47,14 +47,8 @@ describe("runs of an interrupted campaign", () => {
   });
 
   test("of the burn-in round nothing is missing, and nothing counts; what it has is not repeated", async () => {
-    campaign = await createCampaign(newFolder(), "20260101_000000", [
-      "--clients",
-      "none",
-      "--runs",
-      "5",
-      "--concurrency",
-      "50",
-    ]);
+    const flags = ["--clients", "none", "--runs", "5", "--concurrency", "50"];
+    campaign = await createCampaign(newFolder(), "20260101_000000", flags);
     const invalid = result(0);
     const kept = campaign.save(0, { ...invalid, verdict: { ...invalid.verdict, status: "invalid" } });
     for (const index of [1, 2, 3, 4, 5]) campaign.save(index, result(index));
@@ -89,7 +83,6 @@ describe("runs of an interrupted campaign", () => {
     const { completed, missing, rejected } = await completedRuns();
     expect({ completed: completed.size, missing }).toEqual({ completed: 0, missing: 3 });
     expect(rejected).toEqual([expect.stringContaining(`${file} ${why}`)]);
-    expect(rejected[0]).toMatch(/: it is measured again$/);
   });
 });
 
@@ -110,14 +103,6 @@ describe("checksums", () => {
     expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);
     expect(again.matches("a_run1.json", Buffer.from("a_run2.json"))).toBe(false);
     expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
-  });
-
-  test("written by sha256sum are accepted, too", async () => {
-    const folder = newFolder();
-    writeFileSync(join(folder, "a.json"), "text");
-    const printed = execFileSync("sha256sum", ["--binary", "a.json"], { cwd: folder, encoding: "utf8" });
-    writeFileSync(join(folder, CHECKSUMS), printed);
-    expect((await Checksums.read(folder)).matches("a.json", Buffer.from("text"))).toBe(true);
   });
 });
 

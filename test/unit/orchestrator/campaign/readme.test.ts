@@ -28,60 +28,37 @@ describe("the README of a campaign", () => {
     if (interrupted) interrupted.finished_at = at("11:30:00");
     const third = resumed(second, at("12:00:00"));
     const running = campaignReadme(third);
-    expect(running).toContain("Status: running, resumed at 2026-01-01 12:00:00 UTC.");
-    expect(running).toContain(
-      "- 2026-01-01 10:00:00 UTC until it was killed\n" +
-        "- 2026-01-01 11:00:00 UTC to 2026-01-01 11:30:00 UTC\n" +
-        "- 2026-01-01 12:00:00 UTC, running\n",
-    );
-    expect(running).not.toContain("is the report");
-    expect(running).toContain("written when the campaign ends");
-
+    expect(running).toMatch(/^Status: running/m);
+    const sessions = running.split("\n").filter((line) => line.startsWith("- 2026-01-01 "));
+    expect(sessions.map((line) => line.match(/\d\d:\d\d:\d\d/g))).toEqual([
+      ["10:00:00"],
+      ["11:00:00", "11:30:00"],
+      ["12:00:00"],
+    ]);
+    expect(running).not.toContain("`report/index.html` is");
     third.status = "finished";
     endSession(third);
     const finished = campaignReadme(third);
-    expect(finished).toContain("Status: finished.");
-    expect(finished).not.toContain("running");
-    expect(finished).toContain("`report/index.html` is the report");
+    expect(finished).toMatch(/^Status: finished/m);
+    expect(finished).toContain("`report/index.html` is");
   });
 
-  test("says how long the warm-up was to be", async () => {
-    expect(campaignReadme(await existing("--warmup", "2.5"))).toContain(
-      ", 2.5 s of warm-up before each, discarded.\n",
-    );
-    expect(campaignReadme(await existing("--warmup", "auto"))).toContain(
-      ", 3 to 10 s of warm-up (until steady) before each, discarded.\n",
-    );
-  });
-
-  test("uses the singular for one run and one configuration", async () => {
-    const single = campaignReadme(await existing("--clients", "none", "--runs", "1", "--concurrency", "50"));
-    expect(single).toContain(" 1 run of 1 configuration, interleaved,");
-    const many = campaignReadme(await existing("--clients", "none", "--runs", "3"));
-    expect(many).toContain(" 6 runs, 3 of each of 2 configurations, interleaved,");
-    expect(many).not.toContain("burn-in");
-    const compared = await existing(
-      "--clients",
-      "iovalkey,valkey-glide",
-      "--concurrency",
-      "50",
-      "--runs",
-      "10",
-    );
-    expect(campaignReadme(compared)).toContain(
-      " 30 runs, 10 of each of 3 configurations, interleaved, after a burn-in round that is kept and never counts,",
-    );
-    expect(campaignReadme(compared)).toContain(
-      "## Comparisons\n\n- reference iovalkey + copy: 1 comparison, paired by round\n",
-    );
-    const adaptive = await existing("--clients", "none", "--concurrency", "50", "--runs", "auto");
-    const [hash = ""] = adaptive.plan.configurations.map((each) => each.hash);
-    adaptive.adaptive = { rounds: { [hash]: 1 }, looked: 0, spent_s: 0 };
-    const text = campaignReadme(adaptive);
-    expect(text).toContain(
-      " 1 of at most 20 runs: as many as it takes, 5 to 20, of 1 configuration, interleaved,",
-    );
-    expect(text).toContain("120 s, 1 run\n");
-    expect(text).toContain(", after a burn-in round that is kept and never counts,");
+  test.each([
+    [
+      ["--clients", "none", "--runs", "1"],
+      [" 1 run of 1 configuration,", "10 s of warm-up"],
+    ],
+    [["--clients", "none", "--runs", "2", "--warmup", "2.5"], ["2.5 s of warm-up"]],
+    [
+      ["--clients", "none", "--runs", "auto", "--warmup", "auto"],
+      ["at most 20", "5 to 20", "3 to 10 s"],
+    ],
+    [
+      ["--clients", "iovalkey,valkey-glide", "--runs", "10"],
+      [" 30 runs, 10 of each of 3", "burn-in", "reference iovalkey"],
+    ],
+  ])("says what was planned: %j", async (flags, parts) => {
+    const text = campaignReadme(await existing("--concurrency", "50", ...flags));
+    for (const part of parts) expect(text).toContain(part);
   });
 });

@@ -1,12 +1,13 @@
-import { Argument, Option } from "commander";
+import { Argument } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { versionReportSchema } from "../../../../src/contract/version-report.js";
 import { completionOf, SETTING_VALUES } from "../../../../src/orchestrator/commands/completion/words.js";
-import { findCommand, overview } from "../../../../src/orchestrator/commands/help.js";
+import { findCommand } from "../../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
-import type { CliCommand, CliContext } from "../../../../src/orchestrator/commands/types.js";
+import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { createCommand, parseCommandLine } from "../../../../src/orchestrator/request/command-line.js";
+import { topics } from "../../../../src/orchestrator/request/help.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
 import { profiles } from "../../../../src/traffic/profiles.js";
@@ -23,26 +24,21 @@ function helpOf(name: string): string {
 const flag = (name: string) => found("run")?.flags.find((known) => known.name === name);
 
 describe("commands", () => {
-  test("are listed with one line each", () => {
-    const lines = overview({ commands }).split("\n");
-    for (const { name } of commands) expect(lines.some((line) => line.startsWith(`  ${name} `))).toBe(true);
-  });
-
   test("that do not exist are refused with a suggestion", async () => {
     await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
+    await expectFailure(() => findCommand("plan-capacity", commands), EXIT.usage, "--servers", "servers.csv");
     await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
+  });
+
+  test("that are gone say what to use instead", async () => {
+    await expectFailure(() => findCommand("claims", commands), EXIT.usage, "--config claims/");
   });
 
   test("refuse unknown arguments in one line that names their help", async () => {
     const command = createCommand("ratelimit-bench thing").addArgument(
       new Argument("<kind>").choices(["a", "b"]),
     );
-    await expectFailure(
-      () => parseCommandLine(command, ["c"]),
-      EXIT.usage,
-      "Allowed choices are a, b;",
-      "thing --help",
-    );
+    await expectFailure(() => parseCommandLine(command, ["c"]), EXIT.usage, "a, b", "thing --help");
     await expectFailure(() => parseCommandLine(command, ["a", "b"]), EXIT.usage, "too many arguments");
     await expectFailure(() => parseCommandLine(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
   });
@@ -57,10 +53,6 @@ describe("the help of a single run", () => {
       expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
     for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
     expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
-  });
-
-  test("fits 80 columns", () => {
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });
 
@@ -113,7 +105,7 @@ describe("completion", () => {
     expect(flag("--output")?.isPath).toBe(true);
     expect(flag("--quick")).not.toHaveProperty("placeholder");
     expect(found("completion")?.words).toEqual(["bash", "zsh"]);
-    expect(found("help")?.words).toEqual(commands.map(({ name }) => name));
+    expect(found("help")?.words).toEqual([...commands.map(({ name }) => name), ...topics]);
   });
 
   test("has values only for existing flags", () => {
@@ -127,21 +119,5 @@ describe("completion", () => {
         expect(values, name).toContain(word.replace(/:N$/, ":"));
       }
     }
-  });
-
-  test("prefers a flag's own choices, and leaves hidden flags out", () => {
-    const thing: CliCommand = {
-      name: "thing",
-      definition: () =>
-        createCommand("ratelimit-bench thing")
-          .addOption(new Option("--order <order>", "").choices(["up", "down"]))
-          .addOption(new Option("--secret").hideHelp()),
-      run: async () => EXIT.done,
-    };
-    const [{ flags } = { flags: [] }] = completionOf([thing]);
-    expect(flags.map(({ name, values }) => [name, values])).toEqual([
-      ["--order", ["up", "down"]],
-      ["--help", []],
-    ]);
   });
 });

@@ -7,7 +7,6 @@ import {
   unusableReason,
 } from "../../../../src/orchestrator/commands/doctor.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
-import { roundOfTwoS } from "../../../../src/orchestrator/plan/estimate.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
 
@@ -19,38 +18,20 @@ describe("what doctor says a machine is good for", () => {
       { percent: 5, rounds: 14, minutes: 7 },
       { percent: 10, rounds: 5, minutes: 2.5 },
     ]);
-    expect(outlookLines(found).slice(0, 4)).toEqual([
-      "what it is good for, at a deviation of 3.1 % (two targets, windows of 10 s, local runtime):",
-      "  a difference of 3 % takes more than 1000 rounds",
-      "  a difference of 5 % takes about 14 rounds, 7 min here",
-      "  a difference of 10 % takes about 5 rounds, 3 min here",
-    ]);
-  });
-
-  test("says what it is computed from, and what is not in it", () => {
-    const text = outlookLines(outlookOf({ deviation: 0.01, rounds_needed: [9, 5, 5] }, "memory", 30)).at(-1);
-    expect(text).toContain("the spread of the noisiest piece of work (memory)");
-    expect(text).toContain("ratelimit-bench noise");
-  });
-
-  test("is not guessed where it cannot be computed", () => {
-    expect(outlookLines("there is no Python")).toEqual([
-      "what it is good for was not computed: there is no Python",
+    const lines = outlookLines(found).slice(1, 4);
+    expect(lines.map((line) => line.match(/\d+/g)?.map(Number))).toEqual([
+      [3, 1000],
+      [5, 14, 7],
+      [10, 5, 3],
     ]);
   });
 
   test("is not told from a machine on which other programs run, nor from a few measurements", () => {
-    expect(unusableReason(90, 180)).toBe(
-      "other programs used 180 % of one CPU meanwhile: stop them, then measure again",
-    );
-    expect(unusableReason(3, 2)).toContain("give more --seconds");
+    expect(unusableReason(90, 180)).toContain("180 %");
+    expect(unusableReason(3, 2)).toContain("--seconds");
     expect(unusableReason(90, 9.9)).toBeUndefined();
     // Not every system counts it.
     expect(unusableReason(90, undefined)).toBeUndefined();
-  });
-
-  test("counts warm-up, window, start, end and the probe of both targets", () => {
-    expect(roundOfTwoS({ standalone: 2 })).toBeCloseTo(2 * (4 + 10 + 2 + 0.6));
   });
 });
 
@@ -63,10 +44,6 @@ test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j",
     audit: async () => ({ exitCode: EXIT.done }),
     print: () => {},
   };
-  await expectFailure(
-    () => doctor.run([`--seconds=${seconds}`], context),
-    EXIT.usage,
-    "--seconds",
-    "0 to 600",
-  );
+  const measure = () => doctor.run([`--seconds=${seconds}`], context);
+  await expectFailure(measure, EXIT.usage, "--seconds", "0 to 600");
 });

@@ -7,7 +7,6 @@ import { compare } from "../../../../src/orchestrator/commands/compare.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { memory } from "../../../../src/orchestrator/commands/memory.js";
 import { noise } from "../../../../src/orchestrator/commands/noise.js";
-import { planCapacity } from "../../../../src/orchestrator/commands/plan-capacity.js";
 import { report } from "../../../../src/orchestrator/commands/report.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { runPython } from "../../../../src/orchestrator/host/python.js";
@@ -68,22 +67,6 @@ describe("compare", () => {
   });
 });
 
-describe("plan-capacity", () => {
-  test("passes its arguments on unchanged", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const words = ["--rate", "200000", "--from", "results/a b", "--from=c", "--utilisation", "60"];
-    expect(await planCapacity.run(words, contextOf(packageFolder).context)).toBe(EXIT.done);
-    expect(receivedArgs()).toEqual(words);
-  });
-
-  test("refuses bad arguments before anything starts", async () => {
-    const { context } = contextOf("/nowhere");
-    await expectFailure(() => planCapacity.run([], context), EXIT.usage, "--rate", "--help");
-    const words = ["--rate", "5", "--format", "csv"];
-    await expectFailure(() => planCapacity.run(words, context), EXIT.usage, "text, json, markdown");
-  });
-});
-
 describe("report", () => {
   test.each<[string[], string[]]>([
     [[], ["results/latest"]],
@@ -113,16 +96,12 @@ describe("report", () => {
     expect(receivedArgs()).toEqual(["b"]);
   });
 
-  test("refuses options of the other kind of report before anything starts", async () => {
-    const { context } = contextOf("/nowhere");
-    await expectFailure(
-      () => report.run(["--include-trends"], context),
-      EXIT.usage,
-      "--include-trends",
-      "--compare-runs",
-    );
-    await expectFailure(() => report.run(["--compare-runs", "--images"], context), EXIT.usage, "--images");
-    await expectFailure(() => report.run(["--output-format", "pdf"], context), EXIT.usage, "html, csv");
+  test.each([
+    [["--include-trends"], "--compare-runs"],
+    [["--compare-runs", "--images"], "--images"],
+    [["--output-format", "pdf"], "html, csv"],
+  ])("refuses %j before anything starts", async (words, part) => {
+    await expectFailure(() => report.run(words, contextOf("/nowhere").context), EXIT.usage, part);
   });
 });
 
@@ -150,18 +129,7 @@ describe("memory", () => {
 
   test("its flags replace the defaults", async () => {
     const { context, requests } = contextOf(packageOf(0).packageFolder);
-    const words = [
-      "--clients",
-      "ioredis",
-      "--keys",
-      "100 200",
-      "--keys",
-      "300",
-      "--window",
-      "60",
-      "--runs",
-      "1",
-    ];
+    const words = "--clients ioredis --keys 100,200 --keys 300 --window 60 --runs 1".split(" ");
     await memory.run([...words, "--program", "redis=/a", "--program", "valkey=/b"], context);
     expect(requests).toMatchObject([
       {
@@ -256,24 +224,18 @@ describe("noise", () => {
     expect(await noise.run([], context)).toBe(EXIT.environment);
   });
 
-  test("needs one configuration and enough runs", async () => {
+  test.each([
+    [["all"], "one target"],
+    [["--runs", "9"], "at least 10"],
+    [["--concurrency", "5 6"], "--concurrency 5,6"],
+    [["--from", "x", "--runs", "9"], "--runs"],
+    [["--campaigns", "5", "--runs", "4"], "at least 5"],
+    [["--campaigns", "1"], "from 2 to 100"],
+    [["--from", "x", "--campaigns", "5"], "--campaigns"],
+    [["--rate", "5,6"], "--rate 5,6"],
+  ])("%j is bad usage", async (words, part) => {
     const { context, requests } = contextOf("/nowhere");
-    await expectFailure(() => noise.run(["all"], context), EXIT.usage, "one target");
-    await expectFailure(() => noise.run(["--runs", "9"], context), EXIT.usage, "at least 10");
-    await expectFailure(() => noise.run(["--concurrency", "5 6"], context), EXIT.usage, "--concurrency 5,6");
-    await expectFailure(() => noise.run(["--from", "x", "--runs", "9"], context), EXIT.usage, "--runs");
-    await expectFailure(
-      () => noise.run(["--campaigns", "5", "--runs", "4"], context),
-      EXIT.usage,
-      "at least 5",
-    );
-    await expectFailure(() => noise.run(["--campaigns", "1"], context), EXIT.usage, "from 2 to 100");
-    await expectFailure(
-      () => noise.run(["--from", "x", "--campaigns", "5"], context),
-      EXIT.usage,
-      "--campaigns cannot go with --from",
-    );
-    await expectFailure(() => noise.run(["--rate", "5,6"], context), EXIT.usage, "--rate 5,6");
+    await expectFailure(() => noise.run(words, context), EXIT.usage, part);
     expect(requests).toEqual([]);
   });
 });

@@ -59,16 +59,6 @@ test.each(["overloaded", "failed"] as const)("a run that the target spoiled keep
   expect(missReason(run(1_000, { outcome: "served" }), [])).toBe("");
 });
 
-test("an objective for errors says how much may fail", () => {
-  const failedIn = (failed_answers: number) => {
-    const counts = { ...validEvidence().counts, sent: 1_000, failed_answers };
-    return run(1_000, { counts, outcome: "failed", outcome_text: "why" });
-  };
-  expect(missReason(failedIn(5), objectives)).toBe("");
-  expect(missReason(failedIn(15), objectives)).toBe("errors<1%: 0.015");
-  expect(missReason(failedIn(5), parseThresholds("--slo", "p99<10s"))).toBe("failed: why");
-});
-
 test("a run whose measurement is broken says nothing, unless objectives replace the rule that it broke", () => {
   const broken = (rule: string) =>
     run(1_000, {

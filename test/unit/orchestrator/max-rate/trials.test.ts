@@ -51,14 +51,6 @@ describe("a target of known capacity", () => {
       for (const rate of rates) expect(Math.abs(Math.log(rate / capacity))).toBeLessThan(0.12);
     },
   );
-
-  test("each rate is tried once before any is tried again", () => {
-    const near = search(upTo(1000)).filter(({ bracket }) => !bracket);
-    for (let round = 0; round < 5; round++) {
-      const rates = near.slice(5 * round, 5 * round + 5).map(({ rate_per_second }) => rate_per_second);
-      expect(new Set(rates).size).toBe(5);
-    }
-  });
 });
 
 test("one bad moment on the way up does not decide", () => {
@@ -110,15 +102,6 @@ test("where the whole range is kept, or none of it, nothing is tried near a boun
   const none = search(upTo(0));
   expect(none.at(-1)).toMatchObject({ rate_per_second: 1, status: "missed" });
   for (const trials of [all, none]) expect(trials.every(({ bracket }) => bracket)).toBe(true);
-});
-
-test("a search that is interrupted after any trial goes on with the one that would have followed", () => {
-  const whole = search(upTo(1234));
-  for (let made = 0; made < whole.length; made++) {
-    const rest = search(upTo(1234), settings, whole.slice(0, made));
-    const sorted = (trials: Trial[]) => trials.map((trial) => JSON.stringify(trial)).sort();
-    expect(sorted(rest)).toEqual(sorted(whole));
-  }
 });
 
 test("every search ends, whatever its trials show, and the estimate of its trials is right where it guesses right", () => {

@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
 import { leaseSchema } from "../../../../src/orchestrator/ownership/state-folder.js";
-import { expectFailure } from "../../../helpers/errors.js";
 import { deferred, FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 
@@ -81,18 +79,6 @@ test("when one part cannot be stopped the others are, and the error and the file
   expect(written().processes.length).toBeGreaterThan(0);
 });
 
-test("a part that is still starting when everything is stopped is stopped at once", async () => {
-  const ready = deferred();
-  runtime.whileStarting.set("server", () => ready.promise);
-  const starting = start("server").catch((error: Error) => error);
-  await expect.poll(() => runtime.alive.has("server")).toBe(true);
-  const closing = lease.close();
-  await expect.poll(() => runtime.alive.has("server")).toBe(false);
-  ready.release();
-  await Promise.all([closing, starting]);
-  expect(runtime.alive.size).toBe(0);
-});
-
 test("a part that starts while everything is being stopped is stopped before that ends", async () => {
   const begin = deferred();
   runtime.beforeStart.set("server", () => begin.promise);
@@ -116,13 +102,6 @@ test("nothing starts after everything was stopped", async () => {
   expect(runtime.calls).toEqual([]);
 });
 
-test("without a folder for temporary files there is no lease, and the message names the fix", async () => {
-  await lease.close();
-  vi.stubEnv("TMPDIR", join(newFolder(), "gone"));
-  await expectFailure(() => Lease.open("20260101_000001"), EXIT.environment, "TMPDIR");
-  expect(readdirSync(leases)).toEqual([]);
-});
-
 test("a helper process is in the file, an ended process is not", async () => {
   await lease.holdProcess(process.pid);
   await lease.holdProcess(4_999_999);
@@ -136,6 +115,6 @@ test("a part that was killed is owned again when it is restarted, and stays down
   expect(written().processes).toEqual([part.process]);
   await part.kill?.();
   await lease.releaseAll();
-  await expect(lease.restart(part)).rejects.toThrow("the campaign is stopping");
+  await expect(lease.restart(part)).rejects.toThrow("stopping");
   expect(runtime.calls.filter((call) => call.startsWith("restart"))).toHaveLength(1);
 });

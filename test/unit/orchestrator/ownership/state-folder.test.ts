@@ -58,14 +58,6 @@ describe("the lock", () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  test("leaves nothing else in the folder, whether taken or refused", async () => {
-    const release = await acquireLock("20260101_000000");
-    await acquireLock("20260101_000001").catch(() => {});
-    expect(readdirSync(state)).toEqual(["lock.json"]);
-    await release();
-    expect(readdirSync(state)).toEqual([]);
-  });
-
   test("in an impossible folder is an unfit environment, with the fix", async () => {
     const file = join(newFolder(), "file");
     writeFileSync(file, "");

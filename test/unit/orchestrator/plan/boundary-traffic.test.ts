@@ -39,12 +39,4 @@ describe("traffic whose quota binds", () => {
       { asked: "iovalkey", reason: expect.stringMatching(/^--generators 2: .*boundary/) },
     ]);
   });
-
-  test("shows what counters in each server admit, and does not skip them", () => {
-    const plan = makePlan(
-      requestOf(...flags, "--clients", "memory", "--rate", "5000", "--servers", "2"),
-      everything,
-    );
-    expect(plan.skips).toEqual([]);
-  });
 });

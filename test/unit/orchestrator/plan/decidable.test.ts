@@ -18,11 +18,6 @@ test("the family of a ranking is each target against its reference; the copy is 
   });
 });
 
-test("equal rankings are told once", () => {
-  const { lines } = found("iovalkey,valkey-glide", "--runs", "9", "--points", "5,10", "--no-copy");
-  expect(lines).toEqual(["reference iovalkey: 1 comparison in each of 2 rankings, of unpaired runs"]);
-});
-
 test("below five runs they are indicative", () => {
   expect(found("iovalkey,valkey-glide", "--runs", "3")).toEqual({
     lines: [

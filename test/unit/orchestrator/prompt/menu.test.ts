@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import type { Preview } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import {
   argvOf,
@@ -9,11 +8,10 @@ import {
   type MenuAnswers,
 } from "../../../../src/orchestrator/prompt/answers.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
-import { planLines } from "../../../../src/orchestrator/prompt/plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { everything } from "../../../helpers/request.js";
 
 const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
 
@@ -26,19 +24,6 @@ describe("the command line of the menu's answers", () => {
     const all = Object.values(clientGroups()).flat();
     expect(words({ clients: all })).toBe(
       "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http",
-    );
-  });
-
-  test("clients of services come last, in their usual topology", () => {
-    const groups = Object.values(clientGroups());
-    expect(groups.at(-1)).toEqual(["throttlecrab-http", "throttlecrab-grpc", "envoy-grpc", "envoy-http"]);
-    expect(groups.slice(0, -1).flat().join()).not.toMatch(/throttlecrab|envoy/);
-  });
-
-  test("puts each client on each store, but no control", () => {
-    const clients = ["iovalkey", "ioredis:cluster", "memory"];
-    expect(words({ clients, stores: ["own", "redis"] })).toBe(
-      "--clients iovalkey,ioredis:cluster,memory,iovalkey@redis,ioredis@redis:cluster",
     );
   });
 
@@ -102,71 +87,6 @@ test("where only the limiter is called, the menu drops the number of servers", a
   expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
     "--clients standalone,controls --layer limiter",
   );
-});
-
-describe("the plan in the menu", () => {
-  const lines = (columns: number, ...flags: string[]): string[] => {
-    const plan = makePlan(requestOf(...flags), everything);
-    const found: Preview = {
-      runtime: { id: "local", choice: "as asked" },
-      plan,
-      estimate: { runs: plan.runs.length, seconds: 60, disk_bytes: 1e6 },
-      notices: [],
-    };
-    return planLines(found, columns);
-  };
-
-  test("shows once what all configurations have in common, and a table of what differs", () => {
-    const render = lines(
-      76,
-      "--clients",
-      "iovalkey,none",
-      "--concurrency",
-      "8 1000",
-      "--duration-mode",
-      "fixed30",
-    );
-    expect(render.slice(1, -1)).toEqual([
-      "4 configurations, 3 runs each, interleaved",
-      "all: light, realistic, 30 s measured",
-      "  iovalkey  valkey standalone  8 connections",
-      "  none      no store           8 connections",
-      "  iovalkey  valkey standalone  1000 connections",
-      "  none      no store           1000 connections",
-    ]);
-    expect(render.at(-1)).toMatch(
-      /^12 runs of 4 configurations, about 60 s \(until \d\d:\d\d\), 1 MB on disk$/,
-    );
-  });
-
-  test("of one configuration has no table", () => {
-    expect(lines(76, "--clients", "none", "--concurrency", "8", "--runs", "1").slice(1, -1)).toEqual([
-      "1 configuration, 1 run",
-      "no store, light, realistic, 8 connections, 120 s measured",
-      "  none",
-    ]);
-  });
-
-  test("fits into the columns, whatever differs", () => {
-    const everythingDiffers = [
-      "--workload",
-      "both",
-      "--traffic",
-      "realistic,sequential",
-      "--concurrency",
-      "8 1000",
-    ];
-    for (const columns of [76, 36]) {
-      const render = lines(
-        columns,
-        "--clients",
-        "valkey-glide:cluster,ioredis@valkey,none",
-        ...everythingDiffers,
-      );
-      expect(render).toContain("  valkey-glide:cluster");
-      expect(render.slice(3, -1).filter((line) => line.length > columns)).toEqual([]);
-    }
-  });
 });
 
 describe("a command line over several lines", () => {

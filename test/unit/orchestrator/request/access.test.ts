@@ -1,22 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { autoRuntimeIds } from "../../../../src/runtimes/index.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 const request = (...flags: string[]) => parseCampaign(["--clients", "none", ...flags], {});
 
 describe("access to a Kubernetes", () => {
   test("has what was given", () => {
-    const flags = [
-      "--kube-context",
-      "prod",
-      "--namespace",
-      "bench",
-      "--node-store",
-      "disk=ssd",
-      "--host-network",
-    ];
+    const flags = "--kube-context prod --namespace bench --node-store disk=ssd --host-network".split(" ");
     const registry = ["--registry", "registry.example.org:5000/bench/"];
     expect(request("--runtime", "kubernetes", ...flags, ...registry)?.access).toEqual({
       kubernetes: {
@@ -54,9 +45,5 @@ describe("access to a Kubernetes", () => {
       flags[0] as string,
       "--runtime kubernetes",
     );
-  });
-
-  test("is never chosen by auto", () => {
-    expect(autoRuntimeIds).not.toContain("kubernetes");
   });
 });

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { decisionRounds } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { ROOT } from "../../../helpers/programs.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const none = ["--clients", "none"];
@@ -42,21 +40,4 @@ describe("refused in one line:", () => {
   ])("%j", async (flags, text) => {
     await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
   });
-});
-
-test("a dry run shows the fewest and the most runs, and the rounds after which it decides", async () => {
-  const flags = ["--runs", "auto", "--max-runs", "10", "--duration-mode", "custom:30", "--runtime", "local"];
-  const found = await previewCampaign(requestOf(...none, ...flags, "--budget", "20m"), ROOT);
-  const { seconds, at_least } = found.estimate;
-  // The burn-in, and five rounds.
-  expect(at_least?.runs).toBe(12);
-  expect(at_least?.seconds).toBeLessThan(seconds);
-  const text = previewLines(found).join("\n");
-  expect(text).toContain("decided after rounds 5, 7\n");
-  expect(text).toContain("no round starts that would end after 20 min");
-  expect(text).toMatch(/12 to 22 runs of 2 configurations, about \d+ min to \d+ min/);
-  const short = await previewCampaign(requestOf(...none, ...flags, "--budget", "4m"), ROOT);
-  expect(short.estimate.seconds).toBe(240);
-  // Of its runs of 40 s and more four fit, two of them of the burn-in.
-  expect(short.estimate.at_least?.runs).toBe(4);
 });

@@ -1,14 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
+import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
+import { ROOT } from "../../../helpers/programs.js";
 import { everything } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
@@ -61,12 +63,10 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     ["clients: [none\n", "campaign.yaml:"],
     ["- none\n", "campaign.yaml:1", "key: value"],
     ["clients: {a: b}\n", "campaign.yaml:1", "a value or a list"],
-    ["clients:\n", "campaign.yaml:1", "a value or a list"],
     ["clients: &a [none]\ntraffic: *a\n", "campaign.yaml:2", "a value or a list"],
     ['clients: "none\\0"\n', "campaign.yaml:1 clients", "control characters"],
     ["clients: $(touch x)\n", "not of the form"],
     ["store-url: redis://a\n", 'there is no setting "store-url"'],
-    ["config: other.yaml\n", 'there is no setting "config"'],
     ["preset: quik\n", "campaign.yaml:1 preset", "did you mean quick?"],
     ["", "--clients is missing"],
   ])("%j", async (text, ...parts) => {
@@ -78,16 +78,6 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
       EXIT.usage,
       ...parts,
     );
-  });
-
-  test("a text that is far too long", async () => {
-    const text = `clients: ${"x".repeat(5000)}\n`;
-    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1 clients", "at most 4096");
-  });
-
-  test("a file that does not exist", async () => {
-    const argv = ["--config", "/no/such.yaml"];
-    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, "/no/such.yaml", "cannot be read");
   });
 
   test("a manifest of schema 1, with the remedy", async () => {
@@ -112,6 +102,22 @@ test.each([
   if (!again) throw new Error("help was printed");
   expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
   expect(again.caps).toEqual(request.caps);
+});
+
+test.each(readdirSync(join(ROOT, "claims")))(
+  "claims/%s is a campaign of which nothing is skipped where everything is installed",
+  (name) => {
+    const programs = name === "rsedis.yaml" ? ["--program", `rsedis=${process.execPath}`] : [];
+    const request = parseCampaign(["--config", join(ROOT, "claims", name), ...programs], {});
+    if (!request) throw new Error("help was printed");
+    const { runs, skips } = planOf(request, everything);
+    expect(skips).toEqual([]);
+    expect(runs.length).toBeGreaterThan(0);
+  },
+);
+
+test("claims are no setting", () => {
+  expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n")?.settings).not.toHaveProperty("claims");
 });
 
 test("a secret is never stored, printed or repeated", () => {

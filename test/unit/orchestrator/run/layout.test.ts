@@ -4,7 +4,6 @@ import type { Node } from "../../../../src/contract/env.js";
 import { decodeRunSpec, type RunSpec } from "../../../../src/contract/run-spec.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import {
-  discoveryPart,
   type ExternalStore,
   layoutOf,
   type Role,
@@ -165,14 +164,6 @@ describe("the document of a run", () => {
     });
     expect(specOf(roles, "probe").store.nodes).toEqual([]);
   });
-
-  test("passes an automatic warm-up on", () => {
-    expect(specOf(layout([], { warmupS: "auto" }), "generator-1").generator?.warmup_s).toBe("auto");
-  });
-
-  test("has no more workers than connections", () => {
-    expect(specOf(layout([], { workers: 64 }), "generator-1").generator?.workers).toBe(8);
-  });
 });
 
 describe("several generators", () => {
@@ -191,10 +182,6 @@ describe("several generators", () => {
     expect(specs.map((spec) => spec?.share)).toEqual([0, 1, 2].map((index) => ({ index, of: 3 })));
     for (const spec of specs)
       expect(spec).toMatchObject({ load: { rate_per_second: 500, connections: 8 }, workers: 2 });
-  });
-
-  test("one alone has no share", () => {
-    expect(specOf(layout([]), "generator-1").generator).not.toHaveProperty("share");
   });
 });
 
@@ -255,12 +242,3 @@ test.each(["server", "limiter"])(
     });
   },
 );
-
-test("the probe that detects a store knows its address and the plugins, and has no run spec", () => {
-  const part = discoveryPart({ STORE_URL: "redis://store.example" });
-  expect(part).toMatchObject({ role: "probe", program: "server", interactive: true });
-  expect(part.environment(allocation)).toEqual({
-    STORE_URL: "redis://store.example",
-    PLUGINS: '["/in/mine.js"]',
-  });
-});

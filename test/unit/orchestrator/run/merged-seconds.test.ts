@@ -31,8 +31,3 @@ test("a second of several generators is shown once all have reported it", () => 
   });
   expect(seconds.add(1, second({ t_s: 2 }))?.t_s).toBe(2);
 });
-
-test("seconds of one generator pass unchanged", () => {
-  const only = second({ limited_share: 1 / 3 });
-  expect(new MergedSeconds(1).add(0, only)).toBe(only);
-});

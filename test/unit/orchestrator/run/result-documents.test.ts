@@ -75,12 +75,6 @@ describe("the document of a measured run", () => {
     expect(broken).not.toHaveProperty("outcome_text");
   });
 
-  test("notes an automatic warm-up that ended unsteady", () => {
-    const result = { ...generatorsOwn(), warmup: { ...generatorsOwn().warmup, took_s: 10, steady: false } };
-    const { notes } = measuredDocument(identity, { result, store, resources: {}, notes: [] });
-    expect(notes).toEqual(["the warm-up ended at its longest, 10 s, before the target was steady"]);
-  });
-
   test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
     const own = {
       kind: "server" as const,
@@ -97,12 +91,6 @@ describe("the document of a measured run", () => {
       "store-1": resources["store-1"],
     });
     expect(record.notes).toEqual(["a reading failed"]);
-  });
-
-  test("is not made from figures that are not numbers", () => {
-    const result = generatorsOwn();
-    result.requests.average = Number.NaN;
-    expect(() => measuredDocument(identity, { result, store, resources: {}, notes: [] })).toThrow();
   });
 });
 

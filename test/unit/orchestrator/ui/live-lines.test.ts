@@ -35,18 +35,6 @@ describe("the live screen", () => {
     expect(linesAt(5000, measuring).join()).toContain("0 s left");
   });
 
-  test("leaves out figures that a second has no sample of", () => {
-    const bare = {
-      limited_share: undefined,
-      p99_ms: undefined,
-      generator_event_loop_utilisation: undefined,
-      server_event_loop_utilisation: undefined,
-      server_cpu_percent: undefined,
-    };
-    const figures = linesAt(20, [...measuring, tell.second(20, bare)]).slice(3);
-    expect(figures).toEqual(["5012 requests/s"]);
-  });
-
   test("hides old figures, and shows since when there are none", () => {
     expect(linesAt(22, measuring).join()).toContain("5012 requests/s");
     const late = linesAt(24, measuring).join();
@@ -57,16 +45,6 @@ describe("the live screen", () => {
   test("never shows figures of an earlier run or phase", () => {
     const next = [...measuring, tell.finished(1), tell.started(2, 20), tell.phase("measure", 20, 10)];
     expect(linesAt(20, next).join()).not.toContain("5012");
-  });
-
-  test("shows problems so far", () => {
-    const bad = [tell.campaign(), tell.failed(1, "server: gone"), tell.finished(2, { status: "suspect" })];
-    expect(linesAt(20, bad)).toContain("so far: 1 suspect, 1 failed");
-    const spoiled = tell.finished(2, { outcome: "overloaded", outcome_text: "too slow" });
-    expect(linesAt(20, [...bad, spoiled])).toContain("so far: 1 suspect, 1 failed, 1 failed its load");
-    expect(linesAt(20, [tell.campaign(), tell.finished(1, { outcome: "served" })]).join()).not.toContain(
-      "so far",
-    );
   });
 
   test.each([
@@ -86,12 +64,6 @@ describe("the live screen", () => {
     const lines = linesAt(20, events, { columns, rows });
     expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
     for (const line of lines) expect(widthOf(line)).toBeLessThan(Math.max(2, columns));
-  });
-
-  test("keeps every figure on a narrow terminal", () => {
-    const text = linesAt(20, measuring, { columns: 40 }).join("\n");
-    for (const part of ["0/2 runs", "80 s left", "run 1 of 2", "5012", "12.31", "10.0 %", "45 %", "78 %"])
-      expect(text).toContain(part);
   });
 
   test("escapes control characters in names", () => {

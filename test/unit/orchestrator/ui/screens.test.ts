@@ -53,124 +53,40 @@ const lines = (detail: LineDetail, events = state) =>
   render((outputs) => new LineScreen(outputs, detail), events);
 const json = (detail: Detail, events = state) => render((outputs) => new JsonScreen(outputs, detail), events);
 
-describe("one line per run", () => {
-  /** The lines about runs. */
-  const ofRuns = (events = state) => lines("run", events).out.lines.filter((line) => line.includes("/2]"));
-
-  test("shows number, configuration, figures, verdict and time left", () => {
-    expect(ofRuns()).toEqual([
-      expect.stringMatching(
-        /^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, realistic, 8 connections, run 1: 5000 requests\/s, p99 12\.25 ms, valid; 88 s left$/,
-      ),
-      expect.stringMatching(
-        /^\d\d:\d\d:\d\d \[2\/2\] iovalkey, .*, run 2: failed: server: ended with SIGKILL; 88 s left$/,
-      ),
-    ]);
-  });
-
-  test("at the limiter layer decisions are counted, on every screen", () => {
-    const decisions = new EventFixture(
-      planOf("--clients", "iovalkey", "--layer", "limiter", "--concurrency", "8"),
-    );
-    const events = [
-      decisions.campaign(),
-      decisions.started(1),
-      decisions.phase("measure", 6, 10),
-      decisions.second(7),
-      decisions.finished(1),
-      decisions.report(),
-      decisions.ended(),
-    ];
-    const texts = (["run", "verbose"] as const).map((detail) => lines(detail, events).out.lines.join("\n"));
-    for (const text of texts) expect(text).not.toMatch(/requests|connections/);
-    expect(texts[0]).toMatch(/iovalkey, limiter layer, realistic, 8 at a time, run 1: 5000 decisions\/s/);
-    expect(texts[0]).toContain("median decisions/s of the usable runs");
-    expect(texts[1]).toMatch(/7 s: 5012 decisions\/s/);
-  });
-
-  test("names each rule once if a run is not valid", () => {
-    const reason = (rule: string, text: string) => ({ rule, severity: "suspect" as const, text });
-    const reasons = [reason("M8", "one"), reason("M25", "two"), reason("M8", "three")];
-    const suspect = tell.finished(1, { status: "suspect", reasons });
-    expect(ofRuns([tell.campaign(), tell.started(1), suspect])).toEqual([
-      expect.stringMatching(/, p99 12\.25 ms, suspect \(M8, M25\); 88 s left$/),
-    ]);
-  });
-
-  test("tells what the target did beside the verdict, and the bound of a p99 that it made unknown", () => {
-    const { p99_ms: _p99, ...figures } = tell.finished(1).figures ?? { requests_per_second: 1 };
-    const failed = tell.finished(1, {
-      outcome: "failed",
-      outcome_text: "2.00 % of 500 requests failed",
-      figures: { ...figures, p99_at_least_ms: 30.1 },
-    });
-    const events = [tell.campaign(), tell.started(1), failed];
-    expect(ofRuns(events)).toEqual([
-      expect.stringMatching(/5000 requests\/s, p99 > 30\.10 ms, valid · failed; 88 s left$/),
-    ]);
-    expect(lines("phase", events).out.text).toMatch(
-      /p50 1\.50 ms, p99 > 30\.10 ms, 10\.0 % limited — valid · failed: 2\.00 % of 500 requests failed$/m,
-    );
-  });
-
-  test("tells once why the target was overloaded, where the verdict says so, too", () => {
-    const text = "schedule not kept: saturated: 900/s were offered; 5 % were never sent";
-    const overloaded = tell.finished(1, {
-      status: "invalid",
-      reasons: [{ rule: "M5", severity: "invalid", text }],
-      outcome: "overloaded",
-      outcome_text: "900/s were offered",
-    });
-    const events = [tell.campaign(), tell.started(1), overloaded];
-    expect(lines("phase", events).out.text).toContain(` — invalid · overloaded (M5 ${text})\n`);
-    expect(ofRuns(events)).toEqual([expect.stringMatching(/, invalid \(M5\) · overloaded; 88 s left$/)]);
-  });
-
-  test("says nothing of a target that served its load", () => {
-    const served = tell.finished(1, { outcome: "served" });
-    expect(ofRuns([tell.campaign(), tell.started(1), served])).toEqual([
-      expect.stringMatching(/, valid; 88 s/),
-    ]);
-  });
-
-  test("shows nothing else about a run", () => {
-    const { out } = lines("run");
-    expect(out.text).not.toMatch(/warm-up|measure$|5012|a line of the server/m);
-    expect(out.text).toContain("runtime: local (as asked)\n");
-    expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
-  });
+test("one line per run has number, figures, verdict and time left, and nothing else about it", () => {
+  const { out } = lines("run");
+  const [first, second, ...others] = out.lines.filter((line) => line.includes("/2]"));
+  expect(others).toEqual([]);
+  for (const part of ["[1/2] iovalkey, ", "run 1", "5000 requests/s", "p99 12.25 ms", "valid", "88 s left"])
+    expect(first).toContain(part);
+  for (const part of ["[2/2] iovalkey, ", "run 2", "failed", "SIGKILL"]) expect(second).toContain(part);
+  expect(out.text).not.toMatch(/warm-up|5012|a line of the server/);
 });
 
 describe("one line per phase", () => {
   test("each phase is one line with the time of day, without escape sequences", () => {
     const { out, err } = lines("phase");
     expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
-    expect(out.text).toMatch(/^\d\d:\d\d:\d\d \[1\/2\] iovalkey, light, .*, run 1 of 2; 2 min left$/m);
-    expect(out.text).toMatch(/5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
-    expect(out.text).not.toContain("5012");
-    expect(out.text).not.toContain("a line of the server");
+    expect(out.text).not.toMatch(/5012|a line of the server/);
     expect(out.text + err.text).not.toMatch(CONTROLS);
-  });
-
-  test("an adaptive campaign shows the most runs", () => {
-    const { out } = lines("phase", [tell.opened(), tell.campaign(), tell.started(1, 0, { at_most: true })]);
-    expect(out.text).toMatch(/, run 1 of at most 2; 2 min left$/m);
   });
 
   test("--verbose adds the figures of each second and the programs' lines", () => {
     const { out } = lines("verbose");
-    expect(out.text).toMatch(/ 7 s: 5012 requests\/s, p99 12\.31 ms, 10\.0 % limited, generator 45 % busy/);
-    expect(out.text).toContain("server: a line of the server");
+    for (const part of ["7 s: 5012", "server: a line of the server"]) expect(out.text).toContain(part);
+  });
+
+  test("what the target did stands beside the verdict", () => {
+    const failed = tell.finished(1, { outcome: "failed", outcome_text: "2 % failed" });
+    for (const detail of ["run", "phase"] as const)
+      expect(lines(detail, [tell.campaign(), tell.started(1), failed]).out.text).toContain("valid · failed");
   });
 
   test("warnings and problems go to standard error, figures and paths to standard output", () => {
     const { out, err } = lines("phase");
-    expect(err.lines).toEqual([
-      "a warning",
-      "1 of 2 runs failed",
-      "  iovalkey, light, realistic, 8 connections, run 2: failed: server: ended with SIGKILL",
-      "measure the failed runs again with --resume",
-    ]);
+    expect(err.lines[0]).toBe("a warning");
+    expect(err.text).toContain("SIGKILL");
+    expect(err.lines.at(-1)).toContain("--resume");
     expect(out.text).toContain("report: /results/20260101_120000/report/index.html\n");
     expect(out.text).toContain("log: /results/20260101_120000/benchmark.log\n");
   });
@@ -182,15 +98,6 @@ describe("--json", () => {
     const events = out.lines.map((line) => eventSchema.parse(JSON.parse(line)));
     expect(events).toEqual(state.filter(({ event }) => event !== "detail"));
     expect(err.lines[0]).toBe("a warning");
-  });
-
-  test("--verbose adds details, --quiet leaves out progress", () => {
-    const kinds = (detail: Detail) => json(detail).out.lines.map((line) => JSON.parse(line).event);
-    expect(kinds("verbose")).toContain("detail");
-    const quiet = kinds("quiet");
-    for (const left of ["second", "phase", "detail"]) expect(quiet).not.toContain(left);
-    for (const kept of ["opened", "campaign", "run_finished", "report", "ended"])
-      expect(quiet).toContain(kept);
   });
 
   test("escapes hostile text for terminals; a parser restores it", () => {
@@ -206,7 +113,8 @@ test("--quiet writes only the path of the report, and set-up and problems on sta
   const events = [tell.notice("building the image x", "setup"), ...state];
   const { out, err } = render((outputs) => new QuietScreen(outputs), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
-  expect(err.lines.slice(0, 3)).toEqual(["building the image x", "a warning", "1 of 2 runs failed"]);
+  expect(err.lines.slice(0, 2)).toEqual(["building the image x", "a warning"]);
+  expect(err.text).toContain("SIGKILL");
 });
 
 describe("a name with control characters", () => {
@@ -273,17 +181,6 @@ describe("the chosen screen", () => {
     expect(taken({ CI: "true" }, new CapturedOutput(true), { progress: "live" })).toBe(LiveScreen);
   });
 
-  test.each([
-    ["a line a run without a terminal", {}, false],
-    ["a line a phase where that is asked for", { progress: "phase" }, true],
-    ["a line a phase with --verbose", { detail: "verbose" }, true],
-  ])("writes %s", (_what, telling, hasPhases) => {
-    const out = new CapturedOutput();
-    const screen = opened({}, out, telling);
-    for (const event of state) screen.show(event);
-    expect(/ {3}warm-up$/m.test(out.text)).toBe(hasPhases);
-  });
-
   test("is refused if the terminal cannot redraw in place", async () => {
     const live = { progress: "live" };
     const refused = [EXIT.usage, "--progress live needs a terminal", "run or phase"] as const;
@@ -300,19 +197,13 @@ describe("on a terminal", () => {
     ensureSize(out);
     expect([out.columns, out.rows]).toEqual([80, 24]);
     const { text } = render((outputs) => new LiveScreen(outputs, "normal"), state, out).out;
-    expect(text).toMatch(/^ {2}5000 requests\/s, p50 1\.50 ms, p99 12\.25 ms, 10\.0 % limited — valid$/m);
+    expect(text).toContain("5000 requests/s");
     out.columns = 0;
     out.resized();
     expect(out.columns).toBe(80);
     out.columns = 100;
     out.resized();
     expect(out.columns).toBe(100);
-  });
-
-  test("a pipe gets no size", () => {
-    const pipe: { write(): void; columns?: number } = { write: () => {} };
-    ensureSize(pipe);
-    expect(pipe.columns).toBeUndefined();
   });
 
   const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
@@ -341,10 +232,6 @@ describe("on a terminal", () => {
       expect(text.lastIndexOf("\x1b[?25h")).toBeGreaterThan(text.lastIndexOf("\x1b[?25l"));
       expect(text).toContain("\x1b[?25l");
     }
-  });
-
-  test("nothing is drawn before the campaign starts", () => {
-    expect(onTerminal(state.slice(0, 2), false)).not.toContain("\x1b[?25l");
   });
 
   test("many events at once cause few redraws", () => {

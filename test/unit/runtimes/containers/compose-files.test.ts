@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/specification.js";
+import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/container-options.js";
 import { findStore, findTopology } from "../../../../src/targets/resolve.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 import { ROOT } from "../../../helpers/programs.js";
@@ -112,15 +112,6 @@ describe.each(STORES)("the %s nodes of the compose files", (store) => {
       image: wanted,
       entrypoint: [program, conf, "--dir", "/data", ...findTopology("cluster").nodeArguments],
     });
-  });
-});
-
-test("memcached runs the program, image and arguments that campaigns run, by its profile alone", () => {
-  const { program = "", image, arguments: settings = [] } = findStore("memcached");
-  expect(compose("docker-compose.yml").services.memcached).toMatchObject({
-    profiles: ["memcached"],
-    image: `\${${image?.variable}:-${image?.name}}`,
-    entrypoint: [program, ...settings],
   });
 });
 

@@ -31,18 +31,6 @@ test("a read from an engine that hangs ends with the engine's name [R-engine-han
   await expect(docker.getContainer("x").remove()).rejects.toBeInstanceOf(NoAnswer);
 });
 
-test("an answer of the engine is no loss, also one that refuses", async () => {
-  const { docker } = await connected((_request, response) => {
-    response.writeHead(404, { "content-type": "application/json" }).end('{"message":"no such container"}');
-  });
-  const error = await docker
-    .getContainer("x")
-    .inspect()
-    .catch((each) => each);
-  expect(error).not.toBeInstanceOf(NoAnswer);
-  expect(error.statusCode).toBe(404);
-});
-
 test("an engine that stops answering is lost: what waits for it fails, and it is used again once it answers", async () => {
   let hangs = false;
   // It waits for the end of a container, which has no time-out of its own.

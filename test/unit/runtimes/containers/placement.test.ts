@@ -28,8 +28,3 @@ test.each([
 test("a machine that is not there is refused by its name", () => {
   expect(() => nameOf({ role: "probe", program: "server", machine: "z" })).toThrow(/no machine z for probe/);
 });
-
-test("one engine runs everything", () => {
-  const only = { spec: undefined };
-  expect(hostOf({ role: "store-6", kind: "store", program: "valkey" }, [only])).toBe(only);
-});

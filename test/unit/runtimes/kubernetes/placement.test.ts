@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { affinityOf, nodeRequirements, sharedNodes } from "../../../../src/runtimes/kubernetes/placement.js";
+import { ownAddress, type PodRequest, podOf } from "../../../../src/runtimes/kubernetes/pod.js";
 import { fittingCaps } from "../../../../src/runtimes/kubernetes/runtime.js";
-import { ownAddress, podOf, type Specification } from "../../../../src/runtimes/kubernetes/specification.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("labels of nodes", () => {
@@ -62,7 +62,7 @@ describe("a place", () => {
 });
 
 describe("a pod", () => {
-  const specification: Specification = {
+  const request: PodRequest = {
     part: {
       role: "server-1",
       program: "server",
@@ -82,7 +82,7 @@ describe("a pod", () => {
   };
 
   test("is Guaranteed, passes the restricted profile, and has no token of the cluster", () => {
-    const { spec } = podOf(specification);
+    const { spec } = podOf(request);
     const [container] = spec?.containers ?? [];
     expect(container?.resources?.requests).toEqual(container?.resources?.limits);
     expect(container?.resources?.limits).toEqual({ cpu: "500m", memory: "1024" });
@@ -104,16 +104,8 @@ describe("a pod", () => {
     expect(spec?.hostNetwork).toBeUndefined();
   });
 
-  test("without a CPU cap takes its place on a full node, and is not slowed down", () => {
-    const { spec } = podOf({ ...specification, part: { ...specification.part, isUncapped: true } });
-    expect(spec?.containers[0]?.resources).toEqual({
-      requests: { cpu: "10m", memory: "1024" },
-      limits: { memory: "1024" },
-    });
-  });
-
   test("has Kubernetes replace its own address alone in commands and variables", () => {
-    const [container] = podOf(specification).spec?.containers ?? [];
+    const [container] = podOf(request).spec?.containers ?? [];
     expect(container?.args).toEqual(["node", "$$(HOME)", "$(POD_IP)", "$$$$x"]);
     expect(container?.env?.find(({ name }) => name === "A")?.value).toBe("$(POD_IP):1 costs $$5");
   });

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { findProgram } from "../../../../src/runtimes/local/programs.js";
@@ -49,23 +49,6 @@ test("the given path comes before PATH, and PATH before the embedded program", a
     version: "1.2.3",
     embedded: false,
   });
-});
-
-test("a relative path becomes absolute, because parts run in their own folders", async () => {
-  const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect(
-    (await findProgram({ command: NAME, path: relative(process.cwd(), given) }, environment))?.path,
-  ).toBe(given);
-});
-
-test("the Python environment is not set up if it is not needed", async () => {
-  program(join(onPath, NAME), "2.0.0");
-  await findProgram({ command: NAME }, () => Promise.reject(new Error("it was asked for")));
-});
-
-test("a missing program is not an error, because its targets are skipped", async () => {
-  expect(await findProgram({ command: NAME }, environment)).toBeUndefined();
-  expect(await findProgram({ command: NAME }, async () => undefined)).toBeUndefined();
 });
 
 test("a given path that is not a program, or does not run, is an environment error that names it", async () => {

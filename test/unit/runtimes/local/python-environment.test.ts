@@ -44,3 +44,9 @@ test("a machine without Python is an environment error", async () => {
   vi.stubEnv("PATH", newFolder());
   await expectFailure(() => ensure(checkout()), EXIT.environment, "Python is missing");
 });
+
+test("Python starts whatever the variables of another Python say", async () => {
+  for (const name of ["PYTHONHOME", "PYTHONPATH"]) vi.stubEnv(name, newFolder());
+  writeFileSync(join(String(process.env.PYTHONPATH), "pathlib.py"), "raise SystemExit('of another Python')");
+  await expectFailure(() => ensure(checkout()), EXIT.environment, "run ./scripts/setup.sh");
+});

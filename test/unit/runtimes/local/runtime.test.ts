@@ -63,9 +63,3 @@ test("lines can be written to a part that takes input, and to no other", async (
   expect(await other.output()).toBe("no input\n");
   await other.stop();
 });
-
-test("no cap is applied to processes of this machine", async () => {
-  const runtime = await local.open(optionsOf([]));
-  expect(runtime.appliedCaps({ cpus: 2, memory_bytes: 1 })).toEqual({});
-  expect(local.appliedCaps({ cpus: 2 }, 8)).toEqual({});
-});

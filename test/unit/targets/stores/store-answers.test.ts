@@ -19,11 +19,6 @@ test("the version is the store's own, not the compatible Redis version", () => {
   expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
 });
 
-test("nodes with one version give one version, with two versions both", () => {
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY])).toBe("9.1.2");
-  expect(versionFromInfo("valkey", [VALKEY, VALKEY.replace("9.1.2", "9.1.3")])).toBe("9.1.2, 9.1.3");
-});
-
 test("a store other than the requested one is an error that names both [R-other-store-3]", () => {
   expect(() => versionFromInfo("redis", [VALKEY])).toThrow("valkey 9.1.2, but redis");
   expect(() => versionFromInfo("valkey", [VALKEY, REDIS])).toThrow("redis 8.0.2, but valkey");
@@ -46,12 +41,6 @@ test("one key is found for each primary, even if its slots are fragmented", asyn
   expect(keys).toEqual(["preload-{0}", "preload-{2}", "preload-{3}"]);
 });
 
-test("a cluster without slots is an error", async () => {
-  await expect(shardKeys({ slots: async () => [], keySlot: async () => 0 })).rejects.toThrow("no slots");
-  const unreachable = { slots: async () => [[0, 0, ["a"]]], keySlot: async () => 1 };
-  await expect(shardKeys(unreachable)).rejects.toThrow("no key found for 1");
-});
-
 /** Registers a store as a plugin does. */
 function registered(store: StoreDescription): StoreDescription {
   (stores as StoreDescription[]).push(store);
@@ -60,13 +49,14 @@ function registered(store: StoreDescription): StoreDescription {
 }
 
 /** A node that answers INFO with this text and knows no other command but DBSIZE and PING. */
-function nodeWith(info: string): StoreNode {
+function nodeWith(info: string, refusal = "ERR unknown command"): StoreNode {
   return {
     place: { host: "127.0.0.1", port: 1 },
     name: "127.0.0.1:1",
     call: async (command) => {
       if (command === "DBSIZE") return 0;
-      throw new Error(`127.0.0.1:1: ${command}: ERR unknown command '${command}'`);
+      const cause = Object.assign(new Error(refusal), { name: "ReplyError" });
+      throw new Error(`127.0.0.1:1: ${command}: ${refusal}`, { cause });
     },
     info: async () => parseFields(info),
     close: () => undefined,
@@ -103,9 +93,14 @@ test("a store without some evidence is read without it; settings and statistics 
     keys: 0,
     expired_keys: 0,
   });
-  await expect(readNode(node, { ...store, withoutEvidence: [] })).rejects.toThrow("no number evicted_keys");
-  await resetStore([node], Date.now() + 1_000);
-  expect(await readSettings([node])).toEqual({});
+  expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty("evicted_keys");
+  for (const refusal of ["ERR unknown command", "NOPERM no permissions", "ERR CONFIG is disabled", "No."]) {
+    const refusing = nodeWith(info, refusal);
+    await resetStore([refusing], Date.now() + 1_000);
+    expect(await readSettings([refusing])).toEqual({});
+  }
+  // It says nothing about the command.
+  await expect(readSettings([nodeWith(info, "LOADING the dataset")])).rejects.toThrow("LOADING");
 });
 
 test("a diagnosis has the time of the deciding commands, and the bytes of clients without those of replication", async () => {

@@ -25,12 +25,8 @@ test("a wait repeats its check until there is no problem; an error counts as a p
 
 test("waiting ends at the deadline with the last problem", async () => {
   const past = Date.now() - 1;
-  await expectFailure(
-    () => waitUntil("cluster", past, async () => "5 of 6 nodes"),
-    EXIT.environment,
-    "cluster",
-    "5 of 6",
-  );
+  const forming = () => waitUntil("cluster", past, async () => "5 of 6 nodes");
+  await expectFailure(forming, EXIT.environment, "cluster", "5 of 6");
   const failing = () => waitUntil("store", past, () => Promise.reject(new Error("refused")));
   await expectFailure(failing, EXIT.environment, "the store took too long to be ready: refused");
 });

@@ -41,14 +41,6 @@ describe("a channel to a limiter", () => {
     expect(events).toEqual(["ready", `${outcome} ${code}`, "ready"]);
   });
 
-  test("reports a limiter that rejects as failed", async () => {
-    const { channel, events } = openChannel({ consume: () => Promise.reject(new Error("broken")) });
-    await nextTurn();
-    channel.send();
-    await nextTurn();
-    expect(events.slice(1)).toEqual(["failed 2", "ready"]);
-  });
-
   test("is ready after an abandoned consume, whose decision is only counted when it comes", async () => {
     const pending: ((decision: Decision) => void)[] = [];
     const { channel, counts, events } = openChannel({
@@ -144,14 +136,4 @@ test("a log gets each decision with the wait that it names, and not those that f
   ]);
   expect(answered_ms[0]).toBeGreaterThanOrEqual(sent_ms[0] ?? Number.NaN);
   expect(answered_ms[2]).toBe(Number.POSITIVE_INFINITY);
-});
-
-test("a log that is full counts what it missed", () => {
-  const log = new DecisionLog(1);
-  const connection = log.connection();
-  connection.sent(3);
-  connection.answered("allowed", Number.NaN);
-  connection.sent(4);
-  connection.answered("allowed", Number.NaN);
-  expect(log.columns()).toMatchObject({ which: Uint16Array.of(3), missed: 1 });
 });

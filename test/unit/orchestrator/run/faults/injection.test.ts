@@ -108,16 +108,6 @@ test("faults are done and undone at their times after the opening of the window,
   expect(runtime.calls).toHaveLength(4);
 });
 
-test("a fault that begins late lasts as long as planned", async () => {
-  const { injection, clock, runtime } = await injectionOf([pause]);
-  clock.late_ms = 400;
-  injection.windowOpensIn(0);
-  await clock.moveTo(8_399);
-  expect(runtime.calls).toEqual(["pause store-1"]);
-  await clock.moveTo(8_500);
-  expect(await injection.finish()).toMatchObject([{ injected: { from_s: 2.4, to_s: 3.4 }, undone: true }]);
-});
-
 test("the end of a run undoes what is still done, the last first, and does nothing more", async () => {
   const long = { ...restart, start_s: 3, length_s: 5 };
   const { injection, clock, runtime } = await injectionOf([
@@ -161,12 +151,4 @@ test("a fault that cannot be done fails the run, and names itself", async () => 
   });
   await clock.moveTo(20_000);
   await failure;
-});
-
-test("the store itself fills and frees its memory", async () => {
-  const full: Fault = { action: "fill-memory", role: "store", start_s: 1, length_s: 2 };
-  const { injection, clock, runtime } = await injectionOf([full]);
-  injection.windowOpensIn(0);
-  await clock.moveTo(20_000);
-  expect(runtime.calls).toEqual(["fill-memory", "free-memory"]);
 });

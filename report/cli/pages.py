@@ -1,0 +1,156 @@
+"""What is published: a table of all campaigns, the report of each, and the newest report at the root.
+
+Results may come from anybody. Only documents that were checked are published as they are, and logs as text:
+every page, table and picture is built here.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+from report.analysis.campaign_analysis import analyse
+from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
+from report.base.files import write_all
+from report.base.terminal import run_program
+from report.campaigns.campaign_record import record_of
+from report.campaigns.pages import STYLES, ListedCampaign
+from report.cli.audit import PAGE as AUDIT_PAGE
+from report.cli.audit import audit_files
+from report.cli.report_files import PAGE, report_files
+from report.export.images import images
+from report.html.template import render_template
+from report.results.archives import found_campaigns
+from report.results.audit import AUDIT_FILE, load_audit
+from report.results.checksums import CHECKSUMS
+from report.results.load import load_campaign
+from report.results.model import MANIFEST
+
+CAMPAIGNS = "campaigns.html"
+
+
+class _Site:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._newest = ""
+        self._starts: dict[str, str] = {}
+        self.listed: list[ListedCampaign] = []
+        self.audits: list[tuple[str, str]] = []
+        """Name and address of each."""
+        self.left_out: list[str] = []
+
+    def add(self, address: str, folder: Path) -> None:
+        """A campaign or an audit.
+
+        Args:
+            address: of its folder on the site.
+        Raises:
+            ReportError: exit code 2 when its documents are not what they should be.
+        """
+        target, link = self._folder / address, quote(address)
+        if not (folder / MANIFEST).is_file():
+            files = audit_files(load_audit(folder))
+            target.mkdir(parents=True)
+            shutil.copyfile(folder / AUDIT_FILE, target / AUDIT_FILE)
+            write_all(target, files)
+            self.audits.append((address, f"{link}/{AUDIT_PAGE}"))
+            return
+        campaign = load_campaign(folder, keep_going=True)
+        if campaign.manifest is None:
+            raise ReportError("; ".join(map(str, campaign.excluded)) or "there is no manifest", USAGE)
+        start = campaign.manifest["started_at"]
+        if self._starts.setdefault(start, address) != address:
+            raise ReportError(f"it is also {self._starts[start]}: one campaign is shown once", USAGE)
+        analysis = analyse(campaign)
+        files = report_files(analysis, "all")
+        target.mkdir(parents=True)
+        every = (*campaign.runs, *campaign.operations, *campaign.fault_runs)
+        for name in [MANIFEST, *(run.file for run in (*every, *campaign.diagnoses, *campaign.burn_in))]:
+            shutil.copyfile(folder / name, target / name)
+        for path in (*folder.glob("*.log"), folder / CHECKSUMS):
+            if path.is_file() and not path.is_symlink():
+                (target / path.name).write_text(path.read_text("utf-8", errors="replace"), "utf-8")
+        write_all(target / "report", files)
+        write_all(target / "report" / "images", images(analysis)[0])
+        record = replace(record_of(campaign, analysis.summaries, folder), name=address)
+        if record.order > max((each.record.order for each in self.listed), default=("", "")):
+            self._newest = address
+        names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
+        links = {name: f"{link}/report/{name}" for name in names}
+        self.listed.append(ListedCampaign(record, dict(record.environment), links))
+        self.left_out += [f"{address}: {each}" for each in campaign.excluded]
+
+    def write(self) -> None:
+        """The table and, at the root, the newest report with its tables."""
+        self.listed.sort(key=lambda each: each.record.order, reverse=True)
+        table = render_template(
+            "published.html.j2",
+            styles=STYLES,
+            listed=self.listed,
+            audits=sorted(self.audits, reverse=True),
+            left_out=self.left_out,
+            newest=PAGE if self._newest else "",
+        )
+        files = {CAMPAIGNS: table}
+        if self._newest:
+            report = self._folder / self._newest / "report"
+            files |= {path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()}
+            # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
+            page = files[PAGE].replace('href="../', f'href="{quote(self._newest)}/')
+            files[PAGE] = page.replace("<nav ", f'<p><a href="{CAMPAIGNS}">All campaigns</a></p>\n<nav ', 1)
+        else:
+            files[PAGE] = table
+        write_all(self._folder, files)
+
+
+def _run(options: argparse.Namespace) -> int:
+    folder, roots = Path(options.site).resolve(), [Path(root).resolve() for root in options.roots]
+    if folder.exists():
+        raise ReportError(f"{one_line(folder)} exists: name a folder that does not, or remove it", USAGE)
+    for root in roots:
+        if not root.is_dir():
+            raise ReportError(f"{one_line(root)} is no folder: give one of results", USAGE)
+    if len({root.name for root in roots}) < len(roots):
+        raise ReportError("two of these folders have one name: rename one of them", USAGE)
+    # The site is there as a whole or not at all.
+    unfinished = folder.with_name(f".{folder.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        unfinished.mkdir(parents=True)
+        site = _Site(unfinished)
+        for root in roots:
+            with found_campaigns(root, MANIFEST, AUDIT_FILE) as found:
+                for place, source, wrong in found:
+                    address = f"{root.name}/{place}".removesuffix("/.")
+                    try:
+                        if wrong:
+                            raise ReportError(wrong, USAGE)
+                        site.add(address, source)
+                    except ReportError as error:
+                        if error.exit_code != USAGE:
+                            raise
+                        more = f", and {len(error.lines) - 1} more" if len(error.lines) > 1 else ""
+                        site.left_out.append(f"{address}: {error.lines[0]}{more}")
+        if not site.listed and not site.audits:
+            raise ReportError("none of these folders holds a campaign that can be read", USAGE)
+        site.write()
+        unfinished.rename(folder)
+    except OSError as error:
+        raise ReportError(f"{one_line(folder)} cannot be written: {error.strerror}", WRITE_FAILED) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    for line in site.left_out:
+        print(f"pages: left out: {one_line(line)}", file=sys.stderr)
+    print(one_line(folder / PAGE, 4096))
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program. Returns its exit code, see `--help`."""
+    parser = argparse.ArgumentParser(prog="report pages", description=__doc__, allow_abbrev=False)
+    parser.add_argument("site", metavar="SITE", help="the folder to make")
+    parser.add_argument("roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results")
+    return run_program("pages", lambda: _run(parser.parse_args(arguments)))

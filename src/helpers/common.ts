@@ -1,0 +1,48 @@
+import { createInterface } from "node:readline";
+import type { Node } from "../contract/env.js";
+import { environmentError, messageOf, usageError } from "../contract/errors.js";
+
+/**
+ * Handles each line of standard input, one after the other. Ends at once when the input ends, because the caller has gone.
+ * @throws the first failure of `handle`
+ */
+export function handleLines(handle: (line: string) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let before: Promise<unknown> = Promise.resolve();
+    createInterface({ input: process.stdin })
+      .on("line", (line) => {
+        before = before.then(() => handle(line));
+        before.catch(reject);
+      })
+      .once("close", resolve);
+  });
+}
+
+/** Writes one line to standard error, where helpers that hold no document answer. */
+export const printLine = (line: string): boolean => process.stderr.write(`${line}\n`);
+
+/**
+ * The places among a program's arguments: host and port, host and port, …
+ * @param names what each place is for
+ * @throws usageError unless there is exactly one place for each name
+ */
+export function placesIn<const Names extends readonly string[]>(words: readonly string[], names: Names) {
+  const places = names.map((_, index) => ({
+    host: words[2 * index] ?? "",
+    port: Number(words[2 * index + 1]),
+  }));
+  if (words.length !== 2 * names.length || places.some(({ host, port }) => !host || !(port > 0)))
+    throw usageError(`give the host and port ${names.join(", and those ")}`);
+  return places as { [Name in keyof Names]: Node };
+}
+
+/** @throws environmentError saying which program cannot listen where */
+export async function listening<Server>(
+  program: string,
+  { host, port }: Node,
+  started: Promise<Server>,
+): Promise<Server> {
+  return started.catch((error: unknown) => {
+    throw environmentError(`the ${program} cannot listen at ${host}:${port}: ${messageOf(error)}`);
+  });
+}

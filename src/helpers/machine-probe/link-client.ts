@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { messageOf } from "../../contract/errors.js";
+import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
+import { rounded, sum } from "../../contract/numbers.js";
+import { clockOffsetOf, type Exchange, roundTripMs } from "./clock-offset.js";
+import {
+  arrivingBitsPerSecond,
+  ECHO,
+  flood,
+  MESSAGE_BYTES,
+  MOMENT_BYTES,
+  SINK,
+  SOURCE,
+} from "./link-protocol.js";
+import { throttledPeriods } from "./throttling.js";
+import type { WallClock } from "./wall-clock.js";
+
+/** The first ones compile code and open the connection's window: they do not count. */
+const UNCOUNTED = 200;
+const COUNTED = 500;
+/** A slow link makes fewer. */
+const ROUND_TRIPS_MS = 2_000;
+/** One connection alone may be held back by its window. */
+const CONNECTIONS = 4;
+const TIMEOUT_MS = 10_000;
+
+/** Measures the link to another machine probe. @throws Error naming the place that gives no answer in time */
+export async function measureLink(
+  { host, port, bandwidth }: Omit<LinkQuestion, "ask">,
+  clock: Pick<WallClock, "now_ms">,
+  readThrottled = throttledPeriods,
+): Promise<LinkReading> {
+  const sockets: Socket[] = [];
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const open = async (purpose: number): Promise<Socket> => {
+    const socket = connect({ host, port, noDelay: true });
+    sockets.push(socket);
+    await once(socket, "connect", { signal });
+    socket.on("error", () => {});
+    socket.write(Buffer.of(purpose));
+    return socket;
+  };
+  const openAll = (purpose: number) => Promise.all(Array.from({ length: CONNECTIONS }, () => open(purpose)));
+  const inTime = <Value>(work: Promise<Value>): Promise<Value> =>
+    Promise.race([work, once(signal, "abort").then(() => Promise.reject(signal.reason))]);
+  const closeAll = () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  };
+  try {
+    const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
+    closeAll();
+    const round_trips_us = exchanges.map((each) => rounded(1000 * Math.max(0, roundTripMs(each)), 1));
+    const found = { round_trips_us, clock: clockOffsetOf(exchanges) };
+    if (!bandwidth) return found;
+    const throttled = readThrottled();
+    const sent = await inTime(Promise.all((await openAll(SINK)).map(sentBitsPerSecond)));
+    closeAll();
+    const received = await inTime(Promise.all((await openAll(SOURCE)).map(arrivingBitsPerSecond)));
+    // A CPU cap held the program back: its rate says nothing about the link.
+    if (readThrottled() > throttled) return found;
+    return {
+      ...found,
+      sent_bits_per_second: Math.round(sum(sent)),
+      received_bits_per_second: Math.round(sum(received)),
+    };
+  } catch (error) {
+    const why = signal.aborted ? `it gave no answer within ${TIMEOUT_MS / 1000} s` : messageOf(error);
+    throw new Error(`the link to ${host}:${port} cannot be measured: ${why}`, { cause: error });
+  } finally {
+    closeAll();
+  }
+}
+
+/** One after the other. @throws Error when the connection ends */
+function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<Exchange[]> {
+  return new Promise((resolve, reject) => {
+    const message = Buffer.alloc(MESSAGE_BYTES, 1);
+    const exchanges: Exchange[] = [];
+    const answer = Buffer.alloc(MESSAGE_BYTES);
+    const began = performance.now();
+    let arrived = 0;
+    let sent_ms = 0;
+    let left = UNCOUNTED + COUNTED;
+    const send = () => {
+      sent_ms = clock.now_ms();
+      socket.write(message);
+    };
+    socket.once("close", () => reject(new Error("the connection ended")));
+    socket.on("data", (chunk: Buffer) => {
+      const answered_ms = clock.now_ms();
+      chunk.copy(answer, arrived);
+      arrived += chunk.length;
+      if (arrived < MESSAGE_BYTES) return;
+      arrived = 0;
+      const [received_ms, replied_ms] = [answer.readDoubleLE(0), answer.readDoubleLE(MOMENT_BYTES)];
+      if (left <= COUNTED || exchanges.length > 0)
+        exchanges.push({ sent_ms, received_ms, replied_ms, answered_ms });
+      left--;
+      const isLate = performance.now() - began > ROUND_TRIPS_MS;
+      if (left === 0 || (isLate && exchanges.length > 0)) {
+        resolve(exchanges);
+        return;
+      }
+      // On a slow link the first ones count, too, rather than none.
+      if (isLate) left = COUNTED;
+      send();
+    });
+    send();
+  });
+}
+
+/** The rate at which the other end receives what this one sends. */
+async function sentBitsPerSecond(socket: Socket): Promise<number> {
+  const answered = new Promise<number>((resolve, reject) => {
+    socket.once("data", (answer: Buffer) => resolve(answer.readDoubleLE(0)));
+    socket.once("close", () => reject(new Error("the connection ended before its rate was known")));
+  });
+  flood(socket);
+  return answered;
+}

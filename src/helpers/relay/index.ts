@@ -1,0 +1,25 @@
+import { EXIT, type ExitCode } from "../../contract/errors.js";
+import { runProgram } from "../../contract/program.js";
+import { parseRelayLine, RELAY_LISTENS } from "../../contract/relay.js";
+import { handleLines, listening, placesIn, printLine } from "../common.js";
+import { Relay } from "./relay.js";
+
+/**
+ * The relay: stands between the servers and a store node. Its arguments are the host and port on which it listens, and those
+ * of the node. Each line of standard input sets what it does, and is printed on standard error once that is so. It ends
+ * with its input.
+ */
+async function main(): Promise<ExitCode> {
+  const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);
+  const relay = await listening("relay", at, Relay.start(at, target));
+  printLine(RELAY_LISTENS);
+  await handleLines((line) => {
+    const mode = parseRelayLine(line);
+    if (mode) relay.setMode(mode);
+    printLine(mode ? line : `not a mode: ${line.slice(0, 60)}`);
+  });
+  relay.stop();
+  return EXIT.done;
+}
+
+runProgram(main);

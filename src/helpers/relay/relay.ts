@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Node } from "../../contract/env.js";
+import type { RelayMode } from "../../contract/relay.js";
+
+/** A chunk on its way, and when it is due; no chunk: the end of the direction. */
+interface Held {
+  due_ms: number;
+  chunk: Buffer | undefined;
+}
+
+/** One direction of a connection. What it carries keeps its order, whatever the mode was when it came. */
+class Direction {
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #held: Held[] = [];
+  #mode: RelayMode;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(from: Socket, to: Socket, mode: RelayMode) {
+    this.#from = from;
+    this.#to = to;
+    this.#mode = mode;
+    from.on("data", (chunk: Buffer) => this.#carry(chunk));
+    from.on("end", () => this.#carry(undefined));
+    to.on("drain", () => {
+      if (this.#mode.mode !== "hold") from.resume();
+    });
+    to.on("close", () => clearTimeout(this.#timer));
+    this.setMode(mode);
+  }
+
+  /** What is held back leaves at once when it is no longer to be. */
+  setMode(mode: RelayMode): void {
+    this.#mode = mode;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (mode.mode === "hold") {
+      // The socket's own buffer fills, then that of the sender: nothing is lost, as after packets that are sent again.
+      this.#from.pause();
+      return;
+    }
+    this.#from.resume();
+    if (mode.mode === "pass") for (const held of this.#held) held.due_ms = 0;
+    this.#send();
+  }
+
+  #carry(chunk: Buffer | undefined): void {
+    if (this.#mode.mode === "pass" && this.#held.length === 0) {
+      this.#write(chunk);
+      return;
+    }
+    const delay_ms = this.#mode.mode === "delay" ? this.#mode.ms : 0;
+    this.#held.push({ due_ms: performance.now() + delay_ms, chunk });
+    if (this.#timer === undefined) this.#send();
+  }
+
+  /** Sends what is due, and comes back for the next. */
+  #send(): void {
+    this.#timer = undefined;
+    if (this.#mode.mode === "hold") return;
+    let next = this.#held[0];
+    while (next && next.due_ms <= performance.now()) {
+      this.#held.shift();
+      this.#write(next.chunk);
+      next = this.#held[0];
+    }
+    if (next) this.#timer = setTimeout(() => this.#send(), Math.ceil(next.due_ms - performance.now()));
+  }
+
+  #write(chunk: Buffer | undefined): void {
+    if (this.#to.destroyed) return;
+    if (chunk === undefined) this.#to.end();
+    else if (!this.#to.write(chunk)) this.#from.pause();
+  }
+}
+
+/**
+ * Stands between the servers and one store node for a whole run: passes on everything, later, or nothing for a while. A
+ * delay applies to what comes from the store, so that each round trip takes so much longer.
+ */
+export class Relay {
+  readonly #server: Server;
+  readonly #target: Node;
+  readonly #sockets = new Set<Socket>();
+  readonly #directions = new Set<{ direction: Direction; isReply: boolean }>();
+  #mode: RelayMode = { mode: "pass" };
+
+  private constructor(target: Node) {
+    this.#target = target;
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
+  }
+
+  /** @throws Error where it cannot listen there */
+  static async start(at: Node, target: Node): Promise<Relay> {
+    const relay = new Relay(target);
+    relay.#server.listen(at.port, at.host);
+    await once(relay.#server, "listening");
+    return relay;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  setMode(mode: RelayMode): void {
+    this.#mode = mode;
+    for (const { direction, isReply } of this.#directions) direction.setMode(this.#modeFor(isReply));
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #modeFor(isReply: boolean): RelayMode {
+    return this.#mode.mode === "delay" && !isReply ? { mode: "pass" } : this.#mode;
+  }
+
+  #accept(client: Socket): void {
+    const { host, port } = this.#target;
+    const store = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const both = [
+      { direction: new Direction(client, store, this.#modeFor(false)), isReply: false },
+      { direction: new Direction(store, client, this.#modeFor(true)), isReply: true },
+    ];
+    for (const each of both) this.#directions.add(each);
+    for (const [socket, other] of [
+      [client, store],
+      [store, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      // Its close follows.
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        for (const each of both) this.#directions.delete(each);
+        other.destroy();
+      });
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { createInterface } from "node:readline";
+import { EXIT, type ExitCode } from "../../contract/errors.js";
+import { printDocument, runProgram } from "../../contract/program.js";
+import { parseSenderRequest } from "../../contract/sender.js";
+import { Sender } from "./send.js";
+
+/**
+ * The sender: sends the requests that an audit asks for, from where the load generator runs. Each line of standard input
+ * says which requests are sent when, and is answered with one line: what became of each. It ends with its input.
+ */
+async function main(): Promise<ExitCode> {
+  const sender = new Sender();
+  // Scripts run side by side; their reports come in the order of the lines.
+  let reported: Promise<void> = Promise.resolve();
+  for await (const line of createInterface({ input: process.stdin })) {
+    const sending = sender.send(parseSenderRequest(line));
+    reported = Promise.all([sending, reported]).then(([report]) => printDocument(report));
+    // It is reported below.
+    reported.catch(() => {});
+  }
+  await reported;
+  sender.close();
+  return EXIT.done;
+}
+
+runProgram(main);

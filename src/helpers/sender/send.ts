@@ -1,0 +1,94 @@
+import { Agent, request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "../../contract/errors.js";
+import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
+
+/** Headers that tell a client about its limit. */
+const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
+
+/** Milliseconds since 1970, by a clock that never goes back. */
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** When the first group is sent. */
+function beginOf({ begin }: Pick<SenderRequest, "begin">): number {
+  if (begin === undefined) return now();
+  if ("at_ms" in begin) return begin.at_ms;
+  const { every_ms, offset_ms } = begin;
+  const passed = now() - offset_ms;
+  return offset_ms + Math.ceil(passed / every_ms) * every_ms;
+}
+
+const pathOf = (keys: readonly string[]): string => {
+  const query = keys.map((key) => `userId=${encodeURIComponent(key)}`).join("&");
+  return query ? `/light?${query}` : "/light";
+};
+
+type Answer = Pick<SentRequest, "status" | "error" | "headers">;
+
+/** Sends requests at given moments. Connections are kept, so that no request of a group waits for one. */
+export class Sender {
+  readonly #agent = new Agent({
+    keepAlive: true,
+    maxSockets: Number.POSITIVE_INFINITY,
+    maxFreeSockets: 20_000,
+  });
+  /** Open connections by server. */
+  readonly #opened = new Map<string, number>();
+
+  async send(script: SenderRequest): Promise<SenderReport> {
+    const { servers, groups, timeout_ms } = script;
+    const most = Math.max(...groups.map(({ count }) => count));
+    const each = Math.ceil(most / servers.length);
+    await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
+    const begin = beginOf(script);
+    const sent: Promise<SentRequest>[] = [];
+    for (const [group, { after_ms, keys, count, waits }] of groups.entries()) {
+      if (waits) await Promise.all(sent);
+      const left = begin + after_ms - now();
+      if (left > 0) await delay(left);
+      const path = pathOf(keys);
+      for (let n = 0; n < count; n++) {
+        const server = n % servers.length;
+        const place = { group, server, sent_ms: now() };
+        sent.push(
+          this.#get(`${servers[server]}${path}`, timeout_ms).then((answer) => ({
+            ...place,
+            answered_ms: now(),
+            ...answer,
+          })),
+        );
+      }
+    }
+    return { requests: await Promise.all(sent) };
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Opens connections until there are so many: requests at once need one each. */
+  async #open(server: string, count: number, timeoutMs: number): Promise<void> {
+    if ((this.#opened.get(server) ?? 0) >= count) return;
+    await Promise.all(Array.from({ length: count }, () => this.#get(`${server}/healthz`, timeoutMs)));
+    this.#opened.set(server, count);
+  }
+
+  #get(url: string, timeoutMs: number): Promise<Answer> {
+    return new Promise((resolve) => {
+      const failed = (error: unknown) => resolve({ status: null, error: messageOf(error).slice(0, 300) });
+      const sent = request(url, { agent: this.#agent, signal: AbortSignal.timeout(timeoutMs) }, (answer) => {
+        const headers = Object.fromEntries(
+          Object.entries(answer.headers).flatMap(([name, value]) =>
+            ABOUT_LIMITS.test(name) && value !== undefined ? [[name, String(value)]] : [],
+          ),
+        );
+        const told = Object.keys(headers).length > 0 ? { headers } : {};
+        answer.on("error", failed);
+        answer.once("end", () => resolve({ status: answer.statusCode ?? null, ...told }));
+        answer.resume();
+      });
+      sent.on("error", failed);
+      sent.end();
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import type Docker from "dockerode";
+import type { Caps, Part } from "../types.js";
+
+/** Every part listens here: each has its own address, so no port is taken. */
+export const PORT = 7000;
+export const SECOND_PORT = 7001;
+
+/** Further ports by name, after those two. */
+export const namedPorts = (names: readonly string[] = []): Record<string, number> =>
+  Object.fromEntries(names.map((name, index) => [name, SECOND_PORT + 1 + index]));
+
+/** Where a part finds its files. */
+export const FILES_FOLDER = "/files";
+
+/** The part's writable folder, in memory. */
+export const OWN_FOLDER = "/tmp";
+/** Store images declare a volume here; a folder in memory avoids leftover volumes. */
+const VOLUME = "/data";
+/** An unprivileged user, the same in every image. */
+const USER = "1000:1000";
+/** Limits of open files and processes; the engine's own limits may be lower. */
+export const ULIMITS: Readonly<Record<Ulimit, number>> = { nofile: 65_535, nproc: 65_535 };
+const MOST_PROCESSES = 4_096;
+const GIGA = 1_000_000_000;
+
+export type Ulimit = "nofile" | "nproc";
+
+/** The limit that an engine could not grant because its own is lower; undefined for another error. */
+export function refusedUlimit(message: string): Ulimit | undefined {
+  if (/rlimit type 7|RLIMIT_NOFILE/.test(message)) return "nofile";
+  return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
+}
+
+export interface ContainerRequest {
+  part: Part;
+  name: string;
+  image: string;
+  /** Where it belongs. */
+  place: { network: string; endpoint?: Docker.EndpointSettings };
+  command: readonly string[];
+  environment: Readonly<Record<string, string>>;
+  labels: Readonly<Record<string, string>>;
+  /** Limits that the engine can grant. */
+  ulimits: Readonly<Record<Ulimit, number>>;
+}
+
+/**
+ * Every container runs as an unprivileged user, without capabilities, on a read-only root file system, with limited
+ * resources, reachable only from its own network, and is never restarted by the engine.
+ */
+export function containerOptions({
+  part,
+  name,
+  image,
+  place: { network, endpoint },
+  command: [program = "", ...parameters],
+  environment,
+  labels,
+  ulimits,
+}: ContainerRequest): Docker.ContainerCreateOptions {
+  const { cpus, memory_bytes, cpuset } = part.caps ?? {};
+  return {
+    name,
+    Image: image,
+    Entrypoint: [program],
+    Cmd: parameters,
+    User: USER,
+    Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
+    ...(part.workingFolder === "own" ? { WorkingDir: OWN_FOLDER } : {}),
+    Labels: { ...labels },
+    // The input ends with the connection of the process that writes to it.
+    ...(part.takesInput ? { OpenStdin: true, StdinOnce: true, AttachStdin: true } : {}),
+    AttachStdout: true,
+    AttachStderr: true,
+    HostConfig: {
+      NetworkMode: network,
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges"],
+      ReadonlyRootfs: true,
+      // The engine may be on another machine: files are sent to it. The volume goes with the container.
+      Mounts:
+        Object.keys(part.files ?? {}).length > 0
+          ? [{ Type: "volume", Source: "", Target: FILES_FOLDER }]
+          : [],
+      Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
+      RestartPolicy: { Name: "no" },
+      PidsLimit: MOST_PROCESSES,
+      Ulimits: Object.entries(ulimits).map(([kind, most]) => ({ Name: kind, Soft: most, Hard: most })),
+      LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
+      ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
+      // No swap: a run with a store that swaps would measure the disk.
+      ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
+      ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
+    },
+    ...(endpoint ? { NetworkingConfig: { EndpointsConfig: { [network]: endpoint } } } : {}),
+  };
+}
+
+/** The caps that the engine reports as applied. */
+export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
+  return {
+    ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),
+    ...(Memory ? { memory_bytes: Memory } : {}),
+    ...(CpusetCpus ? { cpuset: CpusetCpus } : {}),
+  };
+}
+
+/** The caps, limited to the number of cores that the engine has. */
+export function fittingCaps(caps: Caps, cores: number): Caps {
+  return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
+}
