@@ -188,11 +188,6 @@ export function validEvidence(): ValidRun {
     duration: DURATION_S,
     requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
     warmup: { took_s: 1, requests: WARMUP, lead_in: { took_s: 0, requests: 0 } },
-    readings: {
-      at_start: "in time" as const,
-      at_window_open: "in time" as const,
-      at_end: "in time" as const,
-    },
     ...(latency ? { latency } : {}),
     unsupported: ["p99_9"],
     rate_limit_hits: LIMITED,

@@ -16,7 +16,7 @@ test("the schemas are strict: no unknown member passes", () => {
 test("a failed result cannot carry figures [R-generator-dies-1]", () => {
   const failed = {
     schema: "ratelimit-bench/result",
-    schema_version: 2,
+    schema_version: 3,
     run: 1,
     started_at: "2026-01-01T00:00:00.000Z",
     finished_at: "2026-01-01T00:00:01.000Z",

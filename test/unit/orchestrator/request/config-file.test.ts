@@ -47,7 +47,7 @@ test("flags win over variables, those over the file, and that over its preset; a
   const text = "preset: quick\nruns: 4\npoints: 5\nwindow: 6\n";
   const env = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8" };
   const request = withFile(text, ["--window", "9"], env);
-  expect(request).toMatchObject({ runs: 4, warmupS: "auto", limits: { points: [7], windowsS: [9] } });
+  expect(request).toMatchObject({ runs: 4, warmupS: 1.5, limits: { points: [7], windowsS: [9] } });
   expect(request?.notices).toEqual([
     "RATE_LIMIT_POINTS=7 wins over campaign.yaml:3 points 5",
     "--window 9 wins over campaign.yaml:4 window 6",

@@ -86,7 +86,7 @@ describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:
     [["--clients", "all", "--warmup", "-1"], "--warmup", "from 0 to 3600 seconds, or auto"],
     [["--clients", "all", "--warmup", "atuo"], '--warmup "atuo"', "or auto"],
     [["--clients", "all", "--cooldown", "1,2,3"], "--cooldown 1,2,3", "one or two"],
-    [["--clients", "all", "--order", "random"], "interleaved, consecutive"],
+    [["--clients", "all", "--order", "random"], "turns, interleaved, consecutive"],
     [["--clients", "all", "--seed", "4294967296"], "--seed", "from 0 to 4294967295"],
     [["--clients", "all", "--points", "0"], "--points", "from 1 to"],
     [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
@@ -109,8 +109,8 @@ describe("the warm-up", () => {
 
   test.each([
     ["smoke", 1],
-    ["quick", "auto"],
-    ["standard", "auto"],
+    ["quick", 1.5],
+    ["standard", 1.5],
     ["publication", 10],
   ])("of preset %s is %s, unless a flag gives another", (preset, expected) => {
     expect(warmup("--preset", preset)).toBe(expected);
@@ -184,13 +184,14 @@ describe("environment and flags", () => {
 });
 
 describe("--quick", () => {
-  test("stands for short runs of the three clients, of ioredis on Valkey too, and of the controls", () => {
-    const { clients, duration, connections, runs } = parse(["--quick"]);
-    expect(clients).toEqual(["standalone", "ioredis@valkey", "controls"]);
-    expect({ duration, connections, runs }).toEqual({
-      duration: { mode: "fixed", seconds: 4 },
+  test("stands for rounds by turns of the three clients on one store and of no limiter", () => {
+    const { clients, duration, connections, runs, order } = parse(["--quick"]);
+    expect(clients).toEqual(["ioredis@valkey", "iovalkey@valkey", "valkey-glide@valkey", "none"]);
+    expect({ duration, connections, runs, order }).toEqual({
+      duration: { mode: "fixed", seconds: 3 },
       connections: [50],
-      runs: 3,
+      runs: 7,
+      order: "turns",
     });
   });
 });
