@@ -1,16 +1,14 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
-import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { ROOT } from "../../../helpers/programs.js";
 import { everything } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
@@ -103,18 +101,6 @@ test.each([
   expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
   expect(again.caps).toEqual(request.caps);
 });
-
-test.each(readdirSync(join(ROOT, "claims")))(
-  "claims/%s is a campaign of which nothing is skipped where everything is installed",
-  (name) => {
-    const programs = name === "rsedis.yaml" ? ["--program", `rsedis=${process.execPath}`] : [];
-    const request = parseCampaign(["--config", join(ROOT, "claims", name), ...programs], {});
-    if (!request) throw new Error("help was printed");
-    const { runs, skips } = planOf(request, everything);
-    expect(skips).toEqual([]);
-    expect(runs.length).toBeGreaterThan(0);
-  },
-);
 
 test("claims are no setting", () => {
   expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n")?.settings).not.toHaveProperty("claims");
