@@ -104,7 +104,7 @@ def verdict(status: str = "valid", *reasons: tuple[str, str]) -> Document:
 def _identity(configured: Document, run: int, campaign: str) -> Document:
     return {
         "schema": "ratelimit-bench/result",
-        "schema_version": 2,
+        "schema_version": 3,
         "campaign": campaign,
         "run": run,
         "configuration": configured,
@@ -356,7 +356,7 @@ def printed_result(configured: Document, run: int, per_second: float, **changes:
     total = round(per_second * 2)
     return {
         "schema": "ratelimit-bench/result",
-        "schema_version": 2,
+        "schema_version": 3,
         "campaign": CAMPAIGN,
         "run": run,
         "configuration": configured,

@@ -11,7 +11,7 @@ from builder import CAMPAIGN, Document, hash_of
 def manifest(configurations: Sequence[Document], runs: int = 3, **changes: Any) -> Document:
     return {
         "schema": "ratelimit-bench/manifest",
-        "schema_version": 2,
+        "schema_version": 3,
         "campaign": CAMPAIGN,
         "status": "finished",
         "started_at": "2026-01-02T03:04:05.000Z",
@@ -32,7 +32,7 @@ def manifest(configurations: Sequence[Document], runs: int = 3, **changes: Any) 
         "conditions": ["Two cores serve three roles: figures are lower than on a larger host."],
         "plan": {
             "schema": "ratelimit-bench/plan",
-            "schema_version": 2,
+            "schema_version": 3,
             "seed": 7,
             "order": "interleaved",
             "runs_per_configuration": runs,

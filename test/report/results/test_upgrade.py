@@ -1,0 +1,18 @@
+from builder import configuration, result
+from campaign_writer import manifest
+from conftest import Build
+from report.results.upgrade import SCHEMA_VERSION, upgraded
+
+
+def test_documents_of_the_previous_schema_are_read(build: Build) -> None:
+    moments = dict.fromkeys(("at_start", "at_window_open", "at_end"), "in time")
+    previous = {**result(configuration()), "schema_version": 2, "readings": moments}
+    campaign = {**manifest([configuration()]), "schema_version": 2}
+    campaign["plan"] = {**campaign["plan"], "schema_version": 2}
+    assert build(campaign, [previous]).code == 0
+
+
+def test_other_documents_stay_as_they_are() -> None:
+    for version in (1, SCHEMA_VERSION, SCHEMA_VERSION + 1):
+        document = {"schema_version": version, "readings": {}}
+        assert upgraded(document) == document
