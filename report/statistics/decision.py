@@ -8,6 +8,7 @@ from typing import Literal
 from report.statistics.power import (
     MIN_RUNS_FOR_A_CLAIM,
     PAIRED,
+    TOGETHER,
     UNPAIRED,
     Method,
     detectable_difference,
@@ -153,8 +154,8 @@ def compare_samples(
     15:657-680), corrected in the same way, reject at 5 %. Anything else is inconclusive. With fewer than five
     runs per side nothing is tested.
 
-    Samples of ten and more planned rounds are compared by pairs, if so many pairs can decide so many
-    comparisons; else as two independent sides.
+    Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten and more
+    planned rounds are, too, if so many pairs can decide so many comparisons; else as two independent sides.
 
     Args:
         samples: figures of runs; those that do not count are left out by the caller. A run with the worst
@@ -164,7 +165,7 @@ def compare_samples(
         As many comparisons, in their order.
     """
     planned = max(len(samples), level.planned)
-    methods = [PAIRED if each.is_paired(planned, each.share * level.test) else UNPAIRED for each in samples]
+    methods = [_method(each, planned, level) for each in samples]
     measured = [
         _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
     ]
@@ -202,6 +203,12 @@ def compare_runs(
 ) -> Comparison:
     """Compares two such sides that nothing else is compared with: a family of one."""
     return compare_family([(new, base)], floor, higher_is_better)[0]
+
+
+def _method(sample: Sample, planned: int, level: Level) -> Method:
+    if sample.together:
+        return TOGETHER
+    return PAIRED if sample.is_paired(planned, sample.share * level.test) else UNPAIRED
 
 
 def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int) -> list[float | None]:

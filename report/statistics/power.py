@@ -58,6 +58,8 @@ class Method:
     paired: bool
     fewest: int
     """Runs per side that it takes for a claim."""
+    least: int
+    """Runs per side that are advised at least."""
 
     def standard_error(self, deviation: float, n: int, m: int) -> float:
         """The standard error of the Hodges-Lehmann estimate.
@@ -87,8 +89,10 @@ class Method:
         return smallest_paired_p(n) if self.paired else smallest_p(n, m)
 
 
-UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM)
-PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM)
+UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM, least=MIN_RUNS_FOR_A_CLAIM)
+PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_ROUNDS_TO_PAIR)
+#: By turns fewer runs are no reason to compare sides instead of pairs.
+TOGETHER = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
 
 
 def detectable_difference(
@@ -125,7 +129,7 @@ def runs_needed(
     promise: they are uncertain themselves.
 
     Returns:
-        At least 5, at least 10 for pairs; None for more than 1000, as for a ratio that is the floor itself.
+        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself.
     """
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
@@ -145,7 +149,7 @@ def runs_needed(
 
     if not decided(MAX_RUNS):
         return None
-    low, high = MIN_ROUNDS_TO_PAIR if method.paired else MIN_RUNS_FOR_A_CLAIM, MAX_RUNS
+    low, high = method.least, MAX_RUNS
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle + 1, high)
