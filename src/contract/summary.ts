@@ -70,7 +70,6 @@ export const maxRateRowSchema = z.object({
   interval: z.object({ low: figure, high: figure }),
   sentence: z.string(),
 });
-export type MaxRateRow = z.infer<typeof maxRateRowSchema>;
 
 /** A threshold, and whether one configuration meets it. */
 export const thresholdRowSchema = z.object({

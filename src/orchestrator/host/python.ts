@@ -1,15 +1,6 @@
-import { mkdtemp, rename, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
 import { execa } from "execa";
 import type { z } from "zod";
-import {
-  BenchError,
-  EXIT,
-  type ExitCode,
-  environmentError,
-  lastLine,
-  messageOf,
-} from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, lastLine } from "../../contract/errors.js";
 import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/python-environment.js";
 import { parseJson } from "../files/json.js";
 
@@ -75,29 +66,6 @@ export async function pythonOutput(
   const { stderr, exitCode, signal: killedBy } = ended;
   throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
 }
-
-/**
- * Unpacks an archive `NAME.tar.xz`, which holds the folder NAME, beside itself. The folder is there whole, or not at all.
- * @throws environmentError that names the archive
- */
-export async function unpackBeside(archive: string): Promise<void> {
-  const target = archive.slice(0, -PACKED.length);
-  const scratch = await mkdtemp(join(dirname(archive), ".unpacking-"));
-  try {
-    // Python is needed anyway, and has what not every system has: xz.
-    const arguments_ = ["-I", "-m", "tarfile", "-e", archive, scratch];
-    const { failed, stderr, shortMessage } = await execa(PYTHON, arguments_, { reject: false });
-    if (failed) throw new Error(lastLine(stderr) ?? shortMessage);
-    await rename(join(scratch, basename(target)), target);
-  } catch (error) {
-    throw environmentError(`${archive} cannot be unpacked: ${messageOf(error)}`);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
-}
-
-/** What the name of a packed folder ends with. */
-export const PACKED = ".tar.xz";
 
 /**
  * Asks the report a question about numbers, see report/cli/statistics_service.py.
