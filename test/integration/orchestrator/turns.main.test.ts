@@ -1,0 +1,45 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { hasFigures } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+const ROUND = 3;
+const FLAGS = ["--order", "turns", "--runs", "2"];
+
+test("the targets of a round are measured by turns; an interrupted round is measured again as a whole", async () => {
+  const home = newFolder();
+  const campaign = Campaign.run(home, "ioredis@valkey,iovalkey,none", FLAGS);
+  await campaign.part("generator-1");
+  campaign.signal("SIGINT");
+  const stopped = await campaign.ended;
+  expect(stopped.code, stopped.stderr).toBe(130);
+  const aborted = [...campaign.results.keys()];
+  expect([...campaign.results.values()].map(({ status }) => status)).toEqual(Array(ROUND).fill("aborted"));
+  expect(await campaign.leftovers()).toEqual([]);
+
+  const resumed = Campaign.resume(home);
+  const { code, stderr } = await resumed.ended;
+  expect(code, stderr).toBe(0);
+  expect(await resumed.leftovers()).toEqual([]);
+  expect(resumed.results.size).toBe(2 * ROUND);
+  const setAside = readdirSync(join(resumed.folder, "aborted")).map((name) => name.replace(/^\d+-/, ""));
+  expect(setAside.sort()).toEqual(aborted);
+  expect(resumed.manifest.set_aside).toHaveLength(ROUND);
+  const { plan, turns } = resumed.manifest;
+  expect(plan.order).toBe("turns");
+  expect(new Set(plan.runs.map(({ round, block }) => `${round}.${block}`))).toEqual(new Set(["1.1", "2.1"]));
+  for (const result of resumed.results.values()) {
+    if (!hasFigures(result) || result.status !== "measured") throw new Error("a run has no figures");
+    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+    // The lengths of the first round hold for all, also after a resume.
+    expect(result.turns).toMatchObject({ group: ROUND, ...turns });
+    expect(result.resources["server-1"]?.cpu_us_per_request).toBeGreaterThan(0);
+  }
+  expect(readdirSync(join(resumed.folder, "report"))).toContain("index.html");
+});
