@@ -2,7 +2,6 @@ import type { Readable } from "node:stream";
 import { messageOf } from "../contract/errors.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
-import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
@@ -101,7 +100,6 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,
-  plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GroupOutput> {

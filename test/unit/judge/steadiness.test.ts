@@ -117,7 +117,9 @@ describe("a ramp in the window", () => {
     expect(seen((t) => (t < 1 ? 0.92 : 1))).toBeUndefined();
     expect(seen((t) => (t < 1 ? 0.88 : 1))).toEqual({ first_second: 8_800, second_half: 10_000 });
     const decay = [4119, 1870, 996, 1153, 1036];
-    expect(seen((t) => (decay[Math.floor(t)] ?? 0) / 10_000)).toMatchObject({ second_half: expect.any(Number) });
+    expect(seen((t) => (decay[Math.floor(t)] ?? 0) / 10_000)).toMatchObject({
+      second_half: expect.any(Number),
+    });
   });
 
   test("is not the short slice at the end", () => {
