@@ -124,21 +124,24 @@ export type Plan = z.infer<typeof planSchema>;
 
 export type PlannedRun = Plan["runs"][number];
 
-/** The runs in parts that are made one after the other: by turns those of a group together, else each alone. */
-export function unitsOf<Run extends Pick<PlannedRun, "round" | "block" | "diagnose">>(
+/**
+ * The runs in parts that are made one after the other: by turns those of a group together, else each alone. Runs that are
+ * planned meanwhile follow.
+ */
+export function* unitsOf<Run extends Pick<PlannedRun, "round" | "block" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],
-): [Run, ...Run[]][] {
-  const units: [Run, ...Run[]][] = [];
-  for (const run of runs) {
-    const last = units.at(-1);
-    const [first] = last ?? [];
-    const isTogether =
-      order === "turns" && !run.diagnose && first?.round === run.round && first?.block === run.block;
-    if (last && isTogether) last.push(run);
-    else units.push([run]);
+): Generator<[Run, ...Run[]]> {
+  for (let at = 0; at < runs.length; ) {
+    const [first, ...later] = runs.slice(at);
+    if (!first) return;
+    const isOther = ({ round, block, diagnose }: Run): boolean =>
+      order !== "turns" || diagnose === true || round !== first.round || block !== first.block;
+    const end = first.diagnose ? 0 : later.findIndex(isOther);
+    const unit: [Run, ...Run[]] = [first, ...(end < 0 ? later : later.slice(0, end))];
+    yield unit;
+    at += unit.length;
   }
-  return units;
 }
 
 /** The round of a run; 0 for the burn-in. */

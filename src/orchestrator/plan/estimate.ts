@@ -152,7 +152,7 @@ export const cooldownS = (plan: Plan, before: Configuration, next: Configuration
 export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   if (plan.order === "turns") {
-    const units = unitsOf(plan, plan.runs).map((unit) =>
+    const units = [...unitsOf(plan, plan.runs)].map((unit) =>
       roundS(
         plan,
         unit.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []),
