@@ -1,13 +1,12 @@
 import { AUTO_WARMUP } from "../../contract/configuration.js";
-import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
-import { type GroupOutput, groupOutputSchema } from "../../contract/result.js";
+import { groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
 import type { TurnsSpec } from "../../contract/turns.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { Generators } from "./generators.js";
+import { Generators, outputOfGenerator } from "./generators.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
 import {
@@ -31,6 +30,7 @@ export type RoundEnd = { raw: RawRun } | { error: unknown };
 /**
  * Makes the runs of a round: all their stores, services and servers are up at once, and one generator gives them the load by
  * turns. A run that fails alone leaves the others.
+ * @param log gets what the generator prints
  * @returns how each ended, in their order
  */
 export async function executeRound(
@@ -38,8 +38,9 @@ export async function executeRound(
   turns: TurnsSpec,
   runtime: Runtime,
   lease: Lease,
+  log: (line: string) => void,
 ): Promise<RoundEnd[]> {
-  const round = new Round(members, turns, (part) => lease.start(runtime, part));
+  const round = new Round(members, turns, (part) => lease.start(runtime, part), log);
   try {
     return await Promise.all(
       members.map(async ({ request, listener }, index): Promise<RoundEnd> => {
@@ -74,6 +75,7 @@ class Round {
   readonly #members: readonly RoundMember[];
   readonly #turns: TurnsSpec;
   readonly #start: (part: Part) => Promise<RunningPart>;
+  readonly #log: (line: string) => void;
   readonly #joined = new Map<number, Joined>();
   readonly #dropped = new Set<number>();
   #hasBegun = false;
@@ -82,10 +84,12 @@ class Round {
     members: readonly RoundMember[],
     turns: TurnsSpec,
     start: (part: Part) => Promise<RunningPart>,
+    log: (line: string) => void,
   ) {
     this.#members = members;
     this.#turns = turns;
     this.#start = start;
+    this.#log = log;
   }
 
   join(index: number, ready: ReadyRun): Promise<RunLoad> {
@@ -139,9 +143,7 @@ class Round {
     });
     this.parts.push(part);
     const generator: RunningRole = { id: GENERATOR, kind: role.kind, part };
-    part.onLine((line) => {
-      for (const { listener } of runs) if (!line.startsWith("{")) listener.log(GENERATOR, line);
-    });
+    part.onLine(this.#log);
     const { warmupS } = first.settings;
     const warmup_s = runs.length * (warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS);
     const generators = new Generators([generator], warmup_s);
@@ -174,7 +176,7 @@ class Round {
       second: ({ run = 0, ...second }) => runs[run]?.listener.second(second),
     });
     part.exited.then(() => watch.stop());
-    const outputs = groupOutputOf(part);
+    const outputs = outputOfGenerator(generator, groupOutputSchema);
     outputs.catch(() => {});
     for (const [position, run] of runs.entries()) {
       run.resolve({
@@ -185,7 +187,9 @@ class Round {
           const failed = failedReadings.get(run.index);
           if (failed) throw failed;
           if (!output) throw new PartFailed(GENERATOR, "printed no result of this run");
-          if ("failed" in output) throw new PartFailed("server-1", output.failed);
+          const [server, ...others] = run.servers;
+          if ("failed" in output)
+            throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
           return output;
         },
         done: () => readings.done(),
@@ -218,17 +222,4 @@ function watchOf(index: number, watch: CounterWatch): RunWatch {
     hostLoad: () => watch.hostLoad(watch.elapsedS, {}),
     machineLoads: async () => ({}),
   };
-}
-
-async function groupOutputOf(part: RunningPart): Promise<GroupOutput> {
-  const exit = await part.exited;
-  const last = part.lastLines().findLast((line) => !line.startsWith("{"));
-  if (exit.code === EXIT.environment) throw environmentError(`${GENERATOR}: ${last ?? "it printed nothing"}`);
-  if (exit.code !== 0)
-    throw new PartFailed(GENERATOR, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
-  try {
-    return groupOutputSchema.parse(JSON.parse(await part.output()));
-  } catch (error) {
-    throw new PartFailed(GENERATOR, `printed no valid results: ${messageOf(error).slice(0, 300)}`);
-  }
 }

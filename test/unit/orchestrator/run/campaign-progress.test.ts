@@ -15,7 +15,7 @@ test("a run tells its round, and of how many that count it is one: a reference h
     plan,
     {},
   );
-  for (const run of plan.runs) progress.started(run);
+  for (const run of plan.runs) progress.started([run]);
   const [reference = ""] = plan.references ?? [];
   const started = events.filter((event) => event.event === "run_started");
   const ofReference = started.filter((event) => event.configuration_hash === reference);
