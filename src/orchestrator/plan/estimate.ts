@@ -113,8 +113,8 @@ export function runS(
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
 }
 
-/** Seconds of a warm-up of `auto` by turns, of each target. */
-const AUTO_WARMUP_BY_TURNS_S = 1.5;
+/** Seconds that a warm-up of `auto` takes by turns as a rule, of each target. */
+const EXPECTED_AUTO_WARMUP_BY_TURNS_S = 2;
 /** What lead-ins and requests that are followed add to the slices. */
 const BEYOND_SLICES = 1.12;
 /** The second in which nobody has a turn. */
@@ -132,7 +132,7 @@ export function roundS(
 
 /** The seconds of a run's own turns, those of its warm-up included. */
 function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
-  const warmup_s = warmup === "auto" ? AUTO_WARMUP_BY_TURNS_S : warmup;
+  const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
   return BEYOND_SLICES * (warmup_s + measuredS(configuration));
 }
 
