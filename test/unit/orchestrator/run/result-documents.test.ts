@@ -85,7 +85,8 @@ describe("the document of a measured run", () => {
       const role = { ...seen, kind: "store" as const, cpu_us_per_request: 25 };
       const node = { ...role, cpu_us: 1000 * (100 - percent), idle_us: 1000 * percent };
       const resources = { "store-1": node, "store-2": node };
-      const record = measuredDocument(identity, { result: generatorsOwn(), store, resources, notes: [] });
+      const result = { ...generatorsOwn(), resources: {} };
+      const record = measuredDocument(identity, { result, store, resources, notes: [] });
       const costs = Object.values(record.resources).flatMap(({ kind, cpu_us_per_request: cost }) =>
         kind === "store" ? [cost] : [],
       );
