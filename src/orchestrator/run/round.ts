@@ -1,4 +1,6 @@
 import { AUTO_WARMUP } from "../../contract/configuration.js";
+import { within } from "../../contract/deadline.js";
+import { messageOf } from "../../contract/errors.js";
 import { groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
 import type { TurnsSpec } from "../../contract/turns.js";
@@ -17,6 +19,10 @@ import {
   type RunLoad,
   type RunWatch,
 } from "./run.js";
+
+/** One store that hangs must not use up the time of the others' reading. */
+const READ_WITHIN_MS = 8_000;
+const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
 /** A run of a round. */
 export interface RoundMember {
@@ -153,7 +159,7 @@ class Round {
       ),
       generator,
     ]);
-    const failedReadings = new Map<number, unknown>();
+    const failedReadings = new Map<number, PartFailed>();
     const readings = new DrainedReadings(
       [part],
       {
@@ -161,7 +167,9 @@ class Round {
         readBefore: async () => {
           await Promise.all(
             runs.map(({ index, store }) =>
-              store.readBefore().catch((error) => void failedReadings.set(index, error)),
+              within(store.readBefore(), READ_WITHIN_MS, unread).catch(
+                (error) => void failedReadings.set(index, new PartFailed("store", messageOf(error))),
+              ),
             ),
           );
         },
