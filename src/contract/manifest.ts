@@ -202,7 +202,7 @@ export const manifestSchema = z.strictObject({
   /** Length of the turns, which the first round has found; absent in other orders. */
   turns: turnLengthsSchema.optional(),
   /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
-  set_aside: z.array(z.string()).optional(),
+  set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
   /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
   /** Only of a search for the highest rate. */

@@ -209,7 +209,7 @@ export class RunLoop {
     }));
     const [first] = planned;
     const turns = {
-      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.block ?? 0) : 0)) % 4_294_967_296,
+      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.group ?? 0) : 0)) % 4_294_967_296,
       ...(manifest.turns ? { lengths: manifest.turns } : {}),
     };
     let ends: RoundEnd[];

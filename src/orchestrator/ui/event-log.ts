@@ -9,7 +9,7 @@ import {
   type RunStatus,
 } from "../../contract/events.js";
 import { sum } from "../../contract/numbers.js";
-import { adaptiveLines, campaignText, finishedText, isBurnIn, lookText, runText } from "./event-text.js";
+import { adaptiveLines, campaignText, finishedText, lookText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -141,12 +141,11 @@ export class EventLog {
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;
-      if (!isBurnIn(event)) this.#measured++;
+      this.#measured++;
     } else if (event.event === "run_finished") {
       runs[event.status]++;
       runs.not_begun--;
-      const isMeasured = event.status !== "failed" && event.status !== "aborted";
-      if (isMeasured && !isBurnIn(event)) this.#measured++;
+      if (event.status !== "failed" && event.status !== "aborted") this.#measured++;
     }
   }
 

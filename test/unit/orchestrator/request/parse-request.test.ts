@@ -28,7 +28,7 @@ test("the defaults are those of the original", () => {
     clientCooldownS: 10,
     traffic: ["realistic"],
     runtime: "auto",
-    order: "interleaved",
+    order: "turns",
     output: "results",
     allowParallel: false,
     notices: [],
