@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from report.analysis.deciders import NamedFacts
-from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, percentile, throughput
+from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.groups import Group
 from report.analysis.resolution import Resolution
 from report.analysis.steadiness import attributable
@@ -190,7 +190,7 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
     `by_throughput`."""
 
     def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
-        found = _P99.compared(summary.figures) if summary.figures else None
+        found = p99.at_most(summary.figures) if summary.figures else None
         return (
             summary.median is None,
             summary.figures is None,
@@ -200,9 +200,6 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
         )
 
     return sorted(summaries, key=order)
-
-
-_P99 = percentile("p99")
 
 
 def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:

@@ -88,11 +88,13 @@ class Summary:
             Nothing where the target served its load in some run, and none of these has the figure.
         """
         runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
-        return tuple(value for _, value in _compared(runs, figure))
+        return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
         """The same by round and group; in consecutive order a run is a round."""
-        return {run.place or (run.run, 1): value for run, value in _compared(self.runs, figure)}
+        return {
+            run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
+        }
 
     @property
     def last_round(self) -> int:
@@ -114,13 +116,13 @@ class Summary:
         """Lowest and highest of a figure over the runs that served their load; None below two of them, and
         where one of them knows no more than its bounds."""
         values = self.values(figure)
-        whole = len(values) == len(self.values(figure.compared))
+        whole = len(values) == len(self.values(figure.at_most))
         return (min(values), max(values)) if whole and len(values) > 1 else None
 
     def is_untypical(self, figure: Figure) -> bool:
         """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
         above the third quartile. False below five runs."""
-        values = self.sample(figure)
+        values = tuple(value for _, value in _compared(self.runs, figure, figure.at_most))
         value = figure(self.figures) if self.figures else None
         if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             return False
@@ -206,10 +208,12 @@ class Summary:
         return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
 
 
-def _compared(runs: Sequence[Run], figure: Figure) -> list[tuple[Run, float]]:
+def _compared(
+    runs: Sequence[Run], figure: Figure, read: Callable[[Measured], float | None]
+) -> list[tuple[Run, float]]:
     """See `Summary.sample`."""
     found = [
-        (run, figure.worst if run.spoiled else figure.compared(run.measured))
+        (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
         if run.measured and (run.eligible or run.spoiled)
     ]

@@ -159,7 +159,11 @@ def few_samples_text(ranking: Ranking) -> str:
     """Which rows of an open loop have no p99 that could be compared."""
     compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
     without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
-    return f"p99 of {joined(without)} cannot be compared: too few samples are behind it" if without else ""
+    return (
+        f"p99 of {joined(without)} cannot be compared: it is unsupported, by too few samples or late sends"
+        if without
+        else ""
+    )
 
 
 def cpu_differences(ranking: Ranking) -> list[str]:

@@ -242,7 +242,7 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
         worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
     )
     if not sample.new or not sample.base:
-        return replace(found, reason="a side has no run that counts")
+        return replace(found, reason="a side has no run that counts with a figure that may be compared")
     if not new:
         return replace(found, reason="no run has a partner that counts in its round")
     if found.per_side < MIN_RUNS_FOR_A_RATIO:

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { costOfOrder, decidable } from "../../../../src/orchestrator/plan/decidable.js";
+import { estimateCampaignS, overheadsOf } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/answers.js";
+import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
 /** Eight targets of one ranking. */
 const EIGHT = [
@@ -52,4 +54,26 @@ test("a family that is too large for the runs is a warning with the runs that it
 
 test("targets that are alone are compared with nothing", () => {
   expect(found("iovalkey,ioredis,none", "--runs", "5")).toEqual({ lines: [], warnings: [] });
+});
+
+test.each([
+  ["quick", 6],
+  ["standard", 15],
+  ["publication", 60],
+])(
+  "preset %s goes by turns, can decide all of its comparisons, and takes at most %d minutes",
+  async (preset, most) => {
+    const plan = makePlan(requestOf("--preset", preset), onlyValkey);
+    expect(plan.order).toBe("turns");
+    expect(decidable(plan)).toMatchObject({ lines: { length: expect.any(Number) }, warnings: [] });
+    expect(decidable(plan).lines).not.toEqual([]);
+    for (const runtime of ["local", "docker"])
+      expect(estimateCampaignS(plan, await overheadsOf(runtime, "turns")) / 60).toBeLessThanOrEqual(most);
+  },
+);
+
+test("what the menu suggests can decide all of its comparisons", () => {
+  const plan = makePlan(requestOf(...argvOf(DEFAULT_ANSWERS)), everything);
+  expect(decidable(plan).lines).not.toEqual([]);
+  expect(decidable(plan).warnings).toEqual([]);
 });
