@@ -736,8 +736,8 @@ def _printed(result: Document) -> Printed:
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs without the burn-in, of an adaptive campaign those that it asked for: a reference is
-    left out of blocks in which nothing was left to be compared with it."""
+    """The planned runs, of an adaptive campaign those that it asked for: a reference is left out of groups in
+    which nothing was left to be compared with it."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
 
     def number(entry: Mapping[str, Any]) -> int:
@@ -746,10 +746,10 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     asked = [
         entry
         for entry in manifest["plan"]["runs"]
-        if entry["run"] > 0 and number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
+        if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
     compared = {
-        (number(entry), entry.get("block"))
+        (number(entry), entry.get("group"))
         for entry in asked
         if entry["configuration_hash"] not in references
     }
@@ -757,8 +757,8 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
         entry
         for entry in asked
         if entry["configuration_hash"] not in references
-        or "block" not in entry
-        or (number(entry), entry["block"]) in compared
+        or "group" not in entry
+        or (number(entry), entry["group"]) in compared
     ]
 
 
@@ -778,8 +778,8 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
             continue
         key, run = entry["configuration_hash"], entry["run"]
         runs.setdefault(key, []).append(run)
-        if "block" in entry:
-            places.setdefault(key, {})[run] = (int(entry.get("round", run)), entry["block"])
+        if "round" in entry:
+            places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))
     return tuple(
         Planned(
             identity=identity_of(entry["configuration"], entry["hash"]),

@@ -21,7 +21,7 @@ const seconds = z.number().min(0);
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
-/** Round of an interleaved campaign; 0 for the burn-in round, whose runs never count. */
+/** Absent in consecutive order. */
 const round = count.optional();
 /** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
@@ -114,7 +114,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     ...place,
     /** Result file, relative to the campaign's folder. */
     file: z.string(),
-    /** Which repetition of the configuration, of how many; 0 in the burn-in round. */
+    /** Which repetition of the configuration, of how many. */
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),

@@ -211,10 +211,10 @@ export class RunLoop {
     }));
     const [first] = planned;
     const turns = {
-      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.block ?? 0) : 0)) % 4_294_967_296,
+      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.group ?? 0) : 0)) % 4_294_967_296,
       ...(manifest.turns ? { lengths: manifest.turns } : {}),
     };
-    const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.block ?? 1}`);
+    const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.group ?? 1}`);
     const log = (line: string): void => {
       append(GENERATOR, line);
       progress.programLine(GENERATOR, line);

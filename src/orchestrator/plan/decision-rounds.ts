@@ -22,19 +22,19 @@ export function decisionRounds(maxRuns: number): number[] {
 }
 
 /**
- * The runs of a plan that are left where its configurations take part in so many rounds. A reference is measured in a
- * block only where another configuration of that block is: it would be compared with nothing.
+ * The runs of a plan that are left where its configurations take part in so many rounds. By turns a
+ * reference is measured in a group only where another configuration of it is: it would be compared with nothing.
  * @param lastRound of a configuration, by its hash
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
   const references = new Set(plan.references);
   const runs = plan.runs.filter((run) => run.diagnose || roundOf(run) <= lastRound(run.configuration_hash));
-  const blockOf = ({ round, block }: Plan["runs"][number]) => `${round} ${block}`;
+  const groupOf = ({ round, group }: Plan["runs"][number]) => `${round} ${group}`;
   const compared = new Set(
-    runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [blockOf(run)])),
+    runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [groupOf(run)])),
   );
   return runs.filter(
-    (run) => run.block === undefined || !references.has(run.configuration_hash) || compared.has(blockOf(run)),
+    (run) => run.group === undefined || !references.has(run.configuration_hash) || compared.has(groupOf(run)),
   );
 }
 

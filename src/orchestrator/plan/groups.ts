@@ -31,7 +31,8 @@ export function reasonAgainstTurns(
     const reason = againstTurns(each);
     if (reason) return reason;
   }
-  return undefined;
+  const loads = new Set(configurations.map(loadKey));
+  return loads.size === configurations.length ? "no two targets have the same load" : undefined;
 }
 
 function againstTurns(configuration: Configuration): string | undefined {
@@ -48,7 +49,7 @@ function againstTurns(configuration: Configuration): string | undefined {
 }
 
 /** What the targets of a group share: all but the target. */
-function loadKey({ configuration }: Planned): string {
+function loadKey(configuration: Configuration): string {
   const { target: _target, caps: _caps, service_env: _env, ...load } = configuration;
   return canonicalJson(load);
 }
@@ -68,7 +69,7 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
   for (const ranking of rankings) {
     const [first] = ranking.members;
     if (!first) continue;
-    const key = loadKey(first);
+    const key = loadKey(first.configuration);
     byLoad.set(key, [...(byLoad.get(key) ?? []), ranking]);
   }
   return shuffle([...byLoad.values()].flatMap((equal) => packed(equal, shuffle, cpus)));

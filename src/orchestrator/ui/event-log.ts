@@ -9,15 +9,7 @@ import {
 } from "../../contract/events.js";
 import { sum } from "../../contract/numbers.js";
 import { CampaignState } from "./campaign-state.js";
-import {
-  adaptiveLines,
-  campaignText,
-  endText,
-  isBurnIn,
-  lookText,
-  roundText,
-  runText,
-} from "./event-text.js";
+import { adaptiveLines, campaignText, endText, lookText, roundText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -148,12 +140,11 @@ export class EventLog {
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;
-      if (!isBurnIn(event)) this.#measured++;
+      this.#measured++;
     } else if (event.event === "run_finished") {
       runs[event.status]++;
       runs.not_begun--;
-      const isMeasured = event.status !== "failed" && event.status !== "aborted";
-      if (isMeasured && !isBurnIn(event)) this.#measured++;
+      if (event.status !== "failed" && event.status !== "aborted") this.#measured++;
     }
   }
 

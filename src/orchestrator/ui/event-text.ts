@@ -76,21 +76,17 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
-/** Whether an event is about a run of the burn-in round, which never counts. */
-export const isBurnIn = ({ round }: { round?: number | undefined }): boolean => round === 0;
-
-/** `run 2`, `burn-in`, or `diagnosing run`. */
-export function runNumberText(event: Pick<EventOf<"run_finished">, "run" | "round" | "diagnose">): string {
-  if (event.diagnose) return "diagnosing run";
-  return isBurnIn(event) ? "burn-in" : `run ${event.run}`;
-}
+/** `run 2`, or `diagnosing run`. */
+export const runNumberText = ({
+  run,
+  diagnose,
+}: Pick<EventOf<"run_finished">, "run" | "diagnose">): string => (diagnose ? "diagnosing run" : `run ${run}`);
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
 export function runText(event: EventOf<"run_started">): string {
   const { configuration, run, runs_per_configuration, at_most, search } = event;
   if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
-  if (event.diagnose || isBurnIn(event))
-    return `${configurationText(configuration)}, ${runNumberText(event)}`;
+  if (event.diagnose) return `${configurationText(configuration)}, ${runNumberText(event)}`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }

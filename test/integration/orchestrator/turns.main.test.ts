@@ -34,7 +34,7 @@ test("the targets of a round are measured by turns; an interrupted round is meas
   expect(resumed.manifest.set_aside).toHaveLength(ROUND);
   const { plan, turns } = resumed.manifest;
   expect(plan.order).toBe("turns");
-  expect(new Set(plan.runs.map(({ round, block }) => `${round}.${block}`))).toEqual(new Set(["1.1", "2.1"]));
+  expect(new Set(plan.runs.map(({ round, group }) => `${round}.${group}`))).toEqual(new Set(["1.1", "2.1"]));
   for (const result of resumed.results.values()) {
     if (!hasFigures(result) || result.status !== "measured") throw new Error("a run has no figures");
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);

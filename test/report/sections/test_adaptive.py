@@ -113,14 +113,14 @@ def test_a_fixed_number_of_runs_has_nothing_of_it(tmp_path: Path) -> None:
     assert adaptive_of(analyse(load_campaign(folder))) is None
 
 
-def in_blocks(folder: Path, fast: int, rounds: int = 5) -> Path:
+def in_groups(folder: Path, fast: int, rounds: int = 5) -> Path:
     """A reference, its copy and another one, next to each other."""
     sides = [(SLOW, 2000), (configuration("iovalkey+copy"), 2000), (FAST, fast)]
     manifested = manifest([each for each, _ in sides], runs=20)
     plan = manifested["plan"]
     plan |= {"adaptive": {"looks": LOOKS}, "references": [hash_of(SLOW)]}
     for run in plan["runs"]:
-        run |= {"round": run["run"], "block": 1}
+        run |= {"round": run["run"], "group": 1}
     asked = {hash_of(each): rounds for each, _ in sides}
     manifested["adaptive"] = {"rounds": asked, "looked": 0, "spent_s": 1}
     results = [
@@ -135,7 +135,7 @@ def in_blocks(folder: Path, fast: int, rounds: int = 5) -> Path:
 def test_a_copy_and_its_reference_are_measured_as_long_as_any_other(
     tmp_path: Path, fast: int, goes_on: bool
 ) -> None:
-    found = ask(in_blocks(tmp_path / "c", fast), "--round", "5")
+    found = ask(in_groups(tmp_path / "c", fast), "--round", "5")
     assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
         "iovalkey": goes_on,
         "valkey-glide": goes_on,
@@ -144,9 +144,9 @@ def test_a_copy_and_its_reference_are_measured_as_long_as_any_other(
     assert len(found["concluded"]) + len(found["not_concluded"]) == 1
 
 
-def test_blocks_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path: Path) -> None:
+def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path: Path) -> None:
     """The other one stopped after five rounds: the reference was asked for ten, and had nothing to do."""
-    folder = in_blocks(tmp_path / "c", 3000)
+    folder = in_groups(tmp_path / "c", 3000)
     manifested = json.loads((folder / "manifest.json").read_text())
     copy = hash_of(configuration("iovalkey+copy"))
     manifested["adaptive"]["rounds"] |= {hash_of(SLOW): 10, copy: 5}
