@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "test" / "report")]
 
-from conclusions_study import MORE, OTHERS, Counted, auto, gate, rankings  # noqa: E402
+from conclusions_study import MORE, OTHERS, Counted, auto, between, gate, rankings  # noqa: E402
 from simulated_campaigns import HOSTS  # noqa: E402
 
 #: A client that is 5 % faster, one that is as fast as the reference, one that is 5 % slower.
@@ -62,6 +62,10 @@ def main(words: list[str]) -> int:
         told(f"{host}, 10 rounds, 5 % planted", found, WRONG, asked)
         told(f"{host}, auto, equal", auto(host, campaigns), WRONG, COVERED)
         told(f"{host}, auto, 5 % planted", auto(host, campaigns, truth=PLANTED), WRONG, COVERED)
+        for rounds in (6, 12):
+            told(
+                f"{host}, two campaigns of {rounds} rounds", between(host, campaigns, rounds), WRONG, COVERED
+            )
         # Twenty loads each.
         told(f"{host}, compare, 20 loads, equal", gate(host, max(20, campaigns // 2)), WRONG, ())
     for each in _failed:

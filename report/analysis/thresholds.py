@@ -102,13 +102,16 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
 
 
 def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgement, ...]:
-    """Every threshold of the campaign on every configuration of a client; controls are never judged.
+    """Every threshold of the campaign on every configuration of a client; controls, and a reference that
+    nobody asked for, are never judged.
 
     Returns:
         In the order of `summaries`, then of the thresholds; empty where none was asked for.
     """
-    asked = (campaign.manifest or {}).get("thresholds", [])
-    clients = [summary for summary in summaries if not summary.identity.control]
+    manifest = campaign.manifest or {}
+    asked = manifest.get("thresholds", [])
+    added = bool(asked) and manifest["plan"].get("reference_added", False)
+    clients = [row for row in summaries if not (row.identity.control or (added and row.reference))]
     return tuple(_judged(threshold, summary) for summary in clients for threshold in asked)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from report.analysis.figures import FIGURES, server_cpu
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
+from report.compare.common_reference import Thing, ratios_to, references_of
 from report.results.model import Campaign, Excluded, Identity, Run
 from report.sections.environment import machine_facts
 from report.statistics.runs import Spread
@@ -43,6 +44,8 @@ class CampaignRow:
     calls_per_request: float | None
     descriptors_per_call: float | None
     values: Mapping[str, tuple[float, ...]]
+    ratios: Mapping[Thing, Mapping[str, tuple[float, ...]]]
+    """By reference, and by the name of the figure: this row's ÷ the reference's, by round."""
     valid_runs: int
     served_runs: int
     spoiled_runs: int
@@ -101,7 +104,7 @@ def _runtimes(summaries: Iterable[Summary]) -> Facts:
     return (("Runtime", ", ".join(found)),) if found else ()
 
 
-def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
+def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any] | None) -> CampaignRow:
     figures = summary.figures
     versions = _versions([summary])
     stores = manifest["stores"] if manifest else {}
@@ -119,6 +122,10 @@ def _row(summary: Summary, manifest: Mapping[str, Any] | None) -> CampaignRow:
         calls_per_request=figures.calls_per_request if figures else None,
         descriptors_per_call=figures.descriptors_per_call if figures else None,
         values={name: summary.sample(figure) for name, figure in FIGURES.items()},
+        ratios={
+            thing: {name: ratios_to(reference, summary, figure) for name, figure in FIGURES.items()}
+            for thing, reference in references_of(summary, every).items()
+        },
         valid_runs=summary.valid_runs,
         served_runs=summary.served_runs,
         spoiled_runs=summary.spoiled_runs,
@@ -149,7 +156,8 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
         environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
         rows=tuple(
-            _row(summary, manifest) for summary in sorted(known, key=lambda row: row_order(row.identity))
+            _row(summary, summaries, manifest)
+            for summary in sorted(known, key=lambda row: row_order(row.identity))
         ),
         runs=len(runs),
         valid_runs=sum(summary.valid_runs for summary in summaries)

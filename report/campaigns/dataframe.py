@@ -45,14 +45,16 @@ def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[tuple[Facts, Fact
     return _numbers([(campaign.environment, campaign.software) for campaign in campaigns])
 
 
-def _runs_of(name: str) -> str:
-    """The column with the values of all runs: for ratios, and dropped once they are made."""
-    return f"runs of {name}"
+#: The column with the row itself: for ratios, and dropped once they are made.
+_ROW = "row"
 
 
-def _ratio(new: Sequence[float], base: Sequence[float]) -> float | None:
-    """The one estimate of a ratio (rule M28); None below two runs per side."""
-    return compare_runs(new, base).ratio
+def _ratio(name: str, new: CampaignRow, base: CampaignRow) -> float | None:
+    """The one estimate of a ratio (rule M28), through their common reference where they have one (rule M22);
+    None below two runs, or rounds, per side."""
+    thing = next((each for each in base.ratios if each in new.ratios), None)
+    sides = [row.values if thing is None else row.ratios[thing] for row in (new, base)]
+    return compare_runs(sides[0][name], sides[1][name]).ratio
 
 
 def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
@@ -63,8 +65,7 @@ def _highest_to_lowest(rows: pd.DataFrame) -> float | None:
     measured = rows.loc[ranked.sort_values(kind="stable").index]
     if len(measured) < 2:
         return None
-    runs = measured[_runs_of("requests_per_second")]
-    return _ratio(runs.iloc[-1], runs.iloc[0])
+    return _ratio("requests_per_second", measured[_ROW].iloc[-1], measured[_ROW].iloc[0])
 
 
 def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group: int) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def _record(campaign: CampaignRecord, row: CampaignRow, environment: int, group:
         "descriptors_per_call": row.descriptors_per_call,
         "served_runs": row.served_runs,
         "spoiled_runs": row.spoiled_runs,
-        **{_runs_of(name): values for name, values in row.values.items()},
+        _ROW: row,
     }
 
 
@@ -144,14 +145,19 @@ def dataframe_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> p
     dataframe["versions_changed"] = before.notna() & (before != seen)
     if baseline is not None:
         alike = [tuple(key) for key in dataframe[COMPARABLE].itertuples(index=False, name=None)]
+        rows = list(dataframe[_ROW])
+        base = {
+            key: row
+            for key, campaign, row in zip(alike, dataframe["campaign"], rows, strict=True)
+            if campaign == baseline
+        }
         for name in FIGURES:
-            runs = list(dataframe[_runs_of(name)])
-            rows = zip(alike, dataframe["campaign"], runs, strict=True)
-            base = {key: values for key, campaign, values in rows if campaign == baseline}
-            ratios = [_ratio(new, base.get(key, ())) for key, new in zip(alike, runs, strict=True)]
+            ratios = [
+                _ratio(name, new, base[key]) if key in base else None
+                for key, new in zip(alike, rows, strict=True)
+            ]
             dataframe[f"{name}_to_baseline"] = pd.Series(ratios, dtype=float, index=dataframe.index)
-    dropped = [_runs_of(name) for name in FIGURES]
-    names = [name for name in dataframe.columns if name not in (*dropped, *_LAST)]
+    names = [name for name in dataframe.columns if name not in (_ROW, *_LAST)]
     return dataframe[[*names, *_LAST]]
 
 

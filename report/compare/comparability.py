@@ -48,7 +48,10 @@ _ROUND_TRIP_FACTOR = 1.5
 _SHORTEST_US = 50
 
 #: Words that `--allow` takes.
-KINDS = ("machine", "schema", "store", "script", "topology", "runtime")
+KINDS = ("machine", "schema", "store", "script", "topology", "runtime", "order")
+
+#: Turns of another length differ by it at least: they follow from the latency of the slowest target.
+_SLICE_FACTOR = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,27 @@ def campaign_differences(base: Selection, new: Selection) -> list[Difference]:
     one, other = _schema(base), _schema(new)
     if one != other:
         found.append(Difference(("schema",), f"schema version differs: {one}, then {other}"))
+    orders = [side.campaign.manifest["plan"]["order"] for side in (base, new) if side.campaign.manifest]
+    if len(set(orders)) > 1:
+        found.append(Difference(("order",), f"order differs: {orders[0]}, then {orders[1]}"))
     return found
+
+
+def turns_differences(pairs: Sequence[tuple[Summary, Summary]]) -> list[Difference]:
+    """Of two campaigns by turns: how many targets were up at once, and how long a slice was (rule M22)."""
+    found = []
+    for base, new in pairs:
+        one, other = ([run.turns for run in row.runs if run.turns] for row in (base, new))
+        if not one or not other:
+            continue
+        # With `--runs auto` decided targets leave their groups: the largest is the planned one.
+        groups = [max(turns.group for turns in side) for side in (one, other)]
+        slices = [max(turns.slice_ms for turns in side) for side in (one, other)]
+        if groups[0] != groups[1]:
+            found.append(f"targets of a group differ: {groups[0]}, then {groups[1]}")
+        if max(slices) > _SLICE_FACTOR * min(slices):
+            found.append(f"length of a slice differs: {slices[0]} ms, then {slices[1]} ms")
+    return [Difference(("order",), text) for text in dict.fromkeys(found)]
 
 
 def _schema(side: Selection) -> str:

@@ -10,7 +10,8 @@ from report.analysis.load_text import load_text
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.format import plural
+from report.base.format import joined, plural
+from report.compare.common_reference import common_reference, sample_through
 from report.compare.comparability import (
     Difference,
     campaign_differences,
@@ -21,14 +22,14 @@ from report.compare.comparability import (
     row_differences,
     script_note,
     together_text,
+    turns_differences,
     version_notes,
 )
 from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
-from report.compare.noise_floor import Floor, floor_of, host_noise
 from report.compare.selection import Selection
 from report.compare.stopping import Stopped, level_shift, rankings_of, shifted, stopped
 from report.statistics.decision import Comparison, compare_samples
-from report.statistics.samples import Sample, sample_of, upto
+from report.statistics.samples import Sample, upto
 from report.statistics.sequential import corrected_for_looks
 
 
@@ -47,6 +48,8 @@ class Compared:
     """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
     concludes: bool = True
     """Whether it can count for the verdict: false for a figure that follows from another one."""
+    reference: str | None = None
+    """The common reference of two campaigns, to which the figures of both are related."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +59,8 @@ class Outcome:
     base: Selection
     new: Selection
     metric: Metric
-    floor: Floor
-    drift_excluded: bool
+    floor: float
+    """A share."""
     rows: tuple[Compared, ...]
     notes: tuple[str, ...]
 
@@ -100,6 +103,8 @@ def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]
             f"{_load_texts(base.summaries)}; {_load_texts(new.summaries)}",
             USAGE,
         )
+    if by_label:
+        pairs = _without_references(pairs, base, new)
     if base.folder == new.folder and all(one is other for one, other in pairs):
         raise ReportError("both sides are the same runs: give two targets or two campaigns", USAGE)
     alone = [
@@ -109,6 +114,19 @@ def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]
         if key not in others
     ]
     return pairs, alone
+
+
+def _without_references(
+    pairs: list[tuple[Summary, Summary]], base: Selection, new: Selection
+) -> list[tuple[Summary, Summary]]:
+    """The pairs without those that others are compared through: their own ratio would always be 1."""
+    others = [pair for pair in pairs if not pair[0].reference]
+    through = {
+        id(found[0])
+        for pair in others
+        if (found := common_reference(pair, base.every, new.every)) is not None
+    }
+    return [pair for pair in pairs if id(pair[0]) not in through]
 
 
 def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
@@ -132,14 +150,6 @@ def _differences(
     return tuple(texts)
 
 
-def _without_verdict(found: Comparison) -> Comparison:
-    """The comparison of runs that are too unsteady. If there are too few runs, that reason stays."""
-    if found.status in ("too few runs", "not comparable"):
-        return replace(found, runs_needed=None, detectable=None)
-    reason = "these runs are too unsteady to compare"
-    return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
-
-
 def _followed_from(found: Comparison, reason: str) -> Comparison:
     """The ratio and its interval alone: whatever the number of runs, they are no second conclusion."""
     if found.status == "not comparable":
@@ -156,14 +166,61 @@ def _followed_from(found: Comparison, reason: str) -> Comparison:
     )
 
 
+def _interleaved(side: Selection) -> bool:
+    manifest = side.campaign.manifest
+    return manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    """How the host cancels between the two rows of each pair."""
+
+    base: Selection
+    new: Selection
+
+    @property
+    def campaigns(self) -> bool:
+        return self.base.folder != self.new.folder
+
+    def references(self, pair: tuple[Summary, Summary]) -> tuple[Summary, Summary] | None:
+        return common_reference(pair, self.base.every, self.new.every) if self.campaigns else None
+
+    def nothing_cancels(self, pair: tuple[Summary, Summary]) -> str:
+        """Why such a pair is never decided; empty where it can be."""
+        if not self.campaigns:
+            return "" if _interleaved(self.base) else "the host does not cancel: runs were not interleaved"
+        if self.references(pair):
+            return ""
+        return (
+            "the host does not cancel: the campaigns have no common reference of the same version, store and "
+            "settings"
+        )
+
+    def sample(self, pair: tuple[Summary, Summary], metric: Metric, stop: Stopped | None) -> Sample:
+        one, other = pair
+        rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
+        if references := self.references(pair):
+            return sample_through(pair, references, metric.read, rounds, share)
+        if not self.nothing_cancels(pair):
+            return sample_between(other, one, metric.read, rounds, share)
+        return Sample(new=_upto(other, metric, stop), base=_upto(one, metric, stop), share=share)
+
+
+def _upto(row: Summary, metric: Metric, stop: Stopped | None) -> tuple[float, ...]:
+    """Figures of the runs that are compared, in order of time."""
+    if stop is None or stop.rounds is None:
+        return values_of(row, metric)
+    return tuple(value for _, value in sorted(upto(row.side(metric.read), stop.rounds).items()))
+
+
 def compare_sides(
     base: Selection, new: Selection, metric: Metric, floor: float, allowed: frozenset[str]
 ) -> Outcome:
     """Compares what two sides have in common.
 
     All that concludes something is one family of Holm's correction: there is one exit code. Within one
-    interleaved campaign rows are paired as in its report. Across campaigns drift of the machine is not
-    excluded, so that the floor is at least the host's noise.
+    campaign rows are compared as in its report, across campaigns through their common reference (rule M22).
+    Where the host does not cancel, nothing is decided.
 
     Args:
         floor: as a share.
@@ -172,142 +229,104 @@ def compare_sides(
         ReportError: exit code 2, nothing to compare, or unlike things.
     """
     pairs, alone = match(base, new)
+    between = _Between(base, new)
     of_sides = campaign_differences(base, new)
     names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
     of_rows: dict[int, list[Difference]] = {}
     for both in dict.fromkeys(names.values()):
         alike = [pair for pair in pairs if names[id(pair[0])] == both]
         of_rows.update(zip((id(one) for one, _ in alike), row_differences(alike, both), strict=True))
+    if between.campaigns:
+        of_sides += turns_differences(pairs)
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
-    drift_excluded = base.folder == new.folder and _interleaved(base)
-    values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
-    noise = None if drift_excluded else host_noise(new.campaign, pairs, metric.id)
-    decided_floor = floor_of(floor, drift_excluded, noise, values)
     stops = [stopped(one, other) for one, other in pairs]
-    samples = [_sample(pair, metric, stop, drift_excluded) for pair, stop in zip(pairs, stops, strict=True)]
-    concluding = [index for index, (one, _) in enumerate(pairs) if not not_concluded(one, metric)]
+    samples = [between.sample(pair, metric, stop) for pair, stop in zip(pairs, stops, strict=True)]
+    reasons = [not_concluded(pair[0], metric) or between.nothing_cancels(pair) for pair in pairs]
     found: dict[int, Comparison] = {}
-    for members in (concluding, [index for index in range(len(pairs)) if index not in concluding]):
-        compared = compare_samples(
-            [samples[index] for index in members], decided_floor.share, metric.higher_is_better
-        )
+    # What cannot conclude makes the family of the others no larger.
+    for concluding in (True, False):
+        members = [index for index, reason in enumerate(reasons) if concluding is not bool(reason)]
+        compared = compare_samples([samples[index] for index in members], floor, metric.higher_is_better)
         found.update(zip(members, compared, strict=True))
-    rankings = {side.folder: rankings_of(side.every) for side in (base, new) if _is_ranked(side)}
-    judge = _Judge(base, new, metric, decided_floor, rankings)
+    rankings = {side.folder: rankings_of(side.every) for side in (base, new) if any(stops)}
+    judge = _Judge(between, metric, floor, rankings)
     found = {
-        index: judge.judged(pairs[index], samples[index], stops[index], each) for index, each in found.items()
+        index: _followed_from(each, reasons[index])
+        if reasons[index]
+        else judge.corrected(pairs[index], samples[index], stops[index], each)
+        for index, each in found.items()
     }
+    references = [between.references(pair) for pair in pairs]
     rows = tuple(
         Compared(
-            one,
-            other,
-            samples[index].base,
-            samples[index].new,
-            found[index],
-            _differences((one, other), of_rows[id(one)], names[id(one)]),
-            compared_parts(one, other),
-            not not_concluded(one, metric),
+            base=one,
+            new=other,
+            base_values=_upto(one, metric, stop),
+            new_values=_upto(other, metric, stop),
+            comparison=found[index],
+            differs=_differences((one, other), of_rows[id(one)], names[id(one)]),
+            parts=compared_parts(one, other),
+            concludes=not not_concluded(one, metric),
+            reference=through[0].identity.label if through else None,
         )
-        for index, (one, other) in enumerate(pairs)
+        for index, ((one, other), stop, through) in enumerate(zip(pairs, stops, references, strict=True))
     )
     notes = [
         *(each.text for each in of_sides),
         *filter(None, [other_machine_note(base, new)]),
         *round_trip_notes(base, new),
-        *_drift_notes(base, new, drift_excluded),
+        *_reference_notes(base, new, rows),
         *(stop.note for stop in stops if stop),
         *_pair_notes(found.values()),
         *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),
         *(note for one, _ in pairs for note in meaning_of(one, metric)),
         *(
-            f"{_name(side, row, base.folder != new.folder)}: {text}"
-            for pair in pairs
+            f"{_name(side, row, between.campaigns)}: {text}"
+            for pair in (*pairs, *filter(None, references))
             for side, row in zip((base, new), pair, strict=True)
             for text in (*notes_on(row, metric), *row.warnings)
         ),
         *alone,
     ]
     return Outcome(
-        base=base,
-        new=new,
-        metric=metric,
-        floor=decided_floor,
-        drift_excluded=drift_excluded,
-        rows=rows,
-        notes=tuple(dict.fromkeys(notes)),
+        base=base, new=new, metric=metric, floor=floor, rows=rows, notes=tuple(dict.fromkeys(notes))
     )
-
-
-def _is_ranked(side: Selection) -> bool:
-    """Its rankings tell where single rows were stopped."""
-    return any(row.look_schedule for row in side.every)
-
-
-def _sample(
-    pair: tuple[Summary, Summary], metric: Metric, stop: Stopped | None, drift_excluded: bool
-) -> Sample:
-    """New and base; paired only if nothing but their targets lies between them."""
-    one, other = pair
-    rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
-    if drift_excluded:
-        return sample_between(other, one, metric.read, rounds, share)
-    if rounds is None:
-        return Sample(new=values_of(other, metric), base=values_of(one, metric), share=share)
-    new, base = (upto(row.side(metric.read), rounds) for row in (other, one))
-    return sample_of(new, base, share=share)
 
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """What else is known of the sides that a comparison must not contradict."""
+    """Corrects ratios for the looks at which runs were stopped."""
 
-    base: Selection
-    new: Selection
+    between: _Between
     metric: Metric
-    floor: Floor
+    floor: float
     rankings: Mapping[Path, Sequence[Ranking]]
-    """Of the campaigns whose rankings tell where single rows were stopped."""
+    """Of the campaigns that chose their number of runs."""
 
-    def judged(
+    def corrected(
         self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped | None, found: Comparison
     ) -> Comparison:
-        """The comparison, corrected for its looks, and without a conclusion that these runs do not allow."""
-        reason = not_concluded(pair[0], self.metric)
-        if self.floor.unsteady:
-            found = _without_verdict(found)
-        if reason:
-            found = _followed_from(found, reason)
-        if reason or self.floor.unsteady:
+        if not stop or self.metric.read is not throughput:
             return found
-        if stop and self.metric.read is throughput:
-            found = self._corrected(pair, sample, stop, found)
-        return found
-
-    def _corrected(
-        self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped, found: Comparison
-    ) -> Comparison:
-        one, other = pair
-        if self.base.folder == self.new.folder:
-            schedule = one.look_schedule
+        references = self.between.references(pair)
+        if references is None:
+            schedule = pair[0].look_schedule
             past = schedule.levels if schedule else ()
             looks = [look for look in past if stop.rounds is None or look[0] <= stop.rounds]
-            return corrected_for_looks(found, sample, looks, self.floor.share)
-        shifts = [
-            level_shift(row, self.rankings.get(side.folder, ()))
+            return corrected_for_looks(found, sample, looks, self.floor)
+        base, new = (
+            level_shift(row, reference, self.rankings.get(side.folder, ()))
             if row.look_schedule and stop.rounds in (None, row.last_round)
             else 0.0
-            for side, row in ((self.new, other), (self.base, one))
-        ]
-        return shifted(found, shifts[0] - shifts[1])
+            for side, row, reference in zip(
+                (self.between.base, self.between.new), pair, references, strict=True
+            )
+        )
+        return shifted(found, new - base)
 
 
 def _name(side: Selection, row: Summary, with_campaign: bool) -> str:
     return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
-
-
-def _interleaved(side: Selection) -> bool:
-    manifest = side.campaign.manifest
-    return manifest is not None and manifest["plan"]["order"] == "interleaved"
 
 
 def _pair_notes(found: Iterable[Comparison]) -> list[str]:
@@ -319,11 +338,10 @@ def _pair_notes(found: Iterable[Comparison]) -> list[str]:
     return [f"runs of one round are compared with each other{alone}"]
 
 
-def _drift_notes(base: Selection, new: Selection, drift_excluded: bool) -> list[str]:
-    if drift_excluded:
+def _reference_notes(base: Selection, new: Selection, rows: Sequence[Compared]) -> list[str]:
+    if base.folder == new.folder:
         return []
-    if base.folder != new.folder and base.campaign.name == new.campaign.name:
+    if base.campaign.name == new.campaign.name:
         return [f"both sides are campaign {new.campaign.name}: measure anew, then compare with the baseline"]
-    if base.folder != new.folder:
-        return ["drift of the machine is not excluded: the sides are of two campaigns"]
-    return ["drift of the machine is not excluded: runs were not interleaved"]
+    labels = joined(list(dict.fromkeys(row.reference for row in rows if row.reference)))
+    return [f"ratios are of each round’s ratio to {labels}, then and now"] if labels else []

@@ -57,26 +57,20 @@ def rankings_of(summaries: Sequence[Summary]) -> list[Ranking]:
     ]
 
 
-def level_shift(row: Summary, rankings: Sequence[Ranking]) -> float:
-    """By how much the logarithm of a row's throughput is too high because of the moment at which it was
-    stopped.
-
-    It was stopped by its ratio to another row, whose estimate knows of that (`stopped_estimate.py`): half of
-    what it corrects is this row's, as both sides are alike. Of several ratios those count that stopped last.
-    """
-    shifts: list[tuple[int, float]] = []
-    for ranking in rankings:
-        for pair in ranking.pairs:
-            found = pair.comparison
-            if found.ratio and found.stopped_at and row.id in (pair.new.id, pair.base.id):
-                half = math.log(found.stopped_at / found.ratio) / 2
-                shifts.append((found.per_side, half if row.id == pair.new.id else -half))
-    latest = [shift for runs, shift in shifts if runs == max(shifts)[0]]
-    return math.fsum(latest) / len(latest) if latest else 0.0
+def level_shift(row: Summary, reference: Summary, rankings: Sequence[Ranking]) -> float:
+    """By how much the logarithm of a row's ratio to its reference is too high because of the moment at which
+    it was stopped: the report's estimate knows of that (`stopped_estimate.py`). 0 where nothing did."""
+    for pair in (pair for ranking in rankings for pair in ranking.pairs):
+        found = pair.comparison
+        of_both = {pair.base.id, pair.new.id} == {row.id, reference.id}
+        if of_both and found.ratio and found.stopped_at:
+            shift = math.log(found.stopped_at / found.ratio)
+            return shift if pair.new.id == row.id else -shift
+    return 0.0
 
 
 def shifted(found: Comparison, shift: float) -> Comparison:
-    """With the ratio corrected for the shift of its two levels, within the interval."""
+    """With the ratio corrected for the shifts of its two sides, within the interval."""
     if found.ratio is None or found.interval is None or shift == 0:
         return found
     ratio = min(max(found.ratio * math.exp(-shift), found.interval.low), found.interval.high)

@@ -35,6 +35,7 @@ from report.results.model import (
     Second,
     SendSchedule,
     Timeline,
+    Turns,
     WarmUp,
 )
 from report.results.validate import Document
@@ -554,6 +555,7 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         placement=result.get("placement", {}),
         machine_speed={name: _host_speed(stated) for name, stated in result.get("machine_speed", {}).items()},
         faults=_faults(result) if result["status"] == "measured" and "faults" in result else None,
+        turns=Turns(turns["group"], turns["slice_ms"]) if (turns := result.get("turns")) else None,
     )
 
 

@@ -665,6 +665,15 @@ class FaultRun:
     timeline: Timeline | None
 
 
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """A run's part in a round by turns (rule M16)."""
+
+    group: int
+    """Targets that were up at once."""
+    slice_ms: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One repetition; `measured` is None when it failed or was aborted."""
@@ -710,6 +719,8 @@ class Run:
     """Speed by machine, in the place of `host_speed` where there are several."""
     machine_index: Mapping[str, float] = field(default_factory=dict)
     """The same as `host_index`, by machine."""
+    turns: Turns | None = None
+    """None of a run that had the load alone."""
 
     @property
     def spoiled(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from report.statistics.power import (
+    BETWEEN,
     MIN_RUNS_FOR_A_CLAIM,
     PAIRED,
     TOGETHER,
@@ -206,6 +207,8 @@ def compare_runs(
 
 
 def _method(sample: Sample, planned: int, level: Level) -> Method:
+    if sample.to_reference:
+        return BETWEEN
     if sample.together:
         return TOGETHER
     return PAIRED if sample.is_paired(planned, sample.share * level.test) else UNPAIRED

@@ -93,6 +93,8 @@ UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM, least=MIN_RUNS_FOR_
 PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_ROUNDS_TO_PAIR)
 #: By turns fewer runs are no reason to compare sides instead of pairs.
 TOGETHER = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
+#: Between campaigns each side is rounds of pairs with the reference (rule M22).
+BETWEEN = Method(paired=False, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
 
 
 def fewest_for_a_claim(by_turns: bool) -> int:

@@ -34,6 +34,8 @@ class Sample:
     """Of the level of one look, what the one may spend at which these runs were stopped."""
     together: bool = False
     """The runs of a pair were made at the same time, by turns: what the host does cancels in a pair alone."""
+    to_reference: bool = False
+    """Figures are ratios to a reference in the same rounds of two campaigns."""
 
     def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
         """Whether a family of so many comparisons is compared by pairs.

@@ -22,7 +22,7 @@ campaign_settings() {
   must_be TRAFFIC '[a-z0-9]{1,20}([ ,]+[a-z0-9]{1,20}){0,9}' 'traffic profiles'
   must_be RUNTIME 'auto|docker|podman|local' 'auto, docker, podman or local'
   settings=(--concurrency "$CONCURRENCY" --duration-mode "$DURATION_MODE" --runs "$RUNS" --workload "$WORKLOAD"
-    --traffic "$TRAFFIC" --runtime "$RUNTIME" --warmup "${WARMUP:-5}" --cooldown "${COOLDOWN:-2}" --order interleaved)
+    --traffic "$TRAFFIC" --runtime "$RUNTIME" --warmup "${WARMUP:-5}" --cooldown "${COOLDOWN:-2}" --order turns)
 }
 # Sets `campaign_code`. 5 (invalid runs) is a warning, because the report has the reasons. 4 (failed runs, or a target that
 # only failed its load) leaves results, too: the caller ends with it. Other codes but 0 end the script.

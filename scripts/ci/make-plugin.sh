@@ -27,5 +27,11 @@ if (!client) throw new Error("ratelimit-bench has no client $client");
 export default { clients: [{ ...client, id: "$client-$side" }] };
 JS
 npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error -- "$package" >&2
+# What the adapters import besides the client: the harness's copies are not found from here.
+for name in zod fastest-levenshtein; do
+  found=$(HARNESS=$harness NAME=$name node -p '
+    require("node:path").dirname(require.resolve(`${process.env.NAME}/package.json`, { paths: [process.env.HARNESS] }))')
+  [[ -e $folder/node_modules/$name ]] || cp -R "$found" "$folder/node_modules/"
+done
 # npm's links may lead out of the folder; containers cannot follow them.
 rm -rf "$folder/node_modules/.bin"

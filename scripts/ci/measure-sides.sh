@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the two plugins of prepare-sides.sh in one interleaved campaign and compares them. From the environment:
+# Measures the two plugins of prepare-sides.sh in one campaign by turns and compares them. From the environment:
 # TARGET, WORK and the settings of benchmark.sh. Outputs: `campaign` (a folder), `comment` (a file), `code` (the exit
 # code of the comparison).
 set -euo pipefail

@@ -103,7 +103,7 @@ export class Campaign {
     return new Campaign(home, [join(ROOT, "scripts", name)], env);
   }
 
-  /** A campaign of short runs; given flags replace the defaults. */
+  /** A campaign of short runs, of one target alone; given flags replace the defaults. */
   static run(
     home: string,
     clients: string,
@@ -113,7 +113,18 @@ export class Campaign {
     const output = ["--output", join(home, "results root")];
     return new Campaign(
       home,
-      [...CLI, "run", "--clients", clients, "--seed", "1", ...quick(flags), ...output, ...flags],
+      [
+        ...CLI,
+        "run",
+        "--clients",
+        clients,
+        "--seed",
+        "1",
+        "--no-reference",
+        ...quick(flags),
+        ...output,
+        ...flags,
+      ],
       env,
     );
   }

@@ -19,7 +19,7 @@ from report.compare.comparability import KINDS
 from report.compare.matching import compare_sides
 from report.compare.metrics import METRICS
 from report.compare.selection import Selection
-from report.results.model import Campaign
+from report.results.model import Campaign, Planned, Run
 from report.statistics.sequential import LookSchedule
 from simulated_campaigns import campaign, plan, rows, throughputs
 
@@ -159,27 +159,56 @@ def gate(
     names = [f"load{number}" for number in range(loads)]
     for _ in range(campaigns):
         found = [_load(rng, host, traffic, rounds, cv, truth or {}) for traffic in names]
-        together = Campaign(
-            name="simulated",
-            manifest=manifest([]),
-            planned=tuple(entry for each in found for entry in each.planned),
-            runs=tuple(run for each in found for run in each.runs),
-            ignored=(),
+        every = _campaign(
+            tuple(entry for each in found for entry in each.planned),
+            tuple(run for each in found for run in each.runs),
         )
-        every = summarize(together)
-        base, new = (
-            Selection(
-                together,
-                Path("simulated"),
-                label,
-                tuple(row for row in every if row.identity.label == label),
-                every,
-            )
-            for label in (REFERENCE, OTHERS[0])
-        )
+        base, new = (_side(every, Path("simulated"), label) for label in (REFERENCE, OTHERS[0]))
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
         counted.add("no difference", [row.comparison.status == "no difference" for row in outcome.rows])
+    return counted
+
+
+def _campaign(planned: tuple[Planned, ...], runs: tuple[Run, ...]) -> Campaign:
+    return Campaign(name="simulated", manifest=manifest([]), planned=planned, runs=runs, ignored=())
+
+
+def _side(found: Campaign, folder: Path, label: str | None) -> Selection:
+    every = summarize(found)
+    own = tuple(row for row in every if label in (None, row.identity.label))
+    return Selection(found, folder, label, own, every)
+
+
+def between(
+    host: str,
+    campaigns: int,
+    rounds: int = 8,
+    cv: float = 0.02,
+    truth: Mapping[str, float] | None = None,
+    seed: int = 1,
+) -> Counted:
+    """Twice the same targets in two campaigns, the second with its own truth: `compare DIR DIR`.
+
+    The host was in another state at each, and half as fast at the second.
+    """
+    rng, counted = np.random.default_rng(seed), Counted()
+    now = {label: (truth or {}).get(label, 1.0) for label in OTHERS}
+    for _ in range(campaigns):
+        sides = []
+        for folder, level, own in (("then", 1.0, {}), ("now", 0.5, now)):
+            slots = plan(rng, REFERENCE, OTHERS, rounds)
+            values = [level * value for value in throughputs(rng, slots, host, cv, own)]
+            found = campaign(slots, values, REFERENCE)
+            sides.append(_side(_campaign(found.planned, found.runs), Path(folder), None))
+        base, new = sides
+        outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
+        true = [now[row.new.identity.label] for row in outcome.rows]
+        rows = [row.comparison for row in outcome.rows]
+        intervals = [(row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval]
+        counted.add("covered", [found.low <= each <= found.high for found, each in intervals])
+        counted.add("false flag", [any(row.shown for row, each in zip(rows, true, strict=True) if each == 1)])
+        counted.add("10 % found", [row.shown for row, each in zip(rows, true, strict=True) if each != 1])
     return counted
 
 

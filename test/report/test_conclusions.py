@@ -6,12 +6,10 @@ allowed, one in 700 draws would be refused. The draws are seeded: unchanged code
 
 import pytest
 
-from conclusions_study import MORE, OTHERS, Counted, auto, gate, rankings
+from conclusions_study import MORE, OTHERS, Counted, auto, between, gate, rankings
 from simulated_campaigns import HOSTS
 
 PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
-
-pytestmark = pytest.mark.long
 
 
 def assert_honest(found: Counted) -> None:
@@ -20,28 +18,51 @@ def assert_honest(found: Counted) -> None:
         assert found.at_most(wrong, 0.05), wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("rounds", [5, 10])
 def test_equal_targets_are_seldom_told_apart_on_any_host(host: str, rounds: int) -> None:
     assert_honest(rankings(host, 80, rounds, seed=2))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("host", "rounds"), [("AR(1)", 5), ("level shifts", 10)])
 def test_more_targets_tell_no_more_apart(host: str, rounds: int) -> None:
     assert_honest(rankings(host, 40, rounds, others=MORE))
 
 
+@pytest.mark.long
 def test_5_percent_are_found_in_80_percent_of_campaigns_of_10_rounds() -> None:
     found = rankings("calm", 60, 10, truth=PLANTED)
     assert found.at_least("5 % found", 0.8)
     assert_honest(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", HOSTS)
 def test_campaigns_that_stop_by_what_they_see_are_as_honest(host: str) -> None:
     """Of four targets two are equal, and so is the copy."""
     assert_honest(auto(host, 40, truth=PLANTED))
 
 
+@pytest.mark.long
 def test_twenty_equal_loads_seldom_end_with_6() -> None:
     assert gate("bursts", 30).at_most("exit 6", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("host", "campaigns"),
+    [
+        *(pytest.param(host, 300, marks=pytest.mark.long) for host in HOSTS),
+        ("AR(1)", 30),
+        ("level shifts", 30),
+    ],
+)
+def test_campaigns_are_compared_through_their_reference_whatever_the_host_did(
+    host: str, campaigns: int
+) -> None:
+    found = between(host, campaigns, truth={OTHERS[0]: 0.9})
+    assert found.at_least("covered", 0.95)
+    assert found.at_most("false flag", 0.05)
+    if host == "calm":
+        assert found.at_least("10 % found", 0.8)

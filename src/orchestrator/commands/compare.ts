@@ -9,9 +9,9 @@ Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that
 folder.
 
 A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test with
-Holm's correction agrees. With fewer than five runs per side, no difference counts. The machine may drift between
-campaigns and since a baseline. There, the floor is at least this host's noise (ratelimit-bench noise). If the noise is
-50 % or more, the runs are too unsteady to compare.
+Holm's correction agrees. With fewer than five runs per side, no difference counts. Two campaigns, or a campaign and a
+baseline, are compared by their ratios to the reference that both have, of at least six rounds each. Without such a
+reference the host does not cancel, and nothing is decided.
 
 In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
 at one rate (run --rate) to compare it.
@@ -55,7 +55,10 @@ const definition = () =>
     .addOption(new Option("--baseline <name>", "compare with this saved baseline"))
     .addOption(new Option("--save-baseline <name>", "save a campaign under this name; compare nothing"))
     .addOption(
-      new Option("--allow <list>", "allowed differences: machine, schema, store, script, topology, runtime"),
+      new Option(
+        "--allow <list>",
+        "allowed differences: machine, schema, store, script, topology, runtime, order",
+      ),
     )
     .addOption(
       new Option("--output <dir>", "results root, which also holds the baselines (default: results)"),

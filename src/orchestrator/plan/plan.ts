@@ -43,6 +43,7 @@ import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
+import { ALONE } from "../request/settings.js";
 import { decisionRounds } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
@@ -50,6 +51,7 @@ import { reasonAgainstTurns } from "./groups.js";
 import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
+  addedReference,
   MIN_ROUNDS_FOR_A_COPY,
   type Planned,
   type Ranking,
@@ -390,7 +392,24 @@ const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptiv
 });
 
 /** The configurations that a request selects, and what it skips. */
-export type SelectedConfigurations = Pick<Plan, "configurations" | "skips" | "notes">;
+export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
+  /** The one that stands beside one target alone. */
+  addedReference?: Target;
+}
+
+/** Of one target alone, the reference that is measured beside it (M22). */
+function referenceBeside(
+  targets: readonly Target[],
+  request: Request,
+  { available }: PlanContext,
+): Target | undefined {
+  const [target, ...others] = targets;
+  const isCompared =
+    !request.objectives && request.diagnose !== ALONE && request.faults.every((each) => each.length === 0);
+  if (!target || others.length > 0 || !request.addsReference || !isCompared || request.reference)
+    return undefined;
+  return addedReference(target, available);
+}
 
 /**
  * What a request selects. Without a context every store counts as available and no caps are applied: this checks a
@@ -415,7 +434,8 @@ export function selectConfigurations(
     );
   requireConnections(request);
   const { targets, skips, notes } = resolveTargets(request, context);
-  const { configurations, unsupported } = combine(request, targets, context);
+  const added = referenceBeside(targets, request, context);
+  const { configurations, unsupported } = combine(request, added ? [...targets, added] : targets, context);
   const ofStores = storeLayerConfigurations(request, context);
   configurations.push(...ofStores.configurations);
   const allSkips = [...skips, ...unsupported, ...ofStores.skips];
@@ -426,7 +446,17 @@ export function selectConfigurations(
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
   const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));
-  return { configurations, skips: allSkips, notes: [...notes, ...ofStores.notes, ...onKeys] };
+  const onReference = added
+    ? [
+        `${added.label} is added as the reference by which campaigns are compared (--no-reference leaves it out)`,
+      ]
+    : [];
+  return {
+    configurations,
+    skips: allSkips,
+    notes: [...notes, ...onReference, ...ofStores.notes, ...onKeys],
+    ...(added ? { addedReference: added } : {}),
+  };
 }
 
 /**
@@ -435,11 +465,16 @@ export function selectConfigurations(
  */
 export function makePlan(asked: Request, context: PlanContext): Plan {
   const { external } = context;
-  const { configurations: selected, skips, notes } = selectConfigurations(asked, context);
+  const {
+    configurations: selected,
+    addedReference: added,
+    skips,
+    notes,
+  } = selectConfigurations(asked, context);
   const loads = selected.map(({ configuration }) => configuration);
   const against = asked.order === "turns" ? reasonAgainstTurns(asked, loads) : undefined;
   const request = against ? { ...asked, order: "interleaved" as const } : asked;
-  const referenceOf = referenceChooser(request.reference, selected);
+  const referenceOf = referenceChooser(added?.text ?? request.reference, selected);
   const isRanked = request.diagnose !== "alone";
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
   const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
@@ -463,6 +498,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
     ...(references.length > 0 ? { references } : {}),
+    ...(added ? { reference_added: true as const } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,

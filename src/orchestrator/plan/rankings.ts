@@ -5,7 +5,7 @@ import type { Plan } from "../../contract/plan.js";
 import { formatTargetText, parseTargetText, type Target, type TargetText } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, isCopy, OWN_SETTINGS } from "../../targets/options.js";
-import { findClient, resolveTarget } from "../../targets/resolve.js";
+import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
 
@@ -25,16 +25,41 @@ const isControl = ({ configuration: { target } }: Planned): boolean =>
 
 const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.target);
 
+/** The clients that are measured beside one target alone, at the pinned version: beside the first one the next on its store. */
+const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
+
+/**
+ * The reference that is measured beside one target alone: on its store, with the options that decide what it is ranked
+ * with. Campaigns are compared through it (M22).
+ * @returns undefined where no such client is ranked with the target
+ */
+export function addedReference(target: Target, available?: Availability): Target | undefined {
+  const { store, topology, limiter, text } = target;
+  if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
+  const deciding: readonly string[] = [limiter, "same-script", ...OWN_SETTINGS];
+  const options = parseTargetText(text).options.filter(({ id }) => deciding.includes(id));
+  for (const client of ADDED_REFERENCES) {
+    const found = resolveTarget(formatTargetText({ client, store, topology, options }), available);
+    if ("skip" in found || found.target.text === text) continue;
+    if (canonicalJson(rankedBy(found.target)) === canonicalJson(rankedBy(target))) return found.target;
+  }
+  return undefined;
+}
+
 /** What the members of a ranking share: the same as in `report/analysis/cells.py` and `groups.py`. */
 function rankingKey(planned: Planned): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
-  const { store, topology, decided_by, limiter, algorithm = limiter, options } = target;
   if (isControl(planned) || planned.configuration.faults) return planned.hash;
   // There the stores themselves are compared.
-  if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology });
+  if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology: target.topology });
+  return canonicalJson({ ...load, ...rankedBy(target) });
+}
+
+/** What targets share that are ranked together. */
+function rankedBy({ store, topology, decided_by, limiter, algorithm, options }: Target) {
   const sameScript = options.includes("same-script");
   const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
-  return canonicalJson({ ...load, store, topology, decided_by, algorithm, sameScript, settings });
+  return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings };
 }
 
 /** @param referenceOf chooses among the two or more members of a ranking */

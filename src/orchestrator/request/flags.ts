@@ -12,6 +12,8 @@ export const joined = (text: string, before?: string): string =>
 function optionOf(setting: Setting, ownDefault?: string): Option {
   const { key, value, repeatable } = setting;
   const option = new Option(value ? `--${key} ${value}` : `--${key}`, meaningOf(setting, ownDefault));
+  // To commander a flag that begins with --no- is the opposite of another one: here each is a flag of its own.
+  option.negate = false;
   return repeatable ? option.argParser(joined) : option;
 }
 
@@ -56,9 +58,7 @@ export function flagLayer(argv: readonly string[]): Layer | undefined {
   if (!command) return undefined;
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
-    const found: unknown = command.getOptionValue(option.attributeName());
-    // Commander keeps a flag that begins with --no- as the opposite of what it switches off.
-    const value = option.negate ? found === false || undefined : found;
+    const value: unknown = command.getOptionValue(option.attributeName());
     if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
   }
   return layer;

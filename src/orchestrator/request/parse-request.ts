@@ -306,6 +306,7 @@ export function requestFromLayers(
     ...diagnose,
     faults,
     ...(reference ? { reference: reference.value } : {}),
+    addsReference: !settings.isOn("no-reference"),
     copies: !settings.isOn("no-copy"),
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),

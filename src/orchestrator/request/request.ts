@@ -56,6 +56,8 @@ export interface Request {
   payloadBytes: number[];
   /** Target, or store of the store layer, with which the others are compared; absent: the first that is named. */
   reference?: string;
+  /** One target alone gets a reference beside it (M22). */
+  addsReference: boolean;
   /** From 5 rounds on each ranking has a copy of its reference. */
   copies: boolean;
   /** The numbers of each dimension, e.g. of servers. */

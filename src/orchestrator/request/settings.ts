@@ -407,6 +407,10 @@ const measure: SettingGroup = {
       choices: () => valuesOnly(targetTexts),
     },
     {
+      key: "no-reference",
+      help: "measure one target alone, without the reference by which campaigns are compared",
+    },
+    {
       key: "no-copy",
       help: "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",
     },

@@ -105,7 +105,11 @@ function settingLayer(env: Environment): [string, SettingValue][] {
 export function parseSingle(env: Environment): Request {
   const given = settingLayer(env);
   const { OUTPUT_FILE: outputFile } = readEnv({ OUTPUT_FILE: outputFileSchema }, env);
-  const settings = new Map([["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }], ...given]);
+  const settings = new Map([
+    ["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }],
+    ["no-reference", { source: "a single run", value: "true" }],
+    ...given,
+  ]);
   const names = [...Object.keys(targetSchemas), ...Object.keys(settingSchemas), "OUTPUT_FILE"];
   const command = () =>
     [...assignments([...names, ...SHARED_VARIABLES], env), "./scripts/run-benchmark.sh"].join(" ");

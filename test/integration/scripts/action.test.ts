@@ -14,12 +14,14 @@ describe("action.yml", () => {
     ["TARGET", "ioredis;touch x"],
     ["BASE", ""],
     ["BASE", "main"],
+    ["BASE", "1.2"],
+    ["HEAD", "latest"],
     ["PACKAGE_FOLDER", "../elsewhere"],
     ["PACKAGE_FOLDER", "/etc"],
     ["PACKAGE_FOLDER", "a\nb"],
   ])("%s=%j is refused before anything is checked out", (name, value) => {
     const WORK = join(newFolder(), "work");
-    const env = { TARGET: "ioredis@valkey", BASE: "0".repeat(40), WORK, [name]: value };
+    const env = { TARGET: "ioredis@valkey", BASE: "0".repeat(40), HEAD: "1.2.3", WORK, [name]: value };
     const { code, stderr } = script("prepare-sides.sh", [], env);
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(new RegExp(`^::error::${name} must be [^\\n]+\\n$`));
@@ -38,16 +40,18 @@ describe("action.yml", () => {
         "git init --quiet; git config user.name a; git config user.email a@b.c; mkdir 'a package'",
         "echo 'module.exports = {}' >'a package/index.js'",
         ...versions,
-        "git rev-parse HEAD~1",
+        "git rev-parse HEAD~1 HEAD",
       ].join("\n"),
       root,
     );
+    const [base = "", head = ""] = made.stdout.trim().split("\n");
     const WORK = join(newFolder(), "work");
     const known = {
       "inputs.target": "ioredis@valkey:cluster",
       "inputs.package-folder": "a package",
       "inputs.build": "touch built",
-      "inputs.base": made.stdout.trim(),
+      "inputs.base": base,
+      "inputs.head": head,
       "runner.temp": WORK,
     };
     const prepare = step(action.runs.steps, "Base and head");

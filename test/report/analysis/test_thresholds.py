@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from builder import Document, configuration, failed_result, result
+from builder import Document, configuration, failed_result, hash_of, result
 from campaign_writer import manifest
 from conftest import Build
 
@@ -54,6 +54,14 @@ def test_errors_are_those_of_all_runs(build: Build) -> None:
     [(value, status)] = outcomes(build, runs, asked).values()
     assert value == pytest.approx(100 / (120 + 5 * 7000))
     assert status == "missed"
+
+
+def test_a_reference_that_nobody_asked_for_is_not_judged(build: Build) -> None:
+    configured = [configuration("iovalkey"), configuration("ioredis@valkey")]
+    manifested = manifest(configured, 1, thresholds=[threshold("p99<1ms", "p99", "<", 1)])
+    manifested["plan"] |= {"references": [hash_of(configured[1])], "reference_added": True}
+    outcome = build(manifested, [result(each) for each in configured], "--summary-json")
+    assert [each["label"] for each in json.loads(outcome.out)["thresholds"]] == ["iovalkey"]
 
 
 def test_controls_are_not_judged_and_a_missing_figure_misses(build: Build) -> None:

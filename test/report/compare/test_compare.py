@@ -1,13 +1,13 @@
 """`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
 
 import json
-import math
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,16 @@ import pytest
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
+from report.campaigns.build import Options, build_report
 from report.cli.compare import main
-from report.cli.noise import main as noise
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 CLOSED = {"model": "closed", "connections": 50}
 IOVALKEY, GLIDE = "iovalkey+same-script", "valkey-glide+same-script"
+#: Stands in both of two campaigns.
+REFERENCE = "node-redis@valkey+same-script"
+#: Its own luck in the same rounds.
+REFERENCE_JITTER = (1.003, 0.997, 1.001, 1.002, 0.998, 0.999)
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,9 @@ class Said:
         found: dict[str, Any] = json.loads(self.out)
         return found
 
+
+#: Of a result by turns.
+TURNS: Document = {"group": 2, "turns": 10, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
 
 Call = Callable[..., Said]
 Put = Callable[..., Path]
@@ -56,7 +63,10 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def put(tmp_path: Path) -> Put:
-    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points to it."""
+    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points to it.
+
+    With a `reference` of so many requests/s the targets were measured by turns beside it.
+    """
 
     def write(
         name: str,
@@ -64,17 +74,41 @@ def put(tmp_path: Path) -> Put:
         factors: tuple[float, ...] = JITTER,
         result_changes: Document | None = None,
         loads: Sequence[Document] = (CLOSED,),
+        reference: float | None = None,
+        turns: Document | None = None,
+        order: str = "turns",
         **changes: Any,
     ) -> Path:
-        configurations = [configuration(label, load=load) for label in throughputs for load in loads]
+        rates = throughputs if reference is None else {REFERENCE: reference, **throughputs}
+        configurations = [configuration(label, load=load) for label in rates for load in loads]
+        by_turns: Document = {"turns": turns or TURNS} if reference is not None else {}
         results = [
-            result(configured, run, int(typical * factor), campaign=name, **(result_changes or {}))
+            result(
+                configured,
+                run,
+                int(rates[label] * factor),
+                campaign=name,
+                **by_turns,
+                **(result_changes or {}),
+            )
             for configured in configurations
-            for typical in [throughputs[configured["target"]["label"]]]
-            for run, factor in enumerate(factors, start=1)
+            for label in [configured["target"]["label"]]
+            for own in [cycle(REFERENCE_JITTER) if label == REFERENCE else factors]
+            for run, (_, factor) in enumerate(zip(factors, own, strict=False), start=1)
         ]
         folder = tmp_path / "results" / name
-        write_campaign(folder, manifest(configurations, len(factors), campaign=name, **changes), results)
+        manifested = manifest(configurations, len(factors), campaign=name, **changes)
+        if reference is not None:
+            plan = manifested["plan"] | {"order": order}
+            plan["references"] = [
+                each["hash"]
+                for each in plan["configurations"]
+                if each["configuration"]["target"]["label"] == REFERENCE
+            ]
+            for run in plan["runs"]:
+                run |= {"round": run["run"], "group": 1}
+            manifested["plan"] = plan
+        write_campaign(folder, manifested, results)
         latest = folder.with_name("latest")
         latest.unlink(missing_ok=True)
         latest.symlink_to(name)
@@ -93,7 +127,7 @@ def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
     assert row["ratio_of_medians"] is None, "ratio is the one estimate"
     assert row["interval"]["low"] < 5 / 6 < row["interval"]["high"] < 0.98
     assert (row["base"]["runs"], row["new"]["runs"], row["p"]) == (6, 6, pytest.approx(2 / 924))
-    assert worse.document["drift_excluded"] is True
+    assert row["reference"] is None
     assert worse.document["floor_percent"] == pytest.approx(2)
     better = call(GLIDE, IOVALKEY)
     assert better.code == 0
@@ -267,14 +301,14 @@ DOCKER = {"id": "docker", "embedded_store": False, "caps_applied": True}
 
 
 def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
+    put("one", {IOVALKEY: 6000}, reference=4000)
     machine = {**manifest([configuration()])["machine"], "cpu_model": "Another CPU"}
-    put("two", {IOVALKEY: 6000}, machine=machine)
+    put("two", {IOVALKEY: 6000}, reference=4000, machine=machine)
     refused = call("results/one", "results/two")
     assert refused.code == 2
     assert "machine differs: CPU model Example CPU @ 2.50GHz, then Another CPU" in refused.err
     assert call("results/one", "results/two", "--allow", "machine").code == 0
-    put("three", {IOVALKEY: 6000}, result_changes={"runtime": DOCKER}, runtime=DOCKER)
+    put("three", {IOVALKEY: 6000}, reference=4000, result_changes={"runtime": DOCKER}, runtime=DOCKER)
     refused = call("results/one", "results/three")
     assert refused.code == 2
     assert "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
@@ -313,8 +347,8 @@ def on_machine(**facts: Any) -> Document:
     ],
 )
 def test_other_hardware_is_named(call: Call, put: Put, facts: Document, text: str) -> None:
-    put("one", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
-    put("two", {IOVALKEY: 6000}, machine=on_machine(**{**HARDWARE, **facts}))
+    put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
+    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**{**HARDWARE, **facts}))
     refused = call("results/one", "results/two")
     assert refused.code == 2
     assert refused.err.startswith(f"compare: not comparable: machine differs: {text}")
@@ -323,19 +357,24 @@ def test_other_hardware_is_named(call: Call, put: Put, facts: Document, text: st
 
 
 def test_two_machines_of_the_same_hardware_are_compared_with_a_note(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
-    put("two", {IOVALKEY: 5000}, machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}))
+    put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
+    put(
+        "two",
+        {IOVALKEY: 5000},
+        reference=4000,
+        machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}),
+    )
     said = call("results/one", "results/two")
     assert said.code == 6
     assert "(id 0123456789abcdef, then fedcba9876543210)" in said.out
-    put("three", {IOVALKEY: 5000}, machine=on_machine(**HARDWARE))
+    put("three", {IOVALKEY: 5000}, reference=4000, machine=on_machine(**HARDWARE))
     assert "two machines" not in call("results/one", "results/three").out
 
 
 def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 6000}, machine=on_machine(**HARDWARE))
-    put("three", {IOVALKEY: 6000}, machine=on_machine(machine_id="fedcba9876543210"))
+    put("one", {IOVALKEY: 6000}, reference=4000)
+    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
+    put("three", {IOVALKEY: 6000}, reference=4000, machine=on_machine(machine_id="fedcba9876543210"))
     for sides in (("one", "two"), ("two", "one"), ("one", "three")):
         said = call(*(f"results/{side}" for side in sides))
         assert said.code == 0
@@ -387,9 +426,9 @@ def test_a_campaign_without_a_manifest_is_of_an_unknown_machine(call: Call, put:
     assert "machine differs: that of campaign two is not on record" in refused.err
 
 
-def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000})
-    put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000})
+def test_campaigns_are_matched_by_target_and_say_what_only_one_has(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
+    put("two", {IOVALKEY: 5000, GLIDE: 5000, "ioredis@valkey+same-script": 4000}, reference=4000)
     said = call("results/one", "results/two")
     assert said.code == 6
     assert "only in two: ioredis@valkey+same-script" in said.out
@@ -397,96 +436,95 @@ def test_campaigns_are_matched_by_target_and_say_that_drift_is_not_excluded(call
     assert call("results/one", f"results/two#{IOVALKEY}").code == 6
 
 
-def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
+def test_consecutive_runs_decide_nothing(call: Call, put: Put) -> None:
     plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
-    assert call(IOVALKEY, GLIDE, "--format", "json").document["drift_excluded"] is False
-
-
-def known_noise(put: Put, between: float, count: int = 5, **manifested: object) -> None:
-    """Keeps campaigns of the target whose levels differ by so much, as `noise` does."""
-    for number in range(count):
-        level = round(6000 * math.exp(between * (-1) ** number))
-        name = f"2026010{number + 1}_030405"
-        put(name, {IOVALKEY: level}, started_at=f"2026-01-0{number + 1}T03:04:05.000Z", **manifested)
-        assert noise([f"results/{name}"]) == 0
-
-
-@pytest.mark.parametrize(("between", "code"), [(0.05, 0), (0.001, 6)])
-def test_between_campaigns_the_noise_of_repeated_ones_is_the_floor_where_it_is_larger(
-    call: Call, put: Put, between: float, code: int
-) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 5000})
-    known_noise(put, between, 4)
-    unknown = call("results/one", "results/two")
-    assert unknown.code == 6
-    assert "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5`" in unknown.out
-    known_noise(put, between)
-    said = call("results/one", "results/two")
-    assert said.code == code
-    assert "between 5 repeated campaigns" in said.out
-
-
-def test_the_noise_of_another_load_or_target_is_no_floor(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 6000})
-    put("two", {IOVALKEY: 5000, GLIDE: 5000})
-    known_noise(put, 0.05)
-    # All targets: one of them was never measured in repeated campaigns.
-    assert call("results/one", "results/two").code == 6
-    assert call(f"results/one#{IOVALKEY}", f"results/two#{IOVALKEY}").code == 0
-
-
-#: Runs of one target a hundredfold apart.
-UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
-
-
-def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000}, UNSTEADY)
-    put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
-    said = call("results/one", "results/two", "--format", "json")
+    said = call(IOVALKEY, GLIDE, "--format", "json")
     (row,) = said.document["comparisons"]
     assert (said.code, row["status"]) == (7, "inconclusive")
-    assert row["reason"] == "these runs are too unsteady to compare"
-    assert "stop other work on this machine" in said.out
-    # No figure is absurd, also within one campaign.
-    put("three", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
-    for text in (said.out, call("results/one", "results/two").out, call(IOVALKEY, GLIDE).out):
-        assert not re.search(r"\de[+-]?\d", text)
+    assert "the host does not cancel" in row["reason"]
+    assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
 
 
-def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
-    unsteady = (0.7, 1.5, 0.8, 1.3, 0.6, 1.4)
-    put("one", {IOVALKEY: 6000}, unsteady)
-    put("two", {IOVALKEY: 6000}, unsteady)
-    said = call("results/one", "results/two")
-    found = re.search(r"about (\d+) such runs per side would bring that down to 10 %", said.out)
-    assert found and said.code == 7
-    # So many runs of this spread are compared.
-    times = -(-int(found[1]) // len(unsteady))
-    put("three", {IOVALKEY: 6000}, unsteady * times)
-    put("four", {IOVALKEY: 6000}, unsteady * times)
-    assert "the noise of this host (±" in call("results/three", "results/four").out
+def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Put, tmp_path: Path) -> None:
+    # The second campaign met a host that is half as fast.
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
+    put("two", {IOVALKEY: 3000, GLIDE: 2250}, reference=2000)
+    said = call("results/one", "results/two", "--format", "json")
+    assert said.code == 6
+    first, second = said.document["comparisons"]
+    assert (first["new"]["label"], first["status"], first["reference"]) == (
+        IOVALKEY,
+        "no difference",
+        REFERENCE,
+    )
+    assert (second["new"]["label"], second["status"]) == (GLIDE, "worse")
+    assert second["ratio"] == pytest.approx(0.9, rel=2e-3)
+    assert second["interval"]["low"] < 0.9 < second["interval"]["high"]
+    assert (second["pairs"], second["comparisons_in_family"]) == (None, 2)
+    # Campaigns side by side have the same ratio.
+    assert build_report(Options(tmp_path / "results", False, "one", "all", False)) == 0
+    rows = json.loads((tmp_path / "results" / "report" / "compare.json").read_text())["rows"]
+    found = {(row["campaign"], row["label"]): row["requests_per_second_to_baseline"] for row in rows}
+    assert found["two", GLIDE] == pytest.approx(second["ratio"])
+    assert call("results/one", f"results/two#{IOVALKEY}").code == 0
+
+
+def test_six_rounds_on_each_side_are_needed(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000}, JITTER[:5], reference=4000)
+    put("two", {IOVALKEY: 3000}, JITTER, reference=4000)
+    assert call("results/one", "results/two").code == 7
+    put("three", {IOVALKEY: 6000}, JITTER, reference=4000)
+    assert call("results/three", "results/two").code == 6
+
+
+@pytest.mark.parametrize("change", ["version", "store", "none"])
+def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, change: str) -> None:
+    put("one", {IOVALKEY: 6000}, reference=4000)
+    folder = put("two", {IOVALKEY: 3000}, reference=None if change == "none" else 4000)
+    for path in folder.glob("*_run*.json"):
+        document = json.loads(path.read_text())
+        if document["configuration"]["target"]["label"] == REFERENCE and change != "none":
+            document["versions"]["client" if change == "version" else "store"] = "9.9.9"
+            path.write_text(json.dumps(document))
+    said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
+    (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
+    assert (said.code, row["status"], row["reference"]) == (7, "inconclusive", None)
+    assert "the host does not cancel" in row["reason"]
+    assert row["ratio"] == pytest.approx(0.5, rel=1e-2)
+
+
+def test_a_round_in_which_the_reference_failed_its_load_is_left_out(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000}, reference=4000)
+    folder = put("two", {IOVALKEY: 6000}, (*JITTER, *JITTER), reference=4000)
+    for path in sorted(folder.glob("*_run*.json"))[:2]:
+        document = json.loads(path.read_text())
+        assert document["configuration"]["target"]["label"] == REFERENCE
+        document["outcome"] = "failed"
+        document["outcome_text"] = "failed"
+        path.write_text(json.dumps(document))
+    said = call("results/one", "results/two", "--format", "json")
+    (row,) = said.document["comparisons"]
+    assert (said.code, row["status"], row["ratio"]) == (0, "no difference", pytest.approx(1, abs=0.01))
 
 
 @pytest.mark.parametrize(
-    ("machine_id", "code"), [("fedcba9876543210", 6), (HARDWARE["machine_id"], 0), (None, 0)]
+    ("turns", "code"), [({"group": 5}, 2), ({"slice_ms": 400}, 2), ({"slice_ms": 120}, 0), ({}, 0)]
 )
-def test_noise_of_another_machine_does_not_count(
-    call: Call, put: Put, machine_id: str | None, code: int
-) -> None:
-    for name, throughput in (("one", 6000), ("two", 5000)):
-        put(name, {IOVALKEY: throughput}, machine=on_machine(**HARDWARE))
-    facts = {name: value for name, value in HARDWARE.items() if name != "machine_id"}
-    known = {**facts, **({"machine_id": machine_id} if machine_id else {})}
-    known_noise(put, 0.05, machine=on_machine(**known))
+def test_order_group_and_slice_are_checked(call: Call, put: Put, turns: Document, code: int) -> None:
+    put("one", {IOVALKEY: 6000}, reference=4000)
+    put("two", {IOVALKEY: 6000}, reference=4000, turns=TURNS | turns)
     assert call("results/one", "results/two").code == code
+    assert call("results/one", "results/two", "--allow", "order").code == 0
+    put("three", {IOVALKEY: 6000}, reference=4000, order="interleaved")
+    refused = call("results/one", "results/three")
+    assert (refused.code, "order differs: turns, then interleaved" in refused.err) == (2, True)
 
 
 def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_path: Path) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 5000})
+    put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
     assert call("--save-baseline", "main").code == 0
-    put("two", {IOVALKEY: 5000, GLIDE: 5000})
+    put("two", {IOVALKEY: 5000, GLIDE: 5000}, reference=4000)
     assert call("--baseline", "main").code == 6
     assert call("--baseline", "main", GLIDE).code == 0
     # Saved again, the newer one counts, and nothing of the older is left.
@@ -532,9 +570,9 @@ def test_baselines_that_cannot_be(call: Call, put: Put, tmp_path: Path) -> None:
 def test_a_baseline_stays_as_it_was_when_the_copy_fails(
     call: Call, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put("one", {IOVALKEY: 6000})
+    put("one", {IOVALKEY: 6000}, reference=4000)
     assert call("--save-baseline", "main").code == 0
-    put("two", {IOVALKEY: 5000})
+    put("two", {IOVALKEY: 5000}, reference=4000)
 
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -651,22 +689,21 @@ def test_runs_of_one_round_are_compared_by_pairs(call: Call, put: Put) -> None:
     assert call(IOVALKEY, GLIDE).code == 7
 
 
-def test_a_copy_is_compared_with_nothing_of_another_campaign(call: Call, put: Put) -> None:
-    copy = "iovalkey+same-script+copy"
-    put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700, copy: 6360})
+def test_a_copy_is_compared_with_nothing_of_another_campaign_and_gates_nothing(call: Call, put: Put) -> None:
+    put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700, "iovalkey+same-script+copy": 6360})
     assert call(IOVALKEY, GLIDE).code == 6
     assert call("--save-baseline", "main").code == 0
     rows = call("--baseline", "main", "--format", "json").document["comparisons"]
-    assert [row["new"]["label"] for row in rows] == [IOVALKEY, GLIDE]
+    assert [(row["new"]["label"], row["reference"]) for row in rows] == [(GLIDE, IOVALKEY)]
 
 
 def put_adaptive(put: Put, name: str, throughputs: dict[str, float], rounds: int) -> None:
-    configured = [configuration(label, load=CLOSED) for label in throughputs]
+    configured = [configuration(label, load=CLOSED) for label in (REFERENCE, *throughputs)]
     plan = manifest(configured, 20)["plan"] | {"adaptive": {"looks": [5, 7, 10, 14, 20]}}
     asked = {each["hash"]: rounds for each in plan["configurations"]}
     factors = tuple(0.99 + 0.002 * ((7 * n) % 10) for n in range(rounds))
     adaptive = {"rounds": asked, "looked": rounds, "spent_s": 1}
-    put(name, throughputs, factors, plan=plan, adaptive=adaptive)
+    put(name, throughputs, factors, reference=4000, plan=plan, adaptive=adaptive)
 
 
 def test_campaigns_that_stopped_early_are_compared_at_the_earlier_look(call: Call, put: Put) -> None:

@@ -4,6 +4,7 @@ import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
+import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
@@ -101,5 +102,55 @@ describe("copies", () => {
     const plan = planOf("iovalkey+copy,iovalkey,valkey-glide");
     expect(labels(plan)).toEqual(["iovalkey+copy", "iovalkey", "valkey-glide"]);
     expect(references(plan)).toEqual(["iovalkey"]);
+  });
+});
+
+describe("one target alone by flags has a reference beside it", () => {
+  const planBy = (...flags: string[]): Plan => {
+    const request = parseCampaign(["--concurrency", "50", "--order", "turns", ...flags], {});
+    if (!request) throw new Error("these flags ask for help");
+    return makePlan(request, everything);
+  };
+
+  test.each([
+    ["iovalkey", "ioredis@valkey"],
+    ["ioredis@valkey", "iovalkey"],
+    ["ioredis", "node-redis"],
+    ["ioredis~5.6.1@valkey", "ioredis@valkey"],
+    ["ioredis+autopipelining", "ioredis"],
+    ["iovalkey+autopipelining+same-script", "ioredis@valkey+same-script"],
+    ["valkey-glide:cluster", "ioredis@valkey:cluster"],
+    ["iovalkey+fastify-rate-limit", "ioredis@valkey+fastify-rate-limit"],
+  ])("%s: %s", (target, reference) => {
+    const plan = planBy("--clients", target);
+    expect(labels(plan)).toEqual([target, reference]);
+    expect(references(plan)).toEqual([reference]);
+    expect(plan).toMatchObject({ order: "turns", reference_added: true });
+    expect(plan.notes.join()).toContain(reference);
+    expect(planSchema.parse(plan)).toEqual(plan);
+  });
+
+  test("at every load, with a copy of the reference", () => {
+    const plan = planBy("--clients", "iovalkey", "--concurrency", "10,50", "--runs", "12");
+    expect(references(plan)).toEqual(["ioredis@valkey", "ioredis@valkey"]);
+    expect(labels(plan).filter((label) => label === "ioredis@valkey+copy")).toHaveLength(2);
+  });
+
+  test.each([
+    ["two targets", "--clients iovalkey,valkey-glide"],
+    ["--no-reference", "--clients iovalkey --no-reference"],
+    ["a control", "--clients none"],
+    ["no such client on its store", "--clients memcached"],
+    ["planned faults", "--clients iovalkey --fault store-restart"],
+    ["instruments alone", "--clients iovalkey --diagnose alone"],
+  ])("not with %s", (_what, flags) => {
+    const plan = planBy(...flags.split(" "));
+    expect(plan).not.toHaveProperty("reference_added");
+    expect(new Set(labels(plan))).toEqual(new Set((flags.split(" ")[1] ?? "").split(",")));
+  });
+
+  test("not in a single run by variables", () => {
+    const plan = makePlan(parseSingle({ RATE_LIMITER_TYPE: "iovalkey" }), everything);
+    expect(labels(plan)).toEqual(["iovalkey"]);
   });
 });

@@ -1,0 +1,70 @@
+"""Two campaigns through the reference that both measured: the host cancels within its rounds (rule M22)."""
+
+import math
+from collections.abc import Sequence
+
+from report.analysis.cells import load_key
+from report.analysis.figures import Figure
+from report.analysis.summary import Summary, sample_between
+from report.statistics.samples import Sample
+
+Thing = tuple[object, ...]
+
+#: A reference of another version is another thing.
+_VERSIONS = ("client", "limiter", "store")
+
+
+def _thing(row: Summary) -> Thing:
+    """What must be equal: the configuration, which has store and settings, and versions at run time."""
+    runs = [run for run in row.runs if run.measured]
+    versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
+    return (row.identity.key, *versions, row.scripts)
+
+
+def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary]:
+    """The references of a row's load in its campaign, without itself; first that of its own ranking."""
+    own = row.identity
+    found = [
+        each
+        for each in every
+        if each.reference and each.id != row.id and load_key(each.identity) == load_key(own)
+    ]
+    found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
+    return {_thing(each): each for each in found}
+
+
+def common_reference(
+    pair: tuple[Summary, Summary], base: Sequence[Summary], new: Sequence[Summary]
+) -> tuple[Summary, Summary] | None:
+    """The reference on both sides, of the pair's load.
+
+    Args:
+        pair: one row of each campaign.
+        base, new: all rows of the two campaigns.
+    Returns:
+        None without one, and where the only one is the pair itself.
+    """
+    one, other = (references_of(row, rows) for row, rows in zip(pair, (base, new), strict=True))
+    return next(((row, other[thing]) for thing, row in one.items() if thing in other), None)
+
+
+def sample_through(
+    pair: tuple[Summary, Summary],
+    references: tuple[Summary, Summary],
+    figure: Figure,
+    rounds: int | None = None,
+    share: float = 1.0,
+) -> Sample:
+    """Of each round then and now the row's figure ÷ that of the reference: two sides without pairs."""
+    base, new = (
+        ratios_to(reference, row, figure, rounds) for row, reference in zip(pair, references, strict=True)
+    )
+    return Sample(new=new, base=base, share=share, to_reference=True)
+
+
+def ratios_to(
+    reference: Summary, row: Summary, figure: Figure, rounds: int | None = None
+) -> tuple[float, ...]:
+    """By round. One in which the reference failed its load tells nothing about the row."""
+    pairs = sample_between(row, reference, figure, rounds).pairs
+    return tuple(value / other for value, other in pairs if 0 < other < math.inf)
