@@ -25,7 +25,6 @@ from report.compare.comparability import (
     version_notes,
 )
 from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
-from report.compare.noise_floor import Floor, floor_of, host_noise
 from report.compare.selection import Selection
 from report.compare.stopping import Stopped, level_shift, rankings_of, shifted, stopped
 from report.statistics.decision import Comparison, compare_samples
@@ -57,7 +56,8 @@ class Outcome:
     base: Selection
     new: Selection
     metric: Metric
-    floor: Floor
+    floor: float
+    """A difference counts only beyond it: a share of the base, 0.02 is ± 2 %."""
     drift_excluded: bool
     rows: tuple[Compared, ...]
     notes: tuple[str, ...]
@@ -133,14 +133,6 @@ def _differences(
     return tuple(texts)
 
 
-def _without_verdict(found: Comparison) -> Comparison:
-    """The comparison of runs that are too unsteady. If there are too few runs, that reason stays."""
-    if found.status in ("indicative", "not comparable"):
-        return replace(found, runs_needed=None, detectable=None)
-    reason = "these runs are too unsteady to compare"
-    return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
-
-
 def _followed_from(found: Comparison, reason: str) -> Comparison:
     """The ratio and its interval alone: whatever the number of runs, they are no second conclusion."""
     if found.status == "not comparable":
@@ -163,8 +155,7 @@ def compare_sides(
     """Compares what two sides have in common.
 
     All that concludes something is one family of Holm's correction: there is one exit code. Within one
-    interleaved campaign rows are paired as in its report. Across campaigns drift of the machine is not
-    excluded, so that the floor is at least the host's noise.
+    interleaved campaign rows are paired as in its report.
 
     Args:
         floor: as a share.
@@ -181,20 +172,15 @@ def compare_sides(
         of_rows.update(zip((id(one) for one, _ in alike), row_differences(alike, both), strict=True))
     _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
     drift_excluded = base.folder == new.folder and _interleaved(base)
-    values = [(values_of(other, metric), values_of(one, metric)) for one, other in pairs]
-    noise = None if drift_excluded else host_noise(new.campaign, pairs, metric.id)
-    decided_floor = floor_of(floor, drift_excluded, noise, values)
     stops = [stopped(one, other) for one, other in pairs]
     samples = [_sample(pair, metric, stop, drift_excluded) for pair, stop in zip(pairs, stops, strict=True)]
     concluding = [index for index, (one, _) in enumerate(pairs) if not not_concluded(one, metric)]
     found: dict[int, Comparison] = {}
     for members in (concluding, [index for index in range(len(pairs)) if index not in concluding]):
-        compared = compare_samples(
-            [samples[index] for index in members], decided_floor.share, metric.higher_is_better
-        )
+        compared = compare_samples([samples[index] for index in members], floor, metric.higher_is_better)
         found.update(zip(members, compared, strict=True))
     rankings = {side.folder: rankings_of(side.every) for side in (base, new) if _is_ranked(side)}
-    judge = _Judge(base, new, metric, decided_floor, rankings)
+    judge = _Judge(base, new, metric, floor, rankings)
     found = {
         index: judge.judged(pairs[index], samples[index], stops[index], each) for index, each in found.items()
     }
@@ -232,7 +218,7 @@ def compare_sides(
         base=base,
         new=new,
         metric=metric,
-        floor=decided_floor,
+        floor=floor,
         drift_excluded=drift_excluded,
         rows=rows,
         notes=tuple(dict.fromkeys(notes)),
@@ -265,7 +251,7 @@ class _Judge:
     base: Selection
     new: Selection
     metric: Metric
-    floor: Floor
+    floor: float
     rankings: Mapping[Path, Sequence[Ranking]]
     """Of the campaigns whose rankings tell something of single rows."""
 
@@ -274,12 +260,8 @@ class _Judge:
     ) -> Comparison:
         """The comparison, corrected for its looks, and without a conclusion that these runs do not allow."""
         reason = not_concluded(pair[0], self.metric)
-        if self.floor.unsteady:
-            found = _without_verdict(found)
         if reason:
-            found = _followed_from(found, reason)
-        if reason or self.floor.unsteady:
-            return found
+            return _followed_from(found, reason)
         if stop and self.metric.read is throughput:
             found = self._corrected(pair, sample, stop, found)
         if self.base.folder != self.new.folder:
@@ -301,7 +283,7 @@ class _Judge:
             schedule = one.look_schedule
             past = schedule.levels if schedule else ()
             looks = [look for look in past if stop.rounds is None or look[0] <= stop.rounds]
-            return corrected_for_looks(found, sample, looks, self.floor.share)
+            return corrected_for_looks(found, sample, looks, self.floor)
         shifts = [
             level_shift(row, self.rankings.get(side.folder, ()))
             if row.look_schedule and stop.rounds in (None, row.last_round)

@@ -12,7 +12,6 @@ from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
 from report.compare.matching import Compared, Outcome
-from report.compare.noise_floor import percent_text
 from report.export.conclusions import comparison_document
 from report.statistics.decision import Comparison
 
@@ -31,6 +30,14 @@ _HEADINGS = (
     "new is",
 )
 _NUMBERS = range(3, 8)
+
+
+def percent_text(share: float) -> str:
+    """`2 %`, `0.51 %`, `more than 100 %`: never with an exponent."""
+    if share > 1:
+        return "more than 100 %"
+    percent = 100 * share
+    return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
 
 
 def _figure(outcome: Outcome, summary: Summary) -> float | None:
@@ -81,19 +88,19 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
     return [_cells(outcome, row, load_text(row.new.identity, fields)) for row in outcome.rows]
 
 
-def _undecided(row: Compared, unsteady: bool) -> str:
-    """Why a row is not decided, and what would decide it; empty if it is, or if the heading explains it."""
+def _undecided(row: Compared) -> str:
+    """Why a row is not decided, and what would decide it; empty if it is."""
     comparison = row.comparison
     if not row.concludes:
         return f"{comparison.status}: {comparison.reason}"
-    if comparison.decided or (unsteady and comparison.status == "inconclusive"):
+    if comparison.decided:
         return ""
     if _misses_twice_as_much(row):
         return (
             f"{comparison.status}: these runs are too unsteady to compare, even a figure twice as high could "
             "be missed; stop other work on this machine and measure again"
         )
-    more = not (unsteady or comparison.blocked or comparison.status == "not comparable")
+    more = not (comparison.blocked or comparison.status == "not comparable")
     takes = f"; {runs_text(comparison)}" if more else ""
     return f"{comparison.status}: {comparison.reason}{takes}"
 
@@ -111,18 +118,14 @@ def _found_by_so_many_runs(row: Compared) -> str:
     )
 
 
-def explained(rows: Sequence[Compared], unsteady: bool) -> list[str]:
-    """Sentences on rows: what is compared together, why it is not decided, and what that would take.
-
-    Args:
-        unsteady: the heading says that they cannot be compared.
-    """
+def explained(rows: Sequence[Compared]) -> list[str]:
+    """Sentences on rows: what is compared together, why it is not decided, and what that would take."""
     texts = [text for row in rows for text in row.differs]
     if any({"client", "script"} <= set(row.parts) for row in rows):
         texts.append("to compare the clients alone, measure both with +same-script")
     by_text: dict[str, list[str]] = {}
     for row in rows:
-        for text in filter(None, (_undecided(row, unsteady), _found_by_so_many_runs(row))):
+        for text in filter(None, (_undecided(row), _found_by_so_many_runs(row))):
             by_text.setdefault(text, []).append(row.new.identity.label)
     texts += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
     return list(dict.fromkeys(texts))
@@ -132,12 +135,12 @@ def _head(outcome: Outcome) -> list[str]:
     direction = "higher" if outcome.metric.higher_is_better else "lower"
     return [
         f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
-        outcome.floor.unsteady or f"a difference counts only beyond {outcome.floor.text}",
+        f"a difference counts only beyond ±{percent_text(outcome.floor)}",
     ]
 
 
 def _notes(outcome: Outcome) -> list[str]:
-    return [*explained(outcome.rows, bool(outcome.floor.unsteady)), *outcome.notes]
+    return [*explained(outcome.rows), *outcome.notes]
 
 
 def as_table(outcome: Outcome) -> str:
@@ -203,9 +206,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "metric": outcome.metric.id,
         "metric_text": outcome.metric.text,
         "higher_is_better": outcome.metric.higher_is_better,
-        "floor_percent": 100 * outcome.floor.share,
-        "floor_text": outcome.floor.text,
-        "too_unsteady": outcome.floor.unsteady or None,
+        "floor_percent": 100 * outcome.floor,
         "drift_excluded": outcome.drift_excluded,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},

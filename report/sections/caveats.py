@@ -10,7 +10,6 @@ from report.analysis.rankings import Ranking
 from report.analysis.steadiness import spread_controls, unsteady_controls, unsteady_text
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
-from report.sections.host_speed import drift_text
 from report.sections.script_text import what_varies
 from report.sections.verdict_text import layer_of, scripts_differ
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
@@ -140,8 +139,6 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         ),
         "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
         f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
-        drift_text(analysis.host_speed),
-        *(drift_text(found, f"the machine {name}") for name, found in analysis.machine_speeds.items()),
         _spread_controls(analysis),
         _suspects(analysis),
         f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "

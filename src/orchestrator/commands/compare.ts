@@ -10,8 +10,7 @@ folder.
 
 A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test with
 Holm's correction agrees. With fewer than five runs per side, no difference counts. The machine may drift between
-campaigns and since a baseline. There, the floor is at least this host's noise (ratelimit-bench noise). If the noise is
-50 % or more, the runs are too unsteady to compare.
+campaigns and since a baseline.
 
 In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
 at one rate (run --rate) to compare it.

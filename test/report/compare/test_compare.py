@@ -1,7 +1,6 @@
 """`compare` as it is called: sides, likeness, floors, baselines and exit codes."""
 
 import json
-import math
 import os
 import re
 import subprocess
@@ -17,7 +16,6 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
 from report.cli.compare import main
-from report.cli.noise import main as noise
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 CLOSED = {"model": "closed", "connections": 50}
@@ -401,86 +399,6 @@ def test_consecutive_runs_do_not_exclude_drift(call: Call, put: Put) -> None:
     plan = manifest([configuration(IOVALKEY), configuration(GLIDE)], 6)["plan"]
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
     assert call(IOVALKEY, GLIDE, "--format", "json").document["drift_excluded"] is False
-
-
-def known_noise(put: Put, between: float, count: int = 5, **manifested: object) -> None:
-    """Keeps campaigns of the target whose levels differ by so much, as `noise` does."""
-    for number in range(count):
-        level = round(6000 * math.exp(between * (-1) ** number))
-        name = f"2026010{number + 1}_030405"
-        put(name, {IOVALKEY: level}, started_at=f"2026-01-0{number + 1}T03:04:05.000Z", **manifested)
-        assert noise([f"results/{name}"]) == 0
-
-
-@pytest.mark.parametrize(("between", "code"), [(0.05, 0), (0.001, 6)])
-def test_between_campaigns_the_noise_of_repeated_ones_is_the_floor_where_it_is_larger(
-    call: Call, put: Put, between: float, code: int
-) -> None:
-    put("one", {IOVALKEY: 6000})
-    put("two", {IOVALKEY: 5000})
-    known_noise(put, between, 4)
-    unknown = call("results/one", "results/two")
-    assert unknown.code == 6
-    assert "which know nothing of the noise between campaigns: `noise TARGET --campaigns 5`" in unknown.out
-    known_noise(put, between)
-    said = call("results/one", "results/two")
-    assert said.code == code
-    assert "between 5 repeated campaigns" in said.out
-
-
-def test_the_noise_of_another_load_or_target_is_no_floor(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000, GLIDE: 6000})
-    put("two", {IOVALKEY: 5000, GLIDE: 5000})
-    known_noise(put, 0.05)
-    # All targets: one of them was never measured in repeated campaigns.
-    assert call("results/one", "results/two").code == 6
-    assert call(f"results/one#{IOVALKEY}", f"results/two#{IOVALKEY}").code == 0
-
-
-#: Runs of one target a hundredfold apart.
-UNSTEADY = (0.1, 10, 0.2, 5, 1, 2)
-
-
-def test_runs_that_are_too_unsteady_are_not_compared_and_say_what_helps(call: Call, put: Put) -> None:
-    put("one", {IOVALKEY: 6000}, UNSTEADY)
-    put("two", {IOVALKEY: 6000}, UNSTEADY[::-1])
-    said = call("results/one", "results/two", "--format", "json")
-    (row,) = said.document["comparisons"]
-    assert (said.code, row["status"]) == (7, "inconclusive")
-    assert row["reason"] == "these runs are too unsteady to compare"
-    assert "stop other work on this machine" in said.out
-    # No figure is absurd, also within one campaign.
-    put("three", {IOVALKEY: 6000, GLIDE: 5000}, UNSTEADY)
-    for text in (said.out, call("results/one", "results/two").out, call(IOVALKEY, GLIDE).out):
-        assert not re.search(r"\de[+-]?\d", text)
-
-
-def test_how_many_runs_would_help_is_said_where_it_can_be(call: Call, put: Put) -> None:
-    unsteady = (0.7, 1.5, 0.8, 1.3, 0.6, 1.4)
-    put("one", {IOVALKEY: 6000}, unsteady)
-    put("two", {IOVALKEY: 6000}, unsteady)
-    said = call("results/one", "results/two")
-    found = re.search(r"about (\d+) such runs per side would bring that down to 10 %", said.out)
-    assert found and said.code == 7
-    # So many runs of this spread are compared.
-    times = -(-int(found[1]) // len(unsteady))
-    put("three", {IOVALKEY: 6000}, unsteady * times)
-    put("four", {IOVALKEY: 6000}, unsteady * times)
-    assert "the noise of this host (±" in call("results/three", "results/four").out
-
-
-@pytest.mark.parametrize(
-    ("machine_id", "code"), [("fedcba9876543210", 6), (HARDWARE["machine_id"], 0), (None, 0)]
-)
-def test_noise_of_another_machine_does_not_count(
-    call: Call, put: Put, machine_id: str | None, code: int
-) -> None:
-    for name, throughput in (("one", 6000), ("two", 5000)):
-        put(name, {IOVALKEY: throughput}, machine=on_machine(**HARDWARE))
-    facts = {name: value for name, value in HARDWARE.items() if name != "machine_id"}
-    known = {**facts, **({"machine_id": machine_id} if machine_id else {})}
-    known_noise(put, 0.05, machine=on_machine(**known))
-    assert call("results/one", "results/two").code == code
 
 
 def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_path: Path) -> None:
