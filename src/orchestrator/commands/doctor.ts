@@ -238,7 +238,10 @@ export const doctor: CliCommand = {
     const { rounds } = roundsIn(seconds);
     process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
     const resolution = await measure(seconds, runtime, context);
-    if (typeof resolution === "number") return resolution;
+    if (typeof resolution === "number") {
+      if (json) print(JSON.stringify(document, null, 2));
+      return resolution;
+    }
     print(
       json ? JSON.stringify({ ...document, resolution }, null, 2) : resolutionLines(resolution).join("\n"),
     );
