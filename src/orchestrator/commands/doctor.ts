@@ -128,8 +128,8 @@ export function roundsIn(seconds: number): { rounds: number; slices_s: number } 
   return { rounds, slices_s };
 }
 
-/** The throughputs of the copy and the target in each round that has both. */
-export async function pairsIn(folder: string): Promise<[number, number][]> {
+/** The throughputs of the copy and the target in each round that has both, and how long the campaign took. */
+async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; seconds: number }> {
   const manifest = parseJson(await readFile(join(folder, "manifest.json"), "utf8"), manifestSchema);
   const rounds = new Map<number, { copy?: number; target?: number }>();
   for (const run of manifest?.plan.runs ?? []) {
@@ -139,9 +139,11 @@ export async function pairsIn(folder: string): Promise<[number, number][]> {
     const side = isCopy(result.configuration.target) ? "copy" : "target";
     rounds.set(roundOf(run), { ...rounds.get(roundOf(run)), [side]: result.requests.average });
   }
-  return [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
+  const pairs = [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
     copy && target ? [[copy, target]] : [],
   );
+  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) => Date.parse(at ?? ""));
+  return { pairs, seconds: ((to ?? 0) - (from ?? 0)) / 1000 };
 }
 
 const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean => verdict.status !== "invalid";
@@ -169,12 +171,10 @@ async function measure(
   // The variables of a campaign would make it another one.
   const request = parseCampaign([...flags, "--no-copy", "--quiet"], {});
   if (!request) return EXIT.usage;
-  const from = performance.now();
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
-  const took_s = (performance.now() - from) / 1000;
   const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
   if (folder === undefined || !usable.includes(exitCode)) return exitCode;
-  const pairs = await pairsIn(folder);
+  const { pairs, seconds: took_s } = await roundsOf(folder);
   if (pairs.length < 2) throw environmentError("too few runs were measured soundly: see their reasons above");
   const question = {
     question: "power",
