@@ -9,22 +9,19 @@ where the result is not what the rules ask: more than 5 % of equal rows told apa
 found.
 """
 
-import math
 import sys
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from statistics import stdev
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from report.analysis.campaign_analysis import Analysis, analyse  # noqa: E402
+from report.analysis.campaign_analysis import analyse  # noqa: E402
 from report.analysis.figures import throughput  # noqa: E402
 from report.analysis.rankings import Ranking  # noqa: E402
 from report.analysis.summary import Summary, sample_between  # noqa: E402
 from report.results.load import load_campaign  # noqa: E402
-from report.statistics.adjusted import Adjusted  # noqa: E402
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_samples  # noqa: E402
 from report.statistics.power import (  # noqa: E402
     PAIRED,
@@ -51,7 +48,7 @@ def _excludes_one(interval: RatioInterval | None) -> bool:
 
 
 def equal(folder: Path) -> int:
-    analysis, rankings = _rankings(folder)
+    rankings = _rankings(folder)
     pairs = [pair for ranking in rankings for pair in ranking.order]
     alone = [compare_samples([sample_between(pair.new, pair.base, throughput)])[0] for pair in pairs]
     flagged = sum(found.shown for found in alone)
@@ -60,25 +57,11 @@ def equal(folder: Path) -> int:
         f" {sum(pair.comparison.shown for pair in pairs)} as one family; intervals without 1:"
         f" {sum(_excludes_one(found.interval) for found in alone)}"
     )
-    both = [
-        (each.pair.comparison.ratio, each.found)
-        for each in analysis.adjusted
-        if isinstance(each.found, Adjusted) and each.pair.comparison.ratio
-    ]
-    if len(both) > 1:
-        plain = stdev(math.log(ratio) for ratio, _ in both)
-        adjusted = stdev(math.log(found.ratio) for _, found in both)
-        outside = sum(_excludes_one(found.interval) for _, found in both)
-        print(
-            f"standard deviation of {len(both)} ratios: {100 * plain:.2f} %, adjusted for the host's speed"
-            f" {100 * adjusted:.2f} % (variance × {(adjusted / plain) ** 2:.2f});"
-            f" adjusted intervals without 1: {outside}"
-        )
     return 0 if pairs and flagged <= MAX_FLAGGED * len(pairs) else 1
 
 
 def planted(folder: Path) -> int:
-    _, (ranking,) = _rankings(folder)
+    (ranking,) = _rankings(folder)
     (pair,), (cpu,) = ranking.ranked_by, ranking.cpu_pairs
     print(f"CPU per request of the server: {_text(cpu.comparison)}")
     rows = (pair.new, pair.base)
@@ -122,9 +105,9 @@ def _compared(new: Side, base: Side, rounds: int, paired: bool) -> Comparison:
     return found
 
 
-def _rankings(folder: Path) -> tuple[Analysis, tuple[Ranking, ...]]:
+def _rankings(folder: Path) -> tuple[Ranking, ...]:
     found = analyse(load_campaign(folder, series=False))
-    return found, tuple(ranking for cell in found.cells for ranking in cell.rankings if ranking.ranked_by)
+    return tuple(ranking for cell in found.cells for ranking in cell.rankings if ranking.ranked_by)
 
 
 def main(words: list[str]) -> int:

@@ -1,12 +1,10 @@
 """All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from report.analysis.adjusted import AdjustedPair, adjusted_pairs
 from report.analysis.cells import Cell
 from report.analysis.faults import FaultGroup, fault_groups
-from report.analysis.host_speed import CampaignHostSpeed, with_host_speed
 from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
@@ -37,12 +35,6 @@ class Analysis:
     """Rates of a search for the highest rate; empty without one."""
     server_scalings: tuple[ServerScaling, ...] = ()
     """Empty unless some target was measured with several numbers of servers."""
-    host_speed: CampaignHostSpeed | None = None
-    """None where it is not known, and where runs took place on several machines."""
-    machine_speeds: Mapping[str, CampaignHostSpeed] = field(default_factory=dict)
-    """Speeds by machine, where there are several."""
-    adjusted: tuple[AdjustedPair, ...] = ()
-    """Ratios adjusted for the host's speed: nothing is decided by them."""
 
     @property
     def row_count(self) -> int:
@@ -69,14 +61,7 @@ class Analysis:
 
 def analyse(campaign: Campaign) -> Analysis:
     """Computes rows, rankings, comparisons and thresholds of a campaign."""
-    judged, speeds = with_host_speed(campaign)
-    found = analysis_of(judged, summarize(judged))
-    return replace(
-        found,
-        host_speed=speeds.host,
-        machine_speeds=speeds.machines,
-        adjusted=adjusted_pairs(judged, found.cells),
-    )
+    return analysis_of(campaign, summarize(campaign))
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:

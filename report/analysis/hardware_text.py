@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from report.base.format import plural
+from report.base.format import decimals, plural
 
 _KIB = 1024
 
@@ -35,6 +35,12 @@ def _cache_text(cache: Mapping[str, Any]) -> str:
 def _nodes_text(nodes: Sequence[str]) -> str:
     """`1`, `2 (CPUs 0-3; CPUs 4-7)`."""
     return "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
+
+
+def index_text(machine: Mapping[str, Any]) -> str:
+    """What the fixed loop took before the first run (rule M21); empty where it is not known."""
+    found = machine.get("index_ms")
+    return f"{decimals(found, 1)} ms for a fixed loop of integers; it decides nothing" if found else ""
 
 
 def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:

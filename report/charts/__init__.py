@@ -5,7 +5,6 @@ from report.charts import (
     cpu,
     curve,
     decision_cpu,
-    host_speed,
     latency,
     latency_at_rate,
     limited,
@@ -30,7 +29,6 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     trend.CHART,
     scaling.CHART,
     memory_per_key.CHART,
-    host_speed.CHART,
 )
 
 #: What the reader unfolds.

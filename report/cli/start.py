@@ -12,7 +12,6 @@ from report.cli import environment
 COMMANDS = {
     "generate": "report.cli.generate",
     "compare": "report.cli.compare",
-    "noise": "report.cli.noise",
     "memory": "report.cli.memory",
     "audit": "report.cli.audit",
     "claims": "report.cli.claims",

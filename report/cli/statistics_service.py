@@ -4,9 +4,8 @@ Programs in other languages ask here instead of computing statistics of their ow
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
 `{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
 `floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
-`{"question": "power", "values": [...], "ratios": [...]}`: the deviation of figures that were taken one after
-the other, and how many rounds of two such runs each true ratio takes; `{"question": "max_rate", "trials":
-[{"rate_per_second": …, "kept": true}, …]}`.
+`{"question": "power", "pairs": [[..., ...], …], "ratios": [...], "rounds": 7}`: what rounds of two equal
+targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`.
 """
 
 import json
@@ -19,8 +18,8 @@ from typing import Any
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
 from report.statistics.max_rate import estimate_max_rate
 from report.statistics.median import median_interval, paired_ratio
-from report.statistics.power import PAIRED, log_deviation, log_deviation_of_pairs, runs_needed
-from report.statistics.samples import MIN_ROUNDS_TO_PAIR
+from report.statistics.power import TOGETHER, detectable_difference, log_deviation_of_pairs, runs_needed
+from report.statistics.ratio import ratio_of_pairs
 
 
 def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
@@ -28,27 +27,25 @@ def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
     return compare_family(pairs, request.get("floor", DEFAULT_FLOOR), request.get("higher_is_better", True))
 
 
-def power(values: Sequence[float], ratios: Sequence[float]) -> dict[str, Any]:
-    """The deviation of the logarithms, and the rounds that each ratio takes; None: more than 1000.
-
-    Neighbours stand for the two runs of a round, which are compared as pairs where it takes ten rounds or
-    more.
+def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int) -> dict[str, Any]:
+    """What pairs of two equal targets, one a round, say of a machine: their ratio, the deviation of its
+    logarithm, the smallest difference that `rounds` find, and the rounds that each ratio takes; None: more
+    than 1000.
 
     Raises:
-        ValueError: fewer than four figures, or one that is not positive.
+        ValueError: fewer than two pairs, or a figure that is not positive.
     """
-    deviation = log_deviation(values)
-    of_pairs = log_deviation_of_pairs(list(zip(values[::2], values[1::2], strict=False)))
-    if deviation is None or of_pairs is None:
-        raise ValueError("needs at least four positive figures")
-
-    def rounds_for(ratio: float) -> int | None:
-        unpaired = runs_needed(ratio, deviation, DEFAULT_FLOOR)
-        if unpaired is not None and unpaired < MIN_ROUNDS_TO_PAIR:
-            return unpaired
-        return runs_needed(ratio, of_pairs, DEFAULT_FLOOR, method=PAIRED)
-
-    return {"deviation": deviation, "rounds_needed": [rounds_for(ratio) for ratio in ratios]}
+    deviation = log_deviation_of_pairs(pairs)
+    if deviation is None:
+        raise ValueError("needs at least two pairs of positive figures")
+    found = ratio_of_pairs(pairs)
+    return {
+        "ratio": found.estimate,
+        "interval": asdict(found.interval) if found.interval else None,
+        "deviation": deviation,
+        "detectable": detectable_difference(rounds, rounds, deviation, DEFAULT_FLOOR, method=TOGETHER),
+        "rounds_needed": [runs_needed(each, deviation, DEFAULT_FLOOR, method=TOGETHER) for each in ratios],
+    }
 
 
 def _without_infinity(value: Any) -> Any:
@@ -73,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
             case "compare":
                 answer = [asdict(each) for each in compared(request)]
             case "power":
-                answer = power(request["values"], request["ratios"])
+                answer = power(request["pairs"], request["ratios"], request["rounds"])
             case "max_rate":
                 trials = [(each["rate_per_second"], each["kept"]) for each in request["trials"]]
                 answer = asdict(estimate_max_rate(trials))

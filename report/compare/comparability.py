@@ -163,11 +163,6 @@ def round_trip_notes(base: Selection, new: Selection) -> list[str]:
     ]
 
 
-def runtime_of(summary: Summary) -> str:
-    """Where its runs ran, with the caps: canonical JSON."""
-    return _runtimes(summary, lambda runtime: runtime)
-
-
 def _runtimes(summary: Summary, read: Callable[[Mapping[str, Any] | None], Any]) -> str:
     found = {
         json.dumps([read(run.runtime), summary.identity.caps], sort_keys=True)

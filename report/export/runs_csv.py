@@ -16,7 +16,7 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import Boundary, HostSpeed, Identity, Measured, Run
+from report.results.model import Boundary, Identity, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 Column = tuple[str, Callable[[Run], Cell]]
@@ -71,22 +71,6 @@ def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Run], Cel
     """Empty with other traffic than boundary."""
     return lambda run: read([run.measured.boundary]) if run.measured and run.measured.boundary else None
 
-
-def _host(read: Callable[[HostSpeed], float | None], digits: int, after: bool) -> Callable[[Run], Cell]:
-    """Of the measurement before or after the run; empty where it is not known."""
-
-    def figure(run: Run) -> Cell:
-        found = run.host_speed
-        return csv_number(read(found.after if after else found.before), digits) if found else None
-
-    return figure
-
-
-_HOST_FIGURES: tuple[tuple[str, Callable[[HostSpeed], float | None], int], ...] = (
-    ("host_integer", lambda speed: speed.integer_us, 1),
-    ("host_chase", lambda speed: speed.chase_us, 1),
-    ("host_ping_pong", lambda speed: speed.ping_pong_us, 3),
-)
 
 _PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
 
@@ -155,12 +139,6 @@ _LAST_FIGURES: tuple[Column, ...] = (
     ("round", lambda run: run.place[0] if run.place else None),
     ("group", lambda run: run.place[1] if run.place else None),
     ("set_aside", lambda run: run.set_aside or None),
-    ("host_speed", lambda run: csv_number(run.host_index, 4)),
-    *(
-        (f"{name}_{moment}_us", _host(read, digits, moment == "after"))
-        for name, read, digits in _HOST_FIGURES
-        for moment in ("before", "after")
-    ),
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
 )
 #: Like `_LAST_COLUMNS`, and later than the figures.
@@ -172,16 +150,10 @@ def _placement(run: Run) -> Cell:
     return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
 
 
-def _machine_speed(run: Run) -> Cell:
-    """`a=1.0021 b=0.9874`, as `host_speed`; empty on one machine."""
-    return " ".join(f"{name}={index:.4f}" for name, index in sorted(run.machine_index.items())) or None
-
-
 #: Later still.
 _MACHINE_COLUMNS: tuple[Column, ...] = (
     ("machines", lambda run: len(set(run.placement.values())) or None),
     ("placement", _placement),
-    ("machine_speed", _machine_speed),
 )
 
 HEADER = (

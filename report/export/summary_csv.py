@@ -108,17 +108,6 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
     return total
 
 
-def _host_end(end: Callable[[Sequence[float]], float]) -> Callable[[Summary], Cell]:
-    """The slowest or fastest host over the runs that count in comparisons; empty where it is not known."""
-
-    def read(summary: Summary) -> Cell:
-        counted = [run for run in summary.runs if run.eligible or run.spoiled]
-        found = [run.host_index for run in counted if run.host_index is not None]
-        return csv_number(end(found), 4) if found else None
-
-    return read
-
-
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Summary], Cell]:
     """Over the measured runs, also those in which the limiter broke its promise; empty with other traffic."""
     return lambda summary: read(found) if (found := boundaries_of(summary)) else None
@@ -315,9 +304,6 @@ COLUMNS: tuple[Column, ...] = (
     ("reference", lambda summary: str(summary.reference).lower()),
     ("copy_of", lambda summary: summary.identity.copied_label if summary.identity.copy else None),
     ("runs_set_aside", lambda summary: len(summary.set_aside)),
-    ("host_speed", lambda summary: csv_number(summary.median.host_index, 4) if summary.median else None),
-    ("host_speed_min", _host_end(min)),
-    ("host_speed_max", _host_end(max)),
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
     *(_counts(key) for key in LATER_DIMENSIONS),
 )

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.host_speed import MAX_OFF
 from report.analysis.layer_text import LayerText, rate_units
 from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.thresholds import Judgement
-from report.base.format import percent
 from report.base.paths import STATIC
 from report.charts import arranged, memory_per_key
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
@@ -32,7 +30,6 @@ from report.sections.faults import TITLE as FAULT_TITLE
 from report.sections.faults import fault_section
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import FIRST_ROW, DecisionCell, DecisionRow, control_row, decision_cells
-from report.sections.host_speed import adjusted_rows, host_speed_facts, machine_speed_facts
 from report.sections.latency_at_rate import RateTable, rate_tables
 from report.sections.load_programs import PROGRAM_COLUMNS, load_program_section
 from report.sections.machines import link_facts, machine_picture, machines_facts
@@ -286,16 +283,9 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         machine=machine_facts(campaign, ordered),
-        facts=[
-            *campaign_facts(campaign),
-            *host_speed_facts(campaign, analysis.host_speed),
-            *machine_speed_facts(campaign, analysis.machine_speeds),
-        ],
+        facts=campaign_facts(campaign),
         machine_picture=machine_picture(campaign),
         machines_facts=[*machines_facts(campaign), *link_facts(campaign)],
-        adjusted=adjusted_rows(analysis),
-        host_speed=analysis.host_speed,
-        host_limit=percent(100 * MAX_OFF, 0),
         versions=version_facts(ordered),
         label_rows=_ids_by_label(ordered),
         scripts_ran=script_rows(ordered),

@@ -17,7 +17,6 @@ from report.results.model import (
     FaultFigures,
     FaultRecord,
     FaultRun,
-    HostSpeed,
     Identity,
     Limit,
     LimiterPromise,
@@ -31,7 +30,6 @@ from report.results.model import (
     Reason,
     Role,
     Run,
-    RunHostSpeed,
     Second,
     SendSchedule,
     Timeline,
@@ -551,9 +549,7 @@ def run_of(result: Document, file: str, series: bool = True) -> Run:
         measured=_measured(result, series) if result["status"] == "measured" else None,
         printed=_printed(result) if result["status"] == "printed" else None,
         diagnosis=_diagnosis(stated) if (stated := result.get("diagnosis")) is not None else None,
-        host_speed=_host_speed(result["host_speed"]) if "host_speed" in result else None,
         placement=result.get("placement", {}),
-        machine_speed={name: _host_speed(stated) for name, stated in result.get("machine_speed", {}).items()},
         faults=_faults(result) if result["status"] == "measured" and "faults" in result else None,
         turns=Turns(turns["group"], turns["slice_ms"]) if (turns := result.get("turns")) else None,
     )
@@ -685,19 +681,6 @@ def _diagnosis(stated: Mapping[str, Any]) -> Diagnosis:
         store_received_bytes=_total([node.get("received_bytes") for node in nodes]),
         store_sent_bytes=_total([node.get("sent_bytes") for node in nodes]),
     )
-
-
-def _host_speed(stated: Mapping[str, Mapping[str, Any]]) -> RunHostSpeed:
-    before, after = (
-        HostSpeed(
-            integer_us=each["integer_us"],
-            chase_us=each["chase_us"],
-            ping_pong_us=each.get("ping_pong_us"),
-            cpus=each["cpus"],
-        )
-        for each in (stated["before"], stated["after"])
-    )
-    return RunHostSpeed(before, after)
 
 
 #: Printed throughput has two decimals, and operations are whole.

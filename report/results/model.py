@@ -1,7 +1,6 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -548,31 +547,6 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostSpeed:
-    """What a fixed piece of work took on all CPUs at once, in µs: the median over the CPUs (rule M21)."""
-
-    integer_us: float
-    chase_us: float
-    """Time of dependent reads in 32 MiB."""
-    ping_pong_us: float | None
-    """Time of a round trip over loopback; None where there is none."""
-    cpus: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunHostSpeed:
-    """The host just before and just after a run."""
-
-    before: HostSpeed
-    after: HostSpeed
-
-    @property
-    def integer_us(self) -> float:
-        """Geometric mean of both."""
-        return math.sqrt(self.before.integer_us * self.after.integer_us)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
     """What each slice of a window saw, all columns of one length."""
 
@@ -708,17 +682,8 @@ class Run:
     faults: FaultRun | None = None
     """What a measured run with faults found, which is in no ranking of speed."""
     finished_at: str = ""
-    host_speed: RunHostSpeed | None = None
-    """None where it is not known."""
-    host_index: float | None = None
-    """How fast the host was, by the integer loop, as a share of the campaign's median; the analysis of a
-    campaign sets it."""
     placement: Mapping[str, str] = field(default_factory=dict)
     """The machine of each role; empty where they all ran on one."""
-    machine_speed: Mapping[str, RunHostSpeed] = field(default_factory=dict)
-    """Speed by machine, in the place of `host_speed` where there are several."""
-    machine_index: Mapping[str, float] = field(default_factory=dict)
-    """The same as `host_index`, by machine."""
     turns: Turns | None = None
     """None of a run that had the load alone."""
 

@@ -7,8 +7,9 @@ from typing import Any
 SCHEMA_VERSION = 3
 PREVIOUS = 2
 
-#: Members of a result that are gone: the load waits for every reading.
-_GONE = ("readings",)
+#: Members of a result or manifest that are gone: the load waits for every reading, and by turns the host's
+#: speed cancels.
+_GONE = ("readings", "host_speed", "machine_speed")
 
 
 def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -22,6 +23,11 @@ def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
     plan = found.get("plan")
     if isinstance(plan, Mapping) and plan.get("schema_version") == PREVIOUS:
         found["plan"] = {**plan, "schema_version": SCHEMA_VERSION, "runs": _runs(plan.get("runs"))}
+    if "machines" in found:
+        found["machines"] = [
+            {name: value for name, value in machine.items() if name not in _GONE}
+            for machine in found["machines"]
+        ]
     return found
 
 

@@ -9,7 +9,6 @@ from report.analysis.comparison_text import name
 from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
-from report.sections.host_speed import drift_text
 from report.sections.script_text import what_varies
 from report.sections.verdict_text import layer_of, scripts_differ
 
@@ -125,8 +124,6 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
         ),
         "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
         "So few runs of each decide nothing." if few else "",
-        drift_text(analysis.host_speed),
-        *(drift_text(found, f"the machine {name}") for name, found in analysis.machine_speeds.items()),
         _suspects(analysis),
         f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
         "throughput: --rate measures them at your rate."

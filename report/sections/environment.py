@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from report.analysis.hardware_text import cpus_text, hardware_texts
+from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
 from report.results.model import Campaign
@@ -70,6 +70,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
         ("open_files_limit", "Open files limit"),
     )
     facts += [(name, machine[key]) for key, name in optional if key in machine]
+    facts += [("Index of the machine", text)] if (text := index_text(machine)) else []
     facts += sorted(machine["sysctl"].items())
     facts += [
         ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.hardware_text import cpus_text
+from report.analysis.hardware_text import cpus_text, index_text
 from report.analysis.machines import (
     Link,
     all_runs,
@@ -169,7 +169,14 @@ def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
     return [
         (
             each["name"],
-            "; ".join((*_box(each["name"], (), each).facts, each["operating_system"], each["kernel"])),
+            "; ".join(
+                (
+                    *_box(each["name"], (), each).facts,
+                    each["operating_system"],
+                    each["kernel"],
+                    *filter(None, [index_text(each.get("facts", {}))]),
+                )
+            ),
         )
         for each in machines_in(campaign)
     ]

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { hostSpeedProbeSchema, hostSpeedSchema } from "./host-speed.js";
 import { clockOffsetSchema } from "./machines.js";
 import { machineSchema } from "./manifest.js";
 
@@ -19,7 +18,6 @@ const linkSchema = z.strictObject({
 
 const askedSchema = z.discriminatedUnion("ask", [
   z.strictObject({ ask: z.literal("facts") }),
-  z.strictObject({ ask: z.literal("speed") }),
   z.strictObject({ ask: z.literal("counters") }),
   linkSchema,
 ]);
@@ -29,7 +27,6 @@ export type LinkQuestion = z.infer<typeof linkSchema>;
 /** What a probe finds out about the machine that it runs on. */
 export const machineFactsSchema = z.strictObject({
   machine: machineSchema,
-  host_speed: hostSpeedProbeSchema,
   /** Equal for all that runs under one start of one kernel; absent where it is not told. */
   kernel_instance: z.string().optional(),
 });
@@ -69,7 +66,6 @@ export type LinkReading = z.infer<typeof linkReadingSchema>;
 /** What each question is answered with. */
 export const machineAnswerSchemas = {
   facts: machineFactsSchema,
-  speed: hostSpeedSchema,
   counters: machineCountersSchema,
   link: linkReadingSchema,
 } as const;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { cpuListSchema } from "./cpu-list.js";
-import { hostSpeedProbeSchema } from "./host-speed.js";
 import { versionFactsSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";
@@ -50,6 +49,8 @@ export const machineSchema = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .optional(),
+  /** What a fixed loop of integers took before the first run, in milliseconds: one index, which decides nothing (M21). */
+  index_ms: z.number().positive().optional(),
   sysctl: z.record(z.string(), z.string()),
   open_files_limit: z.string().optional(),
 });
@@ -105,7 +106,6 @@ const harnessSchema = z.strictObject({
 const campaignMachineSchema = runtimeMachineSchema.extend({
   /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
-  host_speed: hostSpeedProbeSchema.optional(),
   /** Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a computer of its own. */
   shares_kernel_with: z.array(z.string()).min(1).optional(),
 });
@@ -191,8 +191,6 @@ export const manifestSchema = z.strictObject({
   /** Files of the modules that targets use, by id; absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
-  /** Absent where the parts run on another machine: the speed of the host is not known. */
-  host_speed: hostSpeedProbeSchema.optional(),
   /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Installed versions that targets request; absent without any. */

@@ -14,7 +14,6 @@ import {
 import { diagnosisSchema } from "./diagnosis.js";
 import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
-import { runHostSpeedSchema } from "./host-speed.js";
 import { driverLayerSchema } from "./layers.js";
 import { runLinkSchema } from "./machines.js";
 import { pluginFactsSchema } from "./plugins.js";
@@ -377,8 +376,6 @@ const machinesOfRun = {
   placement: z.record(z.string(), z.string()).optional(),
   /** Those between its machines that could be measured, as they were just before the campaign. */
   links: z.array(runLinkSchema).optional(),
-  /** Speed by machine, where it is known; it takes the place of `host_speed`. */
-  machine_speed: z.record(z.string(), runHostSpeedSchema).optional(),
   /** Load by machine, where it is counted; it takes the place of `host_load`. */
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
@@ -474,8 +471,6 @@ export const measuredResultSchema = z.strictObject({
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
-  /** Absent where the parts run on another machine, and for a generator that was started by hand. */
-  host_speed: runHostSpeedSchema.optional(),
   ...machinesOfRun,
   versions: versionsSchema,
   /** What limited the run, by the available evidence: a generator that was started by hand has none of the store. */
@@ -587,7 +582,6 @@ export const printedResultSchema = z.strictObject({
   /** CPU time of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
-  host_speed: runHostSpeedSchema.optional(),
   ...machinesOfRun,
   versions: z.strictObject({
     store: z.string().optional(),

@@ -31,7 +31,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Ctrl-C, SIGTERM and a closed terminal end the campaign in an orderly way. A second signal exits at once.
- * @returns the abort signal, and a function to stop listening after the campaign: `noise --campaigns` runs several
+ * @returns the abort signal, and a function to stop listening after the campaign
  */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();

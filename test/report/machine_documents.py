@@ -29,7 +29,6 @@ def machine(name: str, **facts: Any) -> Document:
             "sysctl": {},
             **facts,
         },
-        "host_speed": {"version": 1, "clock": "cpu time"},
     }
 
 
@@ -73,27 +72,18 @@ def machines_manifest(
     )
 
 
-def speed(integer_us: float) -> Document:
-    times = {"integer_us": integer_us, "chase_us": 12_000.0, "cpus": 8}
-    return {"before": times, "after": times}
-
-
 def placed_result(
     run: int,
     requests_per_second: int = 2000,
     label: str = "iovalkey",
     placement: Mapping[str, str] = APART,
-    integer_us: Mapping[str, float] | None = None,
     **changes: Any,
 ) -> Document:
-    """A run on several machines; `integer_us` of those that were not as fast as usual."""
+    """A run on several machines."""
     return result(
         configuration(label),
         run,
         requests_per_second,
         placement=dict(placement),
-        machine_speed={
-            name: speed((integer_us or {}).get(name, 15_000.0)) for name in sorted(set(placement.values()))
-        },
         **changes,
     )

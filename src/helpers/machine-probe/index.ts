@@ -10,7 +10,6 @@ import {
 import { runProgram } from "../../contract/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
 import { describeMachine, kernelInstance } from "../../machine/facts.js";
-import { HostSpeedProbe, hostSpeedProbeFacts } from "../../machine/host-speed.js";
 import { readNetwork } from "../../machine/network.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
@@ -18,38 +17,35 @@ import { LinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
- * The machine probe: tells what its machine is and how fast it is just now, and measures the link to another machine
+ * The machine probe: tells what its machine is and has done, and measures the link to another machine
  * probe. Its arguments are the host and port on which it listens for other ones. Each line of standard input is a
  * question, answered in order by a line of standard error. It ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
-  const speed = new HostSpeedProbe();
   const started = LinkServer.start(at.host, at.port, () => new WallClock());
   const server = await listening("machine probe", at, started);
   printLine(MACHINE_PROBE_LISTENS);
-  await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line, speed))));
+  await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line))));
   server.stop();
   return EXIT.done;
 }
 
-async function replyTo(line: string, speed: HostSpeedProbe): Promise<MachineReply> {
+async function replyTo(line: string): Promise<MachineReply> {
   let id = 1;
   try {
     const request = parseMachineRequest(line);
     id = request.id;
-    return { id, answer: await answerTo(request.question, speed) };
+    return { id, answer: await answerTo(request.question) };
   } catch (error) {
     return { id, error: messageOf(error) };
   }
 }
 
-function answerTo(question: MachineQuestion, speed: HostSpeedProbe): Promise<unknown> {
+function answerTo(question: MachineQuestion): Promise<unknown> {
   switch (question.ask) {
     case "facts":
       return factsOfMachine();
-    case "speed":
-      return speed.measure();
     case "counters":
       return Promise.resolve(countersOfMachine());
     case "link":
@@ -67,7 +63,6 @@ async function factsOfMachine(): Promise<MachineFacts> {
   const kernel_instance = kernelInstance();
   return {
     machine: await describeMachine(),
-    host_speed: hostSpeedProbeFacts(),
     ...(kernel_instance ? { kernel_instance } : {}),
   };
 }

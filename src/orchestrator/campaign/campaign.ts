@@ -4,12 +4,10 @@ import { type ExitCode, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
-import { HostSpeedProbe } from "../../machine/host-speed.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import { createCampaignFolder, requireWritable, updateLatestLink } from "../files/results-folder.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
-import { isOnThisMachine } from "../host/machine.js";
 import { requestedVersions } from "../host/versions.js";
 import { planOf, withExpectedTrials } from "../max-rate/plan.js";
 import { MaxRateSearch } from "../max-rate/search.js";
@@ -163,7 +161,6 @@ async function measure(
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
   for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
   await saveManifest(manifest, folder);
-  const hostSpeed = isOnThisMachine(runtime) ? new HostSpeedProbe() : undefined;
   // A failure of these must not hide how the campaign ended.
   const warn = (error: unknown) => eventLog.warn(messageOf(error));
   const save = () => saveManifest(manifest, folder).catch(warn);
@@ -199,7 +196,6 @@ async function measure(
       checksums,
       ...(partFaults && { partFaults }),
       ...(selection && { selection }),
-      ...(hostSpeed && { hostSpeed }),
       ...(machines && { machines }),
     }).runAll();
     if (machines && session) session.links = await abortable(signal, machines.measureClocks());
@@ -209,7 +205,6 @@ async function measure(
     return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
   } finally {
     endSession(manifest);
-    await hostSpeed?.close();
     await save();
     await updateLatestLink(folder).catch(warn);
   }

@@ -1,4 +1,3 @@
-import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
 import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
@@ -33,7 +32,7 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
   ].join(", ");
 }
 
-/** The machines of a campaign that runs on several: what they are, how fast they are, what lies between them. */
+/** The machines of a campaign that runs on several: what they are, what lies between them. */
 export class CampaignMachines implements SeveralMachines {
   /** For the manifest, in the order of the runtime. */
   readonly described: CampaignMachine[];
@@ -105,12 +104,6 @@ export class CampaignMachines implements SeveralMachines {
     return this.#links;
   }
 
-  /** The speed of those that answer. */
-  speed(): Promise<Record<string, HostSpeed>> {
-    const computers = computersOf(this.described).map(({ name }) => this.computerOf(name));
-    return this.#probes.speed(computers);
-  }
-
   counters(): Promise<Record<string, MachineCounters>> {
     return this.#probes.counters();
   }
@@ -134,20 +127,6 @@ export class CampaignMachines implements SeveralMachines {
   }
 }
 
-/** The machines of a run whose speed is known before and after it. */
-export function speedsOf(
-  before: Readonly<Record<string, HostSpeed>>,
-  after: Readonly<Record<string, HostSpeed>>,
-  placement: Readonly<Record<string, string>>,
-): Record<string, RunHostSpeed> {
-  return Object.fromEntries(
-    [...new Set(Object.values(placement))].toSorted().flatMap((name) => {
-      const [from, to] = [before[name], after[name]];
-      return from && to ? [[name, { before: from, after: to }]] : [];
-    }),
-  );
-}
-
 function describedMachines(
   machines: readonly RuntimeMachine[],
   facts: Readonly<Record<string, MachineFacts>>,
@@ -166,7 +145,6 @@ function describedMachines(
     return {
       ...machine,
       facts: own.machine,
-      host_speed: own.host_speed,
       ...(shares_kernel_with.length > 0 ? { shares_kernel_with } : {}),
     };
   });
@@ -199,7 +177,7 @@ export function machineConditions(machines: readonly CampaignMachine[]): string[
         : [],
     ),
     ...machines.flatMap(({ name, facts }) =>
-      facts ? [] : [`the facts, speed and links of ${name} are not known: nothing could be measured there`],
+      facts ? [] : [`the facts and links of ${name} are not known: nothing could be measured there`],
     ),
   ];
 }

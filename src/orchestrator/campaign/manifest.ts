@@ -4,7 +4,6 @@ import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../c
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import { describeMachine } from "../../machine/facts.js";
-import { hostSpeedProbeFacts } from "../../machine/host-speed.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
@@ -13,7 +12,7 @@ import { packageVersion } from "../../targets/package-version.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { conditionsOf, gitRevision, harnessVersion, isOnThisMachine } from "../host/machine.js";
+import { conditionsOf, gitRevision, harnessVersion } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { moduleHashes } from "../run/module-files.js";
@@ -21,9 +20,6 @@ import { runtimeFacts } from "../run/result-documents.js";
 import { requireComparable } from "./comparability.js";
 import { cpusOf, machineConditions } from "./machines.js";
 import { campaignReadme } from "./readme.js";
-
-const HOST_SPEED_UNKNOWN =
-  "the speed of the host is not known: the runs take place on another machine than this command";
 
 /** The manifest before the first run. */
 export async function startManifest(
@@ -79,7 +75,6 @@ export async function startManifest(
     stores: Object.fromEntries(programs),
     ...(Object.keys(modules).length > 0 ? { modules } : {}),
     generator: { workers: request.workers },
-    ...(isOnThisMachine(runtime) ? { host_speed: hostSpeedProbeFacts() } : {}),
     conditions: [
       ...conditionsOf(
         machine,
@@ -89,7 +84,6 @@ export async function startManifest(
         machines && cpusOf(machines),
       ),
       ...(machines ? machineConditions(machines) : []),
-      ...(isOnThisMachine(runtime) || machines ? [] : [HOST_SPEED_UNKNOWN]),
     ],
     plan,
   };

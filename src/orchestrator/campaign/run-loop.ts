@@ -2,12 +2,11 @@ import { mkdir, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
-import type { HostSpeed, RunHostSpeed } from "../../contract/host-speed.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
 import { isCounted, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
-import { type HostLoad, hasFigures, type Result } from "../../contract/result.js";
+import { hasFigures, type Result } from "../../contract/result.js";
 import type { PartFaults, Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
@@ -32,7 +31,7 @@ import {
 import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
 import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
-import { type CampaignMachines, speedsOf } from "./machines.js";
+import type { CampaignMachines } from "./machines.js";
 
 type PlannedRun = Plan["runs"][number];
 
@@ -55,8 +54,6 @@ interface RunLoopOptions {
   /** Runs that an earlier session has completed, by result file. */
   completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
-  /** Measures the speed of this machine; absent where the runs take place on another one. */
-  hostSpeed?: { measure(): Promise<HostSpeed> };
   /** Absent where the runs take place on one machine. */
   machines?: CampaignMachines;
   /** What the runtime can do to its parts; absent where no run has a fault. */
@@ -68,7 +65,6 @@ interface RunLoopOptions {
 /** Makes the runs of the plan and saves each result at once, so that a later failure loses nothing. */
 export class RunLoop {
   readonly #options: RunLoopOptions;
-  #probeFailed = false;
 
   constructor(options: RunLoopOptions) {
     this.#options = options;
@@ -244,62 +240,23 @@ export class RunLoop {
     const { runtime, lease, signal } = this.#options;
     const settings = this.#settings(planned, identity.planned.configuration);
     const [listener] = this.#listeners([planned]) as [RunListener];
-    const before = await this.#hostSpeed();
-    const machines = await this.#machinesBefore();
     const { layer, target } = settings.configuration;
     if (isProgramLayer(layer) || target.program !== undefined) {
       const printed = await abortable(signal, executeProgramRun(settings, runtime, lease, listener));
-      // A load program's result has no speed of the host.
-      const since = target.program === undefined ? await this.#since(before, printed) : {};
-      return printedDocument(identity, { ...printed, ...since, ...(await machines(printed)) });
+      return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
     }
     const raw = await abortable(
       signal,
       executeRun(settings, runtime, lease, listener, { machines: this.#options.machines }),
     );
     checkPlugins(identity.plugins ?? [], raw.result);
-    const found = { ...(await this.#since(before, raw)), ...(await machines(raw)) };
-    return measuredDocument(identity, { ...raw, ...found });
+    return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
   }
 
-  /**
-   * What several machines add to a run that begins now.
-   * @returns gives it, once the run's parts have ended
-   */
-  async #machinesBefore(): Promise<(run: MachinesOfRun) => Promise<MachinesOfRun>> {
-    const { machines, signal } = this.#options;
-    if (!machines) return async () => ({});
-    const before = await abortable(signal, machines.speed());
-    return async ({ placement = {} }) => {
-      const links = machines.linksOf(placement);
-      const machine_speed = speedsOf(before, await abortable(signal, machines.speed()), placement);
-      return { links, ...(Object.keys(machine_speed).length > 0 ? { machine_speed } : {}) };
-    };
-  }
-
-  /** The speed of the host around a run whose parts have ended; empty where it is not known. */
-  async #since(
-    before: HostSpeed | undefined,
-    { host_load }: { host_load?: HostLoad | undefined },
-  ): Promise<{ host_speed?: RunHostSpeed }> {
-    // Containers whose counters this machine does not see may run anywhere, also under the same kernel.
-    if (!before || (this.#options.runtime.engine && !host_load)) return {};
-    const after = await this.#hostSpeed();
-    return after ? { host_speed: { before, after } } : {};
-  }
-
-  /** Undefined where it is not known. A probe that fails costs the facts about the host, and no run. */
-  async #hostSpeed(): Promise<HostSpeed | undefined> {
-    const { hostSpeed, eventLog, signal } = this.#options;
-    if (!hostSpeed || this.#probeFailed) return undefined;
-    try {
-      return await abortable(signal, hostSpeed.measure());
-    } catch (error) {
-      if (error instanceof Aborted) throw error;
-      this.#probeFailed = true;
-      eventLog.warn(`the speed of the host is not measured any more: ${messageOf(error)}`);
-      return undefined;
-    }
+  /** What several machines add to a run. */
+  #linksOf({ placement = {} }: MachinesOfRun): Pick<MachinesOfRun, "links"> {
+    const { machines } = this.#options;
+    return machines ? { links: machines.linksOf(placement) } : {};
   }
 
   /** @returns whether the result could be written; a full disk fails only this run */

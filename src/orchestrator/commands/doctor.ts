@@ -1,49 +1,56 @@
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Option } from "commander";
 import { z } from "zod";
-import { EXIT, messageOf, usageError } from "../../contract/errors.js";
-import type { HostSpeed } from "../../contract/host-speed.js";
-import { rounded } from "../../contract/numbers.js";
-import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
-import { HostSpeedProbe, hostSpeedProbeFacts } from "../../machine/host-speed.js";
-import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
+import { EXIT, type ExitCode, environmentError, usageError } from "../../contract/errors.js";
+import { manifestSchema } from "../../contract/manifest.js";
+import { roundOf } from "../../contract/plan.js";
+import { type MeasuredResult, resultSchema } from "../../contract/result.js";
+import { isCopy } from "../../targets/options.js";
+import { parseJson } from "../files/json.js";
 import { runChecks } from "../host/doctor.js";
-import { ForeignCpu } from "../host/foreign-load.js";
-import { type HostSeries, hostSeriesOf, measureFor } from "../host/host-series.js";
 import { askStatistics } from "../host/python.js";
-import { overheadsOf, ROUND_WINDOW_S, roundOfTwoS } from "../plan/estimate.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { parseCampaign } from "../request/parse-request.js";
+import { CUSTOM_DURATION } from "../request/request.js";
 import { durationText, textTable } from "../ui/text.js";
-import type { CliCommand } from "./types.js";
+import type { CliCommand, CliContext } from "./types.js";
 
 export const DOCTOR_SCHEMA = "ratelimit-bench/doctor";
-/** History: 1 — first format. */
-export const DOCTOR_SCHEMA_VERSION = 1;
+/** History: 1 — first format; 2 — a target and its copy by turns. */
+export const DOCTOR_SCHEMA_VERSION = 2;
 
-const DEFAULT_SECONDS = "30";
+const DEFAULT_SECONDS = "60";
 const MAX_SECONDS = 600;
+/** Fewer rounds say little about how far pairs lie apart. */
+const FEWEST_ROUNDS = 8;
+/** The seconds of a round that are not slices: start, warm-up, the second in which nobody has a turn, lead-ins. */
+const BESIDE_SLICES_S = 5.5;
+const WARMUP_S = 0.5;
+/** Longer slices would be fewer rounds, which are the sample. */
+const MOST_SLICES_S = 3;
+
+const TARGET = "ioredis@valkey";
+/** The rounds of the quick preset. */
+const ROUNDS = 7;
 /** Differences for which the rounds are told, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;
 
-/** Fewer measurements do not tell how far they lie apart. */
-export const MIN_MEASUREMENTS = 10;
-
-/** @param piece the noisiest one */
-const computedFrom = (piece: string): string =>
-  `the spread of the noisiest piece of work (${piece}) in this time. A run averages fast changes out; what the host does over minutes, and the target's own spread, are not in it: \`ratelimit-bench noise\` measures a target`;
-
 const AFTER = `
-The checks are those of scripts/check-config.sh. The host is measured by a fixed piece of work on all CPUs at once: a loop
-of integer operations, dependent reads in 32 MiB, and round trips over loopback. Nothing else should run meanwhile.
+The checks are those of scripts/check-config.sh. Then ${TARGET} and its copy have the load by turns, as in a campaign, in
+at least ${FEWEST_ROUNDS} rounds: whatever makes them differ is not the target. Other work on this machine may go on, if it
+goes on during campaigns, too. Its results are in a temporary folder.
 
-Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then the host is not measured)`;
+Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then nothing is measured), else those of run`;
 
 const definition = () =>
   createCommand("ratelimit-bench doctor")
-    .description("Checks this machine, measures how steady it is, and says which differences it can show.")
+    .description("Checks this machine, and measures which differences it can show.")
     .addOption(
       new Option(
         "--seconds <number>",
-        `how long the host is measured; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
+        `how long it measures, at least ${FEWEST_ROUNDS} short rounds; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
       ),
     )
     .addOption(
@@ -59,30 +66,49 @@ const definition = () =>
 
 type Check = Awaited<ReturnType<typeof runChecks>>[number];
 
-/** What comparisons on this host take. */
-export interface Outlook {
-  /** Standard deviation of the logarithms of the noisiest piece's time, in %. */
+const powerSchema = z.object({
+  deviation: z.number().min(0),
+  ratio: z.number().positive(),
+  interval: z.object({ low: z.number().nullable(), high: z.number().nullable() }).nullable(),
+  detectable: z.number().min(0).nullable(),
+  rounds_needed: z.array(z.int().min(1).nullable()),
+});
+
+/** What pairs of equal targets show. */
+export interface Resolution {
+  target: string;
+  rounds: number;
+  slices_s: number;
+  /** Of the copy's throughput to the target's, with its interval of 95 %. */
+  ratio: number;
+  interval: { low: number | null; high: number | null } | null;
+  /** Standard deviation of the logarithms of the rounds' ratios, in %. */
   deviation_percent: number;
-  computed_from: string;
+  /** The smallest difference of two targets that seven rounds find in four of five cases, in %; null: none. */
+  found_in_7_rounds_percent: number | null;
   /** `rounds` and `minutes` are null where more than 1000 rounds would be needed. */
   differences: { percent: number; rounds: number | null; minutes: number | null }[];
 }
 
-const powerSchema = z.object({
-  deviation: z.number().min(0),
-  rounds_needed: z.array(z.int().min(1).nullable()),
-});
-
-type Power = z.infer<typeof powerSchema>;
-
-/** @param power deviation as a share, and the rounds for each of `DIFFERENCES` */
-export function outlookOf(power: Power, piece: string, round_s: number): Outlook {
+/** @param power of the rounds' pairs, with the rounds for each of `DIFFERENCES` */
+export function resolutionOf(
+  power: z.infer<typeof powerSchema>,
+  measured: Pick<Resolution, "rounds" | "slices_s"> & { seconds: number },
+): Resolution {
+  const { rounds, slices_s, seconds } = measured;
+  const { ratio, interval, deviation, detectable, rounds_needed } = power;
   return {
-    deviation_percent: 100 * power.deviation,
-    computed_from: computedFrom(piece),
+    target: TARGET,
+    rounds,
+    slices_s,
+    ratio,
+    interval,
+    deviation_percent: 100 * deviation,
+    found_in_7_rounds_percent: detectable === null ? null : 100 * detectable,
     differences: DIFFERENCES.map((percent, index) => {
-      const rounds = power.rounds_needed[index] ?? null;
-      return { percent, rounds, minutes: rounds === null ? null : (rounds * round_s) / 60 };
+      const needed = rounds_needed[index] ?? null;
+      const minutes = needed === null ? null : (needed * (seconds / rounds)) / 60;
+      return { percent, rounds: needed, minutes };
     }),
   };
 }
@@ -94,43 +120,70 @@ function secondsOf(text: string): number {
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
-/** Why measurements tell nothing about what this machine can show; undefined where they do. */
-export function unusableReason(
-  measurements: number,
-  foreign_cpu_percent: number | undefined,
-): string | undefined {
-  if (foreign_cpu_percent !== undefined && foreign_cpu_percent >= FOREIGN_CPU_PERCENT)
-    return `other programs used ${Math.round(foreign_cpu_percent)} % of one CPU meanwhile: stop them, then measure again`;
-  if (measurements >= MIN_MEASUREMENTS) return undefined;
-  return `${measurements} measurements are too few, it takes ${MIN_MEASUREMENTS}: give more --seconds`;
+/** Rounds, and seconds of slices of each of the two targets, that fill the time. */
+export function roundsIn(seconds: number): { rounds: number; slices_s: number } {
+  const room_s = (seconds / FEWEST_ROUNDS - BESIDE_SLICES_S) / 2;
+  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, Math.floor(room_s)));
+  const rounds = Math.max(FEWEST_ROUNDS, Math.floor(seconds / (2 * slices_s + BESIDE_SLICES_S)));
+  return { rounds, slices_s };
 }
 
-/** The texts of the pieces of work, by which the outlook names the noisiest. */
-const PIECES: Readonly<Record<string, (speed: HostSpeed) => number | undefined>> = {
-  "integer loop": ({ integer_us }) => integer_us,
-  memory: ({ chase_us }) => chase_us,
-  loopback: ({ ping_pong_us }) => ping_pong_us,
-};
-
-/** @returns why it could not be computed instead */
-async function outlook(measured: readonly HostSpeed[], packageFolder: string): Promise<Outlook | string> {
-  try {
-    // Only a campaign and the scripts set it up: that takes a minute and a network.
-    if (!(await findPythonEnvironment(packageFolder)))
-      return "the Python environment of reports is not set up yet; the first campaign does that";
-    let noisiest: { power: Power; piece: string } | undefined;
-    for (const [piece, read] of Object.entries(PIECES)) {
-      const values = measured.flatMap((speed) => read(speed) ?? []);
-      if (values.length < MIN_MEASUREMENTS) continue;
-      const ratios = DIFFERENCES.map((percent) => 1 + percent / 100);
-      const power = await askStatistics(packageFolder, { question: "power", values, ratios }, powerSchema);
-      if (!noisiest || power.deviation > noisiest.power.deviation) noisiest = { power, piece };
-    }
-    if (!noisiest) return "too few measurements";
-    return outlookOf(noisiest.power, noisiest.piece, roundOfTwoS(await overheadsOf("local")));
-  } catch (error) {
-    return messageOf(error);
+/** The throughputs of the copy and the target in each round that has both, and how long the campaign took. */
+async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; seconds: number }> {
+  const manifest = parseJson(await readFile(join(folder, "manifest.json"), "utf8"), manifestSchema);
+  const rounds = new Map<number, { copy?: number; target?: number }>();
+  for (const run of manifest?.plan.runs ?? []) {
+    const text = await readFile(join(folder, run.file), "utf8").catch(() => "");
+    const result = parseJson(text, resultSchema);
+    if (result?.status !== "measured" || !result.configuration || !isSound(result)) continue;
+    const side = isCopy(result.configuration.target) ? "copy" : "target";
+    rounds.set(roundOf(run), { ...rounds.get(roundOf(run)), [side]: result.requests.average });
   }
+  const pairs = [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
+    copy && target ? [[copy, target]] : [],
+  );
+  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) => Date.parse(at ?? ""));
+  return { pairs, seconds: ((to ?? 0) - (from ?? 0)) / 1000 };
+}
+
+const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean => verdict.status !== "invalid";
+
+/** Measures the target and its copy. @returns the exit code of the campaign instead where it tells nothing */
+async function measure(
+  seconds: number,
+  runtime: string,
+  { campaign, packageFolder }: CliContext,
+): Promise<Resolution | ExitCode> {
+  const { rounds, slices_s } = roundsIn(seconds);
+  const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
+  const words = {
+    clients: `${TARGET},${TARGET}+copy`,
+    order: "turns",
+    runs: String(rounds),
+    "duration-mode": `${CUSTOM_DURATION}${slices_s}`,
+    warmup: String(WARMUP_S),
+    cooldown: "0",
+    concurrency: "50",
+    runtime,
+    output,
+  };
+  const flags = Object.entries(words).flatMap(([key, value]) => [`--${key}`, value]);
+  // The variables of a campaign would make it another one.
+  const request = parseCampaign([...flags, "--no-copy", "--quiet"], {});
+  if (!request) return EXIT.usage;
+  const { exitCode, folder } = await campaign({ ...request, ownResult: true });
+  const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
+  if (folder === undefined || !usable.includes(exitCode)) return exitCode;
+  const { pairs, seconds: took_s } = await roundsOf(folder);
+  if (pairs.length < 2) throw environmentError("too few runs were measured soundly: see their reasons above");
+  const question = {
+    question: "power",
+    pairs,
+    ratios: DIFFERENCES.map((percent) => 1 + percent / 100),
+    rounds: ROUNDS,
+  };
+  const power = await askStatistics(packageFolder, question, powerSchema);
+  return resolutionOf(power, { rounds: pairs.length, slices_s, seconds: took_s });
 }
 
 const checkLines = (checks: readonly Check[]): string[] =>
@@ -138,42 +191,34 @@ const checkLines = (checks: readonly Check[]): string[] =>
     checks.map(({ check, status, text, fix }) => [status, check, `${text.trim()}${fix ? ` – ${fix}` : ""}`]),
   );
 
-const ms = (us: number): string => `${(us / 1000).toFixed(2)} ms`;
-const us = (value: number): string => `${value.toFixed(1)} µs`;
-
-export function seriesLines(series: HostSeries, seconds: number, clock: string): string[] {
-  const { integer, chase, ping_pong } = series;
-  const rows = [
-    ["integer loop", ms(integer.median_us), `${ms(integer.min_us)} to ${ms(integer.max_us)}`],
-    ["memory", ms(chase.median_us), `${ms(chase.min_us)} to ${ms(chase.max_us)}`],
-    ...(ping_pong
-      ? [["loopback", us(ping_pong.median_us), `${us(ping_pong.min_us)} to ${us(ping_pong.max_us)}`]]
-      : []),
-  ];
-  const cpus = series.cpus === 1 ? "one CPU" : `${series.cpus} CPUs at once`;
+export function resolutionLines(found: Resolution): string[] {
+  const { target, rounds, slices_s, ratio, interval, deviation_percent, differences } = found;
+  const { found_in_7_rounds_percent: smallest } = found;
+  const bounds = interval
+    ? `${interval.low?.toFixed(3) ?? "0"}–${interval.high?.toFixed(3) ?? "∞"}`
+    : "no interval";
   return [
-    `speed of this machine: ${series.measurements} measurements in ${seconds} s, on ${cpus}, by ${clock} (median, range)`,
-    ...textTable(rows).map((line) => `  ${line}`),
-  ];
-}
-
-export function outlookLines(found: Outlook | string): string[] {
-  if (typeof found === "string") return [`what it is good for was not computed: ${found}`];
-  return [
-    `what it is good for, at a deviation of ${found.deviation_percent.toPrecision(2)} % (two targets, windows of ${ROUND_WINDOW_S} s, local runtime):`,
-    ...found.differences.map(({ percent, rounds, minutes }) =>
-      rounds === null || minutes === null
-        ? `  a difference of ${percent} % takes more than 1000 rounds`
-        : `  a difference of ${percent} % takes about ${rounds} rounds, ${durationText(60 * minutes)} here`,
+    `${target} and its copy by turns, ${rounds} rounds, slices of ${slices_s} s each:`,
+    `  the copy's throughput is ${ratio.toFixed(3)} (${bounds}) times the target's`,
+    `  a pair deviates by ${deviation_percent.toPrecision(2)} %`,
+    `what this machine can show, of two targets:`,
+    smallest === null
+      ? `  in ${ROUNDS} rounds: nothing`
+      : `  in ${ROUNDS} rounds: a difference of ${smallest.toFixed(1)} % and more`,
+    ...differences.map(({ percent, rounds: needed, minutes }) =>
+      needed === null || minutes === null
+        ? `  a difference of ${percent} %: more than 1000 rounds`
+        : `  a difference of ${percent} %: about ${needed} rounds, ${durationText(60 * minutes)} here`,
     ),
-    `computed from ${found.computed_from}`,
+    "Longer slices and a quiet machine show more; found means in four of five cases.",
   ];
 }
 
 export const doctor: CliCommand = {
   name: "doctor",
   definition,
-  async run(argv, { packageFolder, print }) {
+  async run(argv, context) {
+    const { packageFolder, print } = context;
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
     const {
@@ -190,24 +235,16 @@ export const doctor: CliCommand = {
       if (json) print(JSON.stringify(document, null, 2));
       return fit ? EXIT.done : EXIT.environment;
     }
-    process.stderr.write(`measuring this machine for ${seconds} s\n`);
-    const probe = new HostSpeedProbe();
-    const foreign = new ForeignCpu();
-    const measured = await measureFor(probe, seconds).finally(() => probe.close());
-    const foreign_cpu_percent = foreign.percent();
-    const facts = hostSpeedProbeFacts();
-    const series = hostSeriesOf(measured);
-    const found =
-      unusableReason(measured.length, foreign_cpu_percent) ?? (await outlook(measured, packageFolder));
-    if (json) {
-      const good_for = typeof found === "string" ? { unknown: found } : found;
-      const known =
-        foreign_cpu_percent === undefined ? {} : { foreign_cpu_percent: rounded(foreign_cpu_percent, 1) };
-      const host_speed = { probe: facts, seconds, ...known, ...series };
-      print(JSON.stringify({ ...document, host_speed, good_for }, null, 2));
-    } else {
-      print([...seriesLines(series, seconds, facts.clock), ...outlookLines(found)].join("\n"));
+    const { rounds } = roundsIn(seconds);
+    process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
+    const resolution = await measure(seconds, runtime, context);
+    if (typeof resolution === "number") {
+      if (json) print(JSON.stringify(document, null, 2));
+      return resolution;
     }
+    print(
+      json ? JSON.stringify({ ...document, resolution }, null, 2) : resolutionLines(resolution).join("\n"),
+    );
     return EXIT.done;
   },
 };

@@ -6,7 +6,6 @@ import { doctor } from "./doctor.js";
 import { help } from "./help.js";
 import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
-import { noise } from "./noise.js";
 import { report } from "./report.js";
 import { run } from "./run.js";
 import { single } from "./single.js";
@@ -19,7 +18,6 @@ export const commands: readonly CliCommand[] = [
   single,
   report,
   compare,
-  noise,
   memory,
   audit,
   doctor,

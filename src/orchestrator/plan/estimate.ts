@@ -10,7 +10,7 @@ import { writeAtomically } from "../files/results-folder.js";
 import { stateFolder } from "../ownership/state-folder.js";
 import { roleCounts } from "./role-counts.js";
 
-/** Seconds that one run takes besides its warm-up, its window and the probe of the host's speed, to start and stop its parts; by topology. */
+/** Seconds that one run takes besides its warm-up and its window, to start and stop its parts; by topology. */
 export type Overheads = Readonly<Record<string, number>>;
 
 /** Medians on two cores, until campaigns on this machine give its own. */
@@ -21,8 +21,6 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
 };
 /** Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest. */
 export const EXPECTED_AUTO_WARMUP_S = 4;
-/** Seconds in which the speed of the host is measured, before and after a run together. */
-export const HOST_SPEED_S = 0.6;
 export const REPORT_S = 4;
 
 /** Of these seconds, what a run takes where the parts of several start and stop together. */
@@ -110,7 +108,7 @@ export function runS(
   overheads: Overheads,
 ): number {
   const overhead = overheads[configuration.target.topology] ?? overheads.standalone ?? 0;
-  return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
+  return expectedS(plan.warmup_s) + measuredS(configuration) + overhead;
 }
 
 /** Seconds that a warm-up of `auto` takes by turns as a rule, of each target. */
@@ -135,13 +133,6 @@ function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
   const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
   return BEYOND_SLICES * (warmup_s + measuredS(configuration));
 }
-
-/** The window of the rounds for which `doctor` gives times. */
-export const ROUND_WINDOW_S = 10;
-
-/** The estimated seconds of a round of two targets on a standalone store, after automatic warm-ups, without pauses. */
-export const roundOfTwoS = ({ standalone = 0 }: Overheads): number =>
-  2 * (EXPECTED_AUTO_WARMUP_S + ROUND_WINDOW_S + standalone + HOST_SPEED_S);
 
 /** The pause between two runs: consecutive plans have another one before the first run of another client. */
 export const cooldownS = (plan: Plan, before: Configuration, next: Configuration): number =>

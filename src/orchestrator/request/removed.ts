@@ -4,6 +4,7 @@ const REMOVED: Readonly<Record<string, string>> = {
     "ratelimit-bench run --config claims/NAME.yaml measures a claim, and python3 report claims, in a checkout, writes results/claims.md",
   "plan-capacity":
     "measure with run --servers 1,2,4 and read the report's table of several servers (servers.csv)",
+  noise: "doctor --seconds 60 measures which differences this machine can show",
 };
 
 /** One line on a word that is gone; undefined for any other. */

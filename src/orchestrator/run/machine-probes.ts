@@ -1,5 +1,4 @@
 import { messageOf } from "../../contract/errors.js";
-import type { HostSpeed } from "../../contract/host-speed.js";
 import {
   type LinkQuestion,
   MACHINE_PROBE_LISTENS,
@@ -90,7 +89,7 @@ class MachineProbe {
 
 /**
  * One probe on each machine of a campaign that runs on several. They idle while runs are measured. A machine whose probe
- * fails is told once, and has no facts, speed or links from then on: that costs knowledge, and no run.
+ * fails is told once, and has no facts or links from then on: that costs knowledge, and no run.
  */
 export class MachineProbes {
   readonly #probes: Map<string, MachineProbe>;
@@ -122,23 +121,6 @@ export class MachineProbes {
   /** Facts by machine, where it answers. */
   facts(): Promise<Record<string, MachineFacts>> {
     return this.#askAll({ ask: "facts" });
-  }
-
-  /**
-   * How fast each machine is just now: computers at the same time, machines that share one after each other.
-   * @param computers names of the machines of each
-   */
-  async speed(computers: readonly (readonly string[])[]): Promise<Record<string, HostSpeed>> {
-    const found: Record<string, HostSpeed> = {};
-    await Promise.all(
-      computers.map(async (names) => {
-        for (const name of names) {
-          const speed = await this.#ask(name, { ask: "speed" });
-          if (speed) found[name] = speed;
-        }
-      }),
-    );
-    return found;
   }
 
   /** The counters of the machines that answer. */

@@ -3,7 +3,6 @@ import type { Admissions, RequestCounts } from "../../contract/admissions.js";
 import { AUTO_WARMUP } from "../../contract/configuration.js";
 import type { Phase } from "../../contract/events.js";
 import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
-import type { RunHostSpeed } from "../../contract/host-speed.js";
 import { sum } from "../../contract/numbers.js";
 import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
@@ -38,7 +37,7 @@ export interface RunListener {
 }
 
 /** What a run on several machines adds. */
-export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_speed" | "machine_load">;
+export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;
 
 export interface RawRun extends StoreSide, MachinesOfRun {
   result: MeasuredResult;
@@ -50,7 +49,6 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
-  host_speed?: RunHostSpeed;
   notes: string[];
 }
 

@@ -137,7 +137,7 @@ export function finalLines(state: CampaignState, columns: number): string[] {
         ...rankingLines(state, columns),
         "",
         ...wrap(
-          `median ${rateUnits(state)} of the usable runs (lowest–highest); the report shows which differences exceed noise`,
+          `median ${rateUnits(state)} of the usable runs (lowest–highest); the report shows which differences are more than chance`,
           columns,
         ),
       ]

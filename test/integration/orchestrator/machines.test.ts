@@ -23,7 +23,7 @@ describe("a campaign on several machines", () => {
     const { code, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
 
-    const { machines = [], sessions = [], host_speed } = campaign.manifest;
+    const { machines = [], sessions = [] } = campaign.manifest;
     expect(machines.map(({ name, shares_kernel_with }) => [name, shares_kernel_with])).toEqual([
       ["left", ["right"]],
       ["right", ["left"]],
@@ -32,7 +32,7 @@ describe("a campaign on several machines", () => {
       campaign.manifest.machine.kernel,
       campaign.manifest.machine.kernel,
     ]);
-    expect(host_speed).toBeUndefined();
+    for (const { facts } of machines) expect(facts?.index_ms).toBeGreaterThan(0);
     const [link, ...others] = sessions[0]?.links ?? [];
     if (!link) throw new Error("there is no link");
     expect(others).toEqual([]);
@@ -55,8 +55,6 @@ describe("a campaign on several machines", () => {
     });
     const { clock: _, ...measured } = link;
     expect(result.links).toEqual([measured]);
-    expect(Object.keys(result.machine_speed ?? {})).toEqual(["left", "right"]);
-    expect(result).not.toHaveProperty("host_speed");
     expect(result).not.toHaveProperty("host_load");
     // All roles of the computer are in it, whichever machine they are on.
     for (const load of Object.values(result.machine_load ?? {}))

@@ -71,7 +71,6 @@ def test_every_trace_names_the_row_of_every_point(build: Build) -> None:
         "curve",
         "latency-at-rate",
         "memory-per-key",
-        "host-speed",
     }
     for name, figure in data["figures"].items():
         for trace in figure["data"]:

@@ -4,7 +4,7 @@ import csv
 import io
 
 from builder import Document, configuration
-from conftest import Build, analysis_of_results
+from conftest import Build
 from machine_documents import APART, TOGETHER, link, machine, machines_manifest, placed_result
 from page_reader import read
 from report.analysis.machines import placement_shapes
@@ -72,29 +72,11 @@ def test_a_clock_that_moved_is_told_beside_links_that_were_not_measured() -> Non
     assert found.tiers[0].links[0].details == "p90 92 µs, bandwidth not known"  # type: ignore[attr-defined]
 
 
-def test_a_slow_machine_makes_its_run_suspect_by_name() -> None:
-    results = [placed_result(run) for run in range(1, 8)]
-    results.append(placed_result(8, integer_us={"app-host": 16_000.0}))
-    analysis = analysis_of_results(*results)
-    *steady, slow = analysis.campaign.runs
-    assert {run.verdict for run in steady} == {"valid"}
-    assert slow.verdict == "suspect"
-    (reason,) = slow.reasons
-    assert (reason.rule, reason.text) == (
-        "M21",
-        "before and after this run the machine app-host was 6.7 % slower than beside the campaign’s median "
-        "run",
-    )
-    assert analysis.host_speed is None
-    assert sorted(analysis.machine_speeds) == ["app-host", "data-host", "load-host"]
-
-
 def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:
     outcome = build(machines_manifest([configuration()], 2), [placed_result(1), placed_result(2)])
     first, _ = csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text()))
     assert first["machines"] == "3"
     assert first["placement"] == "generator-1=load-host server-1=app-host store-1=data-host"
-    assert first["machine_speed"] == "app-host=1.0000 data-host=1.0000 load-host=1.0000"
 
 
 def test_the_shape_of_a_placement_does_not_depend_on_names() -> None:

@@ -1,12 +1,14 @@
 """Rule M17 case by case."""
 
 import json
+import math
 import subprocess
 import sys
 
 import pytest
 
 from report.base.paths import PACKAGE
+from report.cli.statistics_service import power
 from report.statistics.decision import compare_family, compare_runs
 from report.statistics.power import runs_needed
 
@@ -116,3 +118,17 @@ def test_other_programs_ask_the_service() -> None:
     first, _ = json.loads(done.stdout)
     assert (first["status"], first["floor"], first["comparisons"]) == ("better", 0.03, 2)
     assert first["interval"]["low"] > 1.03
+
+
+def test_rounds_of_equal_targets_say_what_a_machine_can_show() -> None:
+    pairs = [(1000 * math.exp(0.04 * (-1) ** number), 1000.0) for number in range(8)]
+    found = power(pairs, [1.03, 1.05], 7)
+    assert found["interval"]["low"] < 1 < found["interval"]["high"]
+    assert found["ratio"] == pytest.approx(1)
+    assert found["deviation"] == pytest.approx(0.04 * math.sqrt(8 / 7))
+    more, needed = found["rounds_needed"]
+    assert more > needed
+    # So many rounds find 5 %, and one fewer does not.
+    assert power(pairs, [], needed)["detectable"] <= 0.05 < power(pairs, [], needed - 1)["detectable"]
+    with pytest.raises(ValueError, match="two pairs"):
+        power(pairs[:1], [1.1], 7)

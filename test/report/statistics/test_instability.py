@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from report.statistics.instability import SLICE_S, trend, two_levels, warm_up_ramp
-from report.statistics.noise import noise_of
 
 
 def ramped(
@@ -92,29 +91,3 @@ def test_one_outlier_is_not_a_level() -> None:
 def test_steady_runs_seldom_raise_an_alarm(alarm: Callable[[np.random.Generator], object]) -> None:
     rng = np.random.default_rng(11)
     assert sum(alarm(rng) is not None for _ in range(500)) <= 15
-
-
-def test_noise_of_steady_runs() -> None:
-    values = (1000 * np.exp(0.02 * np.random.default_rng(2).standard_normal(40))).tolist()
-    found = noise_of(values)
-    assert (found.runs, found.per_side) == (40, 20)
-    assert found.flagged_share <= 0.05
-    assert found.rejected_share <= 0.08
-    assert 0.003 < found.chance < 0.03
-    assert found.runs_for_5_percent is not None
-    assert 6 <= found.runs_for_5_percent <= 14
-    assert noise_of(values) == found
-
-
-def test_drift_is_told_though_interleaving_hides_it() -> None:
-    steps = 1 - 0.1 * np.arange(40) / 39
-    values = (1000 * steps * np.exp(0.005 * np.random.default_rng(2).standard_normal(40))).tolist()
-    found = noise_of(values)
-    assert found.flagged_share == 0
-    assert found.drift == pytest.approx(0.053, abs=0.01)
-    assert found.drift > found.chance
-
-
-def test_noise_needs_ten_runs() -> None:
-    with pytest.raises(ValueError, match="at least 10"):
-        noise_of([1.0] * 9)

@@ -6,7 +6,6 @@ import { EXIT, type ExitCode } from "../../../../src/contract/errors.js";
 import { compare } from "../../../../src/orchestrator/commands/compare.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import { memory } from "../../../../src/orchestrator/commands/memory.js";
-import { noise } from "../../../../src/orchestrator/commands/noise.js";
 import { report } from "../../../../src/orchestrator/commands/report.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import { runPython } from "../../../../src/orchestrator/host/python.js";
@@ -165,77 +164,6 @@ describe("memory", () => {
   ])("%j is bad usage", async (words, env, ...parts) => {
     const { context, requests } = contextOf("/nowhere");
     await expectFailure(() => memory.run(words, { ...context, env }), EXIT.usage, ...parts);
-    expect(requests).toEqual([]);
-  });
-});
-
-describe("noise", () => {
-  test("measures one target many times, then runs Python", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const { context, requests } = contextOf(packageFolder, EXIT.runsInvalid);
-    expect(await noise.run(["ioredis@valkey", "--output", "out"], context)).toBe(EXIT.runsInvalid);
-    expect(requests).toMatchObject([
-      { clients: ["ioredis@valkey"], runs: 20, connections: [50], warmupS: 2, output: "out" },
-    ]);
-    // Its own folder: `latest` may be another campaign's by now.
-    expect(receivedArgs()).toEqual([FOLDER]);
-  });
-
-  test("repeats the campaign with --campaigns, each with a seed of its own that it records", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const { context, requests } = contextOf(packageFolder);
-    const words = ["iovalkey", "--campaigns", "3", "--seed", "7", "--rate", "500", "--format", "json"];
-    expect(await noise.run(words, context)).toBe(EXIT.done);
-    expect(requests.map(({ seed, runs, rates }) => [seed, runs, rates])).toEqual([
-      [7, 5, [500]],
-      [8, 5, [500]],
-      [9, 5, [500]],
-    ]);
-    expect(requests.map(({ settings }) => settings.seed)).toEqual(["7", "8", "9"]);
-    expect(receivedArgs()).toEqual([FOLDER, FOLDER, FOLDER, "--format", "json"]);
-  });
-
-  test("of repeated campaigns keeps those that were measured when one ends early", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const { context, requests } = contextOf(packageFolder);
-    const ends: ExitCode[] = [EXIT.configurationFailed, EXIT.runsInvalid, EXIT.interrupted];
-    const campaign: CliContext["campaign"] = async (request) => {
-      requests.push(request);
-      return { exitCode: ends[requests.length - 1] ?? EXIT.done, folder: `/results/${requests.length}` };
-    };
-    expect(await noise.run(["--campaigns", "5"], { ...context, campaign })).toBe(EXIT.interrupted);
-    expect(receivedArgs()).toEqual(["/results/1", "/results/2"]);
-    ends[2] = EXIT.done;
-    requests.length = 0;
-    expect(await noise.run(["--campaigns", "5"], { ...context, campaign })).toBe(EXIT.configurationFailed);
-    expect(receivedArgs()).toHaveLength(5);
-  });
-
-  test("measures nothing with --from", async () => {
-    const { packageFolder, receivedArgs } = packageOf(0);
-    const { context, requests } = contextOf(packageFolder);
-    await noise.run(["iovalkey", "--from", "results/x", "--from", "y", "--format", "json"], context);
-    expect(requests).toEqual([]);
-    expect(receivedArgs()).toEqual(["results/x", "y", "--target", "iovalkey", "--format", "json"]);
-  });
-
-  test("prints nothing about a campaign that failed", async () => {
-    const { context } = contextOf("/nowhere", EXIT.environment);
-    expect(await noise.run([], context)).toBe(EXIT.environment);
-  });
-
-  test.each([
-    [["all"], "one target"],
-    [["--runs", "9"], "at least 10"],
-    [["--concurrency", "5 6"], "--concurrency 5,6"],
-    [["--from", "x", "--runs", "9"], "--runs"],
-    [["--campaigns", "5", "--runs", "4"], "at least 5"],
-    [["--campaigns", "1"], "from 2 to 100"],
-    [["--from", "x", "--campaigns", "5"], "--campaigns"],
-    [["--rate", "5,6"], "--rate 5,6"],
-  ])("%j is bad usage", async (words, part) => {
-    const { context, requests } = contextOf("/nowhere");
-    await expectFailure(() => noise.run(words, context), EXIT.usage, part);
     expect(requests).toEqual([]);
   });
 });

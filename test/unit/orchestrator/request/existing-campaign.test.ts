@@ -134,6 +134,8 @@ describe("machine, images and versions", () => {
     now.images = { server: { name: "ratelimit-bench-server:0", id: "sha256:0" } };
     now.stores = { valkey: { path: "/opt/valkey-server", version: "7.2.0", embedded: false } };
     delete now.machine.governor;
+    // Each session measures it anew.
+    now.machine.index_ms = 99;
     expect(differences(before, now)).toEqual([
       `harness.node was "${before.harness.node}", is "99.0.0"`,
       `libraries.fastify was "${before.libraries?.fastify}", is "0.0.1"`,
