@@ -8,12 +8,26 @@ from report.base.format import bounds
 from report.results.model import Measured
 from report.results.roles import cpu_us_per_request
 
-#: Where memory is read, the best source first: the first one that a target has is its figure.
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where memory is read."""
+
+    kind: str
+    """Of `MEMORY_KINDS`: only figures of one kind are like each other."""
+    text: str
+
+
+#: Who tells: an allocator what it handed out, the system what a process holds, a store what its items take.
+MEMORY_KINDS = {"allocator": "Allocator’s", "process": "Process’s", "count": "Store’s own count"}
+
+#: The first one that a target has is its figure.
 SOURCES = {
-    "store": "counter of the store",
-    "store_resident": "resident memory of the store",
-    "heap": "heap of the process that decides",
-    "service_resident": "resident memory of the service",
+    "store": Source("allocator", "the store's allocator"),
+    "heap": Source("allocator", "heap of the process that decides"),
+    "store_items": Source("count", "items that the store counts"),
+    "store_resident": Source("process", "resident memory of the store"),
+    "service_resident": Source("process", "resident memory of the service"),
 }
 
 
@@ -77,11 +91,16 @@ def _store_memory(figures: Measured) -> float | None:
     return sum(known) if known and len(known) == len(found) else None
 
 
-def _bytes_per_key(figures: Measured) -> float | None:
-    memory = figures.added_memory
-    if memory is None or not memory.keys or memory.failed or memory.lost_keys:
-        return None
-    return next((memory.bytes[source] / memory.keys for source in SOURCES if source in memory.bytes), None)
+def bytes_per_key(source: str) -> Figure:
+    """Bytes that a run added per key, by one of `SOURCES`; None where decisions failed or keys were lost."""
+
+    def read(figures: Measured) -> float | None:
+        memory = figures.added_memory
+        if memory is None or not memory.keys or memory.failed or memory.lost_keys:
+            return None
+        return memory.bytes[source] / memory.keys if source in memory.bytes else None
+
+    return Figure(read)
 
 
 #: CPU of all servers together in µs per request; None at the limiter layer, which has none.
@@ -99,9 +118,6 @@ service_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("serv
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
 store_memory = Figure(_store_memory)
-
-#: Bytes that a run added per key, by the best source; None where decisions failed or keys were lost.
-bytes_per_key = Figure(_bytes_per_key)
 
 heap = Figure(lambda figures: figures.heap_bytes)
 p50 = percentile("p50")

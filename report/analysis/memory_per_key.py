@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from report.analysis.cells import load_key
-from report.analysis.figures import SOURCES
+from report.analysis.figures import MEMORY_KINDS, SOURCES
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results.model import Identity, Run
@@ -35,7 +35,11 @@ class Slope:
 
     @property
     def text(self) -> str:
-        return SOURCES[self.source]
+        return SOURCES[self.source].text
+
+    @property
+    def kind(self) -> str:
+        return SOURCES[self.source].kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +158,20 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
 
 
 def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
-    """The targets that were measured with several numbers of fresh keys, most bytes per key first; last those
-    without a slope."""
+    """The targets that were measured with several numbers of fresh keys, those whose figures are alike
+    together, most bytes per key first; last those without a slope."""
     groups: dict[tuple[object, ...], list[Summary]] = {}
     for summary in summaries:
         if summary.identity.traffic == FRESH_KEYS and summary.identity.requests is not None:
             groups.setdefault(_group(summary), []).append(summary)
     found = [_of_target(rows) for rows in groups.values() if len(rows) > 1]
+    kinds = list(MEMORY_KINDS)
     return tuple(
         sorted(
             found,
             key=lambda each: (
                 not each.slopes,
+                each.slopes and kinds.index(each.slopes[0].kind),
                 each.slopes and -each.slopes[0].line.slope,
                 each.identity.label,
             ),

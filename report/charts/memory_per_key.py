@@ -5,6 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.base.format import mebibytes
 from report.charts.chart_data import ChartData, ChartRow, View
@@ -19,6 +20,7 @@ def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]
     if not points:
         return []
     first = rows[points[0].summary_id]
+    name = f"{first.text}, {MEMORY_KINDS[slope.kind].lower()}"
     ends = [min(points, key=lambda point: point.keys), max(points, key=lambda point: point.keys)]
     hover = [
         f"{first.text}, run {point.run}: {mebibytes(point.bytes)} MiB for {point.keys:,} keys"
@@ -27,7 +29,7 @@ def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]
     shared = {"legendgroup": first.text, "hovertemplate": "%{customdata}<extra></extra>"}
     return [
         go.Scatter(
-            name=first.text,
+            name=name,
             mode="lines",
             x=[point.keys for point in ends],
             y=[(slope.line.intercept + slope.line.slope * point.keys) / _MIB for point in ends],
@@ -37,7 +39,7 @@ def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]
             **shared,
         ),
         go.Scatter(
-            name=first.text,
+            name=name,
             mode="markers",
             showlegend=False,
             x=[point.keys for point in points],

@@ -64,7 +64,7 @@ _METRICS: Mapping[str, tuple[Figure, Callable[[Printed], float | None]]] = {
     "store_cpu": (figures.store_cpu, lambda run: run.store_cpu_us_per_operation),
     "service_cpu": (figures.service_cpu, lambda run: run.service_cpu_us_per_operation),
     "store_memory": (figures.store_memory, lambda _: None),
-    "bytes_per_key": (figures.bytes_per_key, lambda run: run.bytes_per_key),
+    "bytes_per_key": (figures.bytes_per_key("store"), lambda run: run.bytes_per_key),
 }
 
 #: What a row says: where a configuration has it, and the setting of a campaign file that says it for all.
@@ -207,6 +207,15 @@ def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: i
     figure, printed = _METRICS[said["metric"]]
     of, base = rows
     if isinstance(of, Summary) and isinstance(base, Summary):
+        if said["metric"] == "bytes_per_key":
+            figure = next(
+                (
+                    each
+                    for each in map(figures.bytes_per_key, figures.SOURCES)
+                    if of.sample(each) and base.sample(each)
+                ),
+                figure,
+            )
         sample = sample_between(of, base, figure)
     elif isinstance(of, PrintedRow) and isinstance(base, PrintedRow):
         sample = of.sample(base, printed)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from report.analysis.cells import load_key
-from report.analysis.figures import Figure
+from report.analysis.figures import Figure, throughput
 from report.analysis.summary import Summary, sample_between
 from report.statistics.samples import Sample
 
@@ -22,12 +22,16 @@ def _thing(row: Summary) -> Thing:
 
 
 def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary]:
-    """The references of a row's load in its campaign, without itself; first that of its own ranking."""
+    """The references that were measured in a row's rounds under its load, without itself; first that of its
+    own ranking."""
     own = row.identity
     found = [
         each
         for each in every
-        if each.reference and each.id != row.id and load_key(each.identity) == load_key(own)
+        if each.reference
+        and each.id != row.id
+        and load_key(each.identity) == load_key(own)
+        and sample_between(row, each, throughput).pairs
     ]
     found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
     return {_thing(each): each for each in found}

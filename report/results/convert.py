@@ -242,6 +242,10 @@ def _resident_delta(result: Document, kind: str) -> int | None:
     return sum(int(end) - int(start) for start, end in pairs)
 
 
+#: Its counter is of items without their hash table.
+_COUNTS_ITEMS = "memcached"
+
+
 def _added_memory(result: Document) -> AddedMemory | None:
     consumers: Sequence[Mapping[str, Any]] = result["consumers"]
     counted = [(each["at_start"].get("consumes"), each["at_end"].get("consumes")) for each in consumers]
@@ -256,8 +260,9 @@ def _added_memory(result: Document) -> AddedMemory | None:
     warm = result["warmup"]["requests"] > 0
     # Garbage is only collected where the generator itself keeps the counters.
     in_process = result["request"]["layer"] == "limiter" and not nodes
+    counter = "store_items" if result["configuration"]["target"]["store"] == _COUNTS_ITEMS else "store"
     read = {
-        "store": _delta(nodes, "used_memory_bytes"),
+        counter: _delta(nodes, "used_memory_bytes"),
         "store_resident": None if warm else _resident_delta(result, "store"),
         "service_resident": None if warm else _resident_delta(result, "service"),
         "heap": _delta(consumers, "heap_used_bytes") if in_process else None,

@@ -368,7 +368,7 @@ class AddedMemory:
     lost_keys: int | None
     """Expired or evicted."""
     bytes: Mapping[str, int]
-    """Bytes by their source: `store` (its own counter), `store_resident`, `service_resident`, `heap`."""
+    """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
 
 
 @dataclass(frozen=True, slots=True)

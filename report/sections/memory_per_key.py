@@ -3,26 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.figures import SOURCES
+from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
 
-#: Columns after the target, with their units.
+#: Columns after the target, with their units: figures stand beside figures of their kind alone.
 COLUMNS = (
-    ("Bytes per key", ""),
-    ("95 % interval", ""),
+    *((name, "bytes per key") for name in MEMORY_KINDS.values()),
     ("Read from", ""),
-    ("Other readings", "bytes per key"),
     ("Items", "per key"),
     ("Runs", "counted"),
 )
 
 NOTE = (
     "Bytes per key are the slope of a line, by least squares, through the memory that each run added and the "
-    "number of keys that it made; the interval is that of the slope. Every run starts with a fresh store. "
+    "number of keys that it made, with its interval of 95 %. Every run starts with a fresh store. "
     "Hash tables and allocators grow in steps, so a few more keys may cost nothing or a lot; the interval "
-    "includes how far these steps are from a line. Counters of stores count different things: that of "
-    "memcached counts its items without its hash table. Nodes are added up, replicas too. The throughput of "
+    "includes how far these steps are from a line. An allocator, a process and a store’s count of its items "
+    "are no figures to compare with each other. Nodes are added up, replicas too. The throughput of "
     "these runs is no measurement: they have no warm-up, and each has another length."
 )
 
@@ -50,21 +48,21 @@ def _interval(slope: Slope) -> str:
     return f"{_amount(line.low)} to {_amount(line.high)}"
 
 
-def _with_interval(slope: Slope) -> str:
-    return f"{slope.text}: {_amount(slope.line.slope)} ({_interval(slope)})"
+def _figures(row: KeyMemory, kind: str) -> str:
+    """`130.0 (128.0 to 132.0)`; of several sources one after the other, as they are read."""
+    found = [slope for slope in row.slopes if slope.kind == kind]
+    return "; ".join(f"{_amount(slope.line.slope)} ({_interval(slope)})" for slope in found) or ABSENT
 
 
 def _cells(row: KeyMemory) -> tuple[str, ...]:
     if not row.slopes:
         return ()
-    figure, *others = row.slopes
+    points = row.slopes[0].points
     return (
-        _amount(figure.line.slope),
-        _interval(figure),
-        SOURCES[figure.source],
-        "; ".join(map(_with_interval, others)) or ABSENT,
+        *(_figures(row, kind) for kind in MEMORY_KINDS),
+        "; ".join(slope.text for slope in row.slopes),
         ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}",
-        str(len(figure.points)) + (f" of {len(figure.points) + len(row.left_out)}" if row.left_out else ""),
+        str(len(points)) + (f" of {len(points) + len(row.left_out)}" if row.left_out else ""),
     )
 
 
@@ -85,13 +83,18 @@ def memory_table(rows: Sequence[KeyMemory]) -> tuple[MemoryTableRow, ...]:
 
 
 def memory_text(rows: Sequence[KeyMemory]) -> str:
-    """`A key takes 479 bytes with memory and 139 bytes with ioredis.`"""
-    known = [
-        f"{_amount(row.slopes[0].line.slope)} bytes with {label}"
-        for row, label in zip(rows, (each.label for each in memory_table(rows)), strict=True)
-        if row.slopes
-    ]
-    return f"A key takes {joined(known)}." if known else "No run tells what a key takes."
+    """`A key takes 139 bytes with ioredis (allocator’s).` What is not alike is not in one enumeration."""
+    labels = [each.label for each in memory_table(rows)]
+    known = []
+    for kind, name in MEMORY_KINDS.items():
+        alike = [
+            f"{_amount(row.slopes[0].line.slope)} bytes with {label}"
+            for row, label in zip(rows, labels, strict=True)
+            if row.slopes and row.slopes[0].kind == kind
+        ]
+        if alike:
+            known.append(f"{joined(alike)} ({name.lower()})")
+    return f"A key takes {'; '.join(known)}." if known else "No run tells what a key takes."
 
 
 def memory_lines(rows: Sequence[KeyMemory]) -> list[str]:

@@ -6,19 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from report.statistics.rank_test import Floats
+
 #: What the interval leaves out, on both sides together.
 _ALPHA = 0.05
 
 #: How far beyond the tried rates the estimate is looked for: an end of the interval that lies beyond is open.
 _REACH = math.log(4)
-_POINTS_INSIDE, _POINTS_OUTSIDE = 160, 20
+_POINTS_INSIDE, _POINTS_OUTSIDE = 48, 6
 
-#: The steepest curve: within a hundredth of a percent it falls from nearly all trials to nearly none.
-_STEEPEST = 50_000.0
-_HALVINGS = 30
+#: The likeliest rate is looked for among so many points; each refinement finds an end among so many.
+_POINTS_BEST = 17
+_REFINEMENTS, _POINTS_REFINED = 2, 9
 
-#: Each refinement finds the end of the interval among so many points.
-_REFINEMENTS, _POINTS_REFINED = 2, 33
+#: By how much the logarithm of the bound varies, all in all; with the last one rates tell nothing.
+_DEVIATIONS = (*np.geomspace(0.0002, 0.3, 11), 1e3)
+#: How much of its variance is between rounds.
+_BETWEEN_ROUNDS = (0.0, 0.5, 0.85, 0.97)
+#: Levels of a round, in deviations between rounds, and their weights (Gauss and Hermite).
+_LEVELS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+#: Of a logistic curve with deviation 1.
+_LOGISTIC_SCALE = math.sqrt(3) / math.pi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,50 +45,51 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     """The rate that half of the trials keep, with an interval of 95 %.
 
     The chance to keep a rate falls with its logarithm along a logistic curve (D. J. Finney, Probit Analysis,
-    3rd ed., 1971, chapters 3 and 17). The interval holds the rates that the likelihood ratio does not reject,
-    each with the steepness that suits it best (D. A. Williams, "Interval estimation of the median lethal
-    dose", Biometrics 42, 1986): unlike Fieller's it exists where every trial up to a rate is kept and every
-    one above it missed, and is then hardly more than the gap between the two. Its bound is not the quantile
-    of χ², which promises too much with a few dozen trials (Finney, section 4.6), but that of Student's t,
-    squared, with one degree of freedom less than there are rounds: the trials of a round share a state of the
-    host, so the rounds are the sample.
+    3rd ed., 1971, chapters 3 and 17). The trials of a round share a state of the host, by which the curve
+    lies higher or lower in it: a normal deviation of each round, over which the likelihood is averaged (A.
+    Agresti, Categorical Data Analysis, 3rd ed., 2013, chapter 13). The interval holds the rates that the
+    likelihood ratio does not reject, each with the deviations that suit it best (D. A. Williams, "Interval
+    estimation of the median lethal dose", Biometrics 42, 1986): unlike Fieller's it exists where every trial
+    up to a rate is kept and every one above it missed, and is then hardly more than the gap between the two.
+    Its bound is not the quantile of χ², which promises too much with a few dozen trials (Finney, section
+    4.6), but that of Student's t, squared, with one degree of freedom less than each rate has trials.
 
     Args:
-        trials: each with its rate, above 0, and whether it was kept; in any order.
+        trials: each with its rate, above 0, and whether it was kept; in order of time. A round ends before a
+            rate that it has tried already.
     Raises:
         ValueError: there are fewer than five, or a rate is not above 0.
     """
     if len(trials) < 5 or min(rate for rate, _ in trials) <= 0:
         raise ValueError("needs at least five trials at rates above 0")
-    logs = np.log([rate for rate, _ in trials])
-    kept = np.array([each for _, each in trials], dtype=bool)
-    points = _points(logs)
-    likelihood = _profile(points, logs, kept)
-    best = float(likelihood.max())
-    within = best - likelihood <= _bound(logs) / 2
-    likeliest = np.flatnonzero(best - likelihood <= 1e-6)
-    first, last = np.flatnonzero(within)[[0, -1]]
+    likelihood = _Likelihood(trials)
+    points = _points(likelihood.logs)
+    found = likelihood.at(points)
+    likeliest = np.flatnonzero(found.max() - found <= 1e-6)
     end = len(points) - 1
     open_ended = likeliest[0] == 0 or likeliest[-1] == end
-    middle = (points[likeliest[0]] + points[likeliest[-1]]) / 2
+    near = points[[max(likeliest[0] - 1, 0), min(likeliest[-1] + 1, end)]]
+    estimate, best = likelihood.best_between(near[0], near[1])
+    least = max(best, float(found.max())) - _bound(likelihood.logs) / 2
+    first, last = np.flatnonzero(found >= least)[[0, -1]]
     return RateEstimate(
         trials=len(trials),
-        kept=int(kept.sum()),
-        estimate=None if open_ended else math.exp(middle),
-        low=None if first == 0 else math.exp(_crossing(points, first, -1, best, logs, kept)),
-        high=None if last == end else math.exp(_crossing(points, last, 1, best, logs, kept)),
+        kept=int(likelihood.kept.sum()),
+        estimate=None if open_ended else math.exp(estimate),
+        low=None if first == 0 else math.exp(likelihood.crossing(points[first], points[first - 1], least)),
+        high=None if last == end else math.exp(likelihood.crossing(points[last], points[last + 1], least)),
     )
 
 
-def _bound(logs: np.ndarray) -> float:
+def _bound(logs: Floats) -> float:
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
-    rounds = int(np.unique(logs, return_counts=True)[1].max())
-    return float(stdtrit(max(1, rounds - 1), 1 - _ALPHA / 2)) ** 2
+    per_rate = int(np.unique(logs, return_counts=True)[1].max())
+    return float(stdtrit(max(1, per_rate - 1), 1 - _ALPHA / 2)) ** 2
 
 
-def _points(logs: np.ndarray) -> np.ndarray:
+def _points(logs: Floats) -> Floats:
     """Where the likelihood is looked at: densely between the tried rates."""
     low, high = float(logs.min()), float(logs.max())
     margin = max((high - low) / 2, 0.05)
@@ -94,34 +103,55 @@ def _points(logs: np.ndarray) -> np.ndarray:
     )
 
 
-def _profile(points: np.ndarray, logs: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """The logarithm of the likelihood at each point, if it is the rate that half of the trials keep, with the
-    steepness that makes it largest; never one with which higher rates would be kept more often."""
-    distances = points[:, None] - logs[None, :]
-    # The derivative by the steepness falls: its zero is between these two.
-    low, high = np.zeros(len(points)), np.full(len(points), _STEEPEST)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        rising = ((kept - _logistic(middle[:, None] * distances)) * distances).sum(axis=1) > 0
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    exponents = np.where(kept, -1.0, 1.0) * high[:, None] * distances
-    found: np.ndarray = -np.logaddexp(0, exponents).sum(axis=1)
+def _rounds(rates: Sequence[float]) -> list[int]:
+    found, seen = [0], {rates[0]}
+    for rate in rates[1:]:
+        found.append(found[-1] + (rate in seen))
+        seen = {rate} if rate in seen else seen | {rate}
     return found
 
 
-def _logistic(values: np.ndarray) -> np.ndarray:
-    found: np.ndarray = 0.5 * (1 + np.tanh(values / 2))
-    return found
+class _Likelihood:
+    """Of the trials, if a rate is the one that half of them keep."""
 
+    def __init__(self, trials: Sequence[tuple[float, bool]]) -> None:
+        self.logs: Floats = np.log([rate for rate, _ in trials])
+        self.kept = np.array([kept for _, kept in trials], dtype=bool)
+        rounds = np.array(_rounds([rate for rate, _ in trials]))
+        self._of_round = (rounds[:, None] == np.arange(rounds[-1] + 1)).astype(float)
 
-def _crossing(
-    points: np.ndarray, at: int, step: int, best: float, logs: np.ndarray, kept: np.ndarray
-) -> float:
-    """Between the last point that the interval holds and the next, where it ends."""
-    inside, outside = float(points[at]), float(points[at + step])
-    least = best - _bound(logs) / 2
-    for _ in range(_REFINEMENTS):
-        between = np.linspace(inside, outside, _POINTS_REFINED)
-        held = np.flatnonzero(_profile(between, logs, kept) >= least)[-1]
-        inside, outside = between[held], between[min(held + 1, _POINTS_REFINED - 1)]
-    return float(inside)
+    def at(self, points: Floats) -> Floats:
+        """Its logarithm at each logarithm of a rate, with the deviations that make it largest."""
+        signed = np.where(self.kept, 1.0, -1.0)
+        distances = signed * (points[:, None] - self.logs)
+        found = np.full(len(points), -np.inf)
+        for deviation in _DEVIATIONS:
+            for share in _BETWEEN_ROUNDS:
+                levels = _LEVELS * deviation * math.sqrt(share) if share else np.zeros(1)
+                weights = _WEIGHTS / _WEIGHTS.sum() if share else np.ones(1)
+                scale = deviation * math.sqrt(1 - share) * _LOGISTIC_SCALE
+                moved = (distances[:, None, :] + levels[:, None] * signed) / scale
+                of_rounds = -np.logaddexp(0, -moved) @ self._of_round
+                most = of_rounds.max(axis=1, keepdims=True)
+                averaged = np.log(np.tensordot(np.exp(of_rounds - most), weights, (1, 0))) + most[:, 0]
+                found = np.maximum(found, averaged.sum(axis=1))
+        return found
+
+    def best_between(self, low: float, high: float) -> tuple[float, float]:
+        """The middle of the likeliest points between two, and their likelihood."""
+        between = np.linspace(low, high, _POINTS_BEST)
+        found = self.at(between)
+        best = float(found.max())
+        first, last = np.flatnonzero(best - found <= 1e-6)[[0, -1]]
+        left = self.crossing(between[first], between[max(first - 1, 0)], best - 1e-6)
+        right = self.crossing(between[last], between[min(last + 1, _POINTS_BEST - 1)], best - 1e-6)
+        return (left + right) / 2, best
+
+    def crossing(self, inside: float, outside: float, least: float) -> float:
+        """Between a point that the interval holds and the next, where it ends."""
+        for _ in range(_REFINEMENTS):
+            between = np.linspace(inside, outside, _POINTS_REFINED)
+            held = np.flatnonzero(self.at(between) >= least)
+            last = held[-1] if len(held) else 0
+            inside, outside = between[last], between[min(last + 1, _POINTS_REFINED - 1)]
+        return float(inside)

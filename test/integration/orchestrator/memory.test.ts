@@ -44,7 +44,7 @@ describe("ratelimit-bench memory", () => {
     const of = (label: string) => targets.find((target) => target.label === label);
     for (const [label, source, items] of [
       ["iovalkey", "store", 1],
-      ["memcached", "store", 2],
+      ["memcached", "store_items", 2],
       ["memory", "heap", null],
     ] as const) {
       const target = of(label);

@@ -14,7 +14,7 @@ from report.analysis.memory_per_key import KeyMemory
 from report.base.paths import MEMORY_SCHEMA
 from report.cli.memory import main
 from report.export.memory import memory_csv, memory_document
-from report.sections.memory_per_key import memory_lines
+from report.sections.memory_per_key import memory_lines, memory_table, memory_text
 from report.sections.recommendation import recommend
 
 
@@ -64,6 +64,29 @@ def test_a_service_has_its_resident_memory_beside_the_counter_of_the_store() -> 
     (row,) = memory_of(*runs)
     assert [slope.source for slope in row.slopes] == ["store", "store_resident", "service_resident"]
     assert row.slopes[-1].line.slope == 30
+
+
+def test_figures_of_different_kinds_are_never_in_one_column_or_enumeration() -> None:
+    rows = memory_of(
+        *(
+            run_of(keys, each * keys, label=label, resident=200 * keys)
+            for label, each in (("iovalkey", 130), ("memcached@memcached", 90))
+            for keys in (100, 200)
+        ),
+        *(run_of(keys, 0, label="ioredis", counter=False, resident=300 * keys) for keys in (100, 200)),
+    )
+    assert [(row.identity.label, [slope.kind for slope in row.slopes]) for row in rows] == [
+        ("iovalkey", ["allocator", "process"]),
+        ("ioredis", ["process"]),
+        ("memcached@memcached", ["count", "process"]),
+    ]
+    columns = {row.label: [cell.split(" ")[0] for cell in row.cells[:3]] for row in memory_table(rows)}
+    assert columns == {
+        "iovalkey": ["130.0", "200.0", "–"],
+        "ioredis": ["–", "300.0", "–"],
+        "memcached@memcached": ["–", "200.0", "90.0"],
+    }
+    assert memory_text(rows).count("; ") == 2
 
 
 @pytest.mark.parametrize(
@@ -162,7 +185,7 @@ def test_the_answer_of_a_memory_campaign_is_what_a_key_takes_and_no_throughput()
         for keys in (100, 200)
     ]
     assert recommend(analysis_of_results(*runs)).lead == (
-        "A key takes 130.0 bytes with iovalkey and 45.0 bytes with memory."
+        "A key takes 130.0 bytes with iovalkey and 45.0 bytes with memory (allocator’s)."
     )
     other = result(configuration("ioredis"))
     assert "A key takes" not in recommend(analysis_of_results(*runs, other)).lead
@@ -171,7 +194,7 @@ def test_the_answer_of_a_memory_campaign_is_what_a_key_takes_and_no_throughput()
 def test_the_page_of_a_memory_campaign_has_no_throughput(build: Build) -> None:
     page = build(None, [run_of(100, 13_000), run_of(200, 26_000)]).page
     assert "What a key takes in memory" in page
-    assert "A key takes 130.0 bytes with iovalkey." in page
+    assert "A key takes 130.0 bytes with iovalkey (allocator’s)." in page
     assert ">Throughput" not in page.partition('id="method"')[0]
     for section in ("answer", "comparisons", "tables"):
         assert f'id="{section}"' not in page

@@ -478,13 +478,19 @@ def test_six_rounds_on_each_side_are_needed(call: Call, put: Put) -> None:
     assert call("results/three", "results/two").code == 6
 
 
-@pytest.mark.parametrize("change", ["version", "store", "none"])
+@pytest.mark.parametrize("change", ["version", "store", "none", "consecutive"])
 def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, change: str) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000)
     folder = put("two", {IOVALKEY: 3000}, reference=None if change == "none" else 4000)
+    if change == "consecutive":
+        manifested = json.loads((folder / "manifest.json").read_text())
+        manifested["plan"]["order"] = change
+        for run in manifested["plan"]["runs"]:
+            del run["round"], run["block"]
+        (folder / "manifest.json").write_text(json.dumps(manifested))
     for path in folder.glob("*_run*.json"):
         document = json.loads(path.read_text())
-        if document["configuration"]["target"]["label"] == REFERENCE and change != "none":
+        if document["configuration"]["target"]["label"] == REFERENCE and change in ("version", "store"):
             document["versions"]["client" if change == "version" else "store"] = "9.9.9"
             path.write_text(json.dumps(document))
     said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
