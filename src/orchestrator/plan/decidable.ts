@@ -95,7 +95,7 @@ const comparedRankings = (plan: Plan) =>
     : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
 
 /**
- * Rounds in which runs one after the other show a difference of 10 % four times of five: on a machine of others, a pair of
+ * Rounds in which runs one after the other show a difference of 10 % four times of five: on a shared machine, a pair of
  * them deviates by 20 %, and by 4 % by turns (decision 29).
  */
 const ROUNDS_ONE_BY_ONE = 55;
@@ -103,9 +103,15 @@ const ROUNDS_ONE_BY_ONE = 55;
 /** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */
 export function costOfOrder(plan: Plan, overheads: Overheads): string[] {
   const { order, runs_per_configuration: rounds } = plan;
-  if (order === "turns" || rounds >= ROUNDS_ONE_BY_ONE || comparedRankings(plan).length === 0) return [];
+  if (
+    order === "turns" ||
+    plan.adaptive ||
+    rounds >= ROUNDS_ONE_BY_ONE ||
+    comparedRankings(plan).length === 0
+  )
+    return [];
   const more_s = (ROUNDS_ONE_BY_ONE / rounds - 1) * estimateCampaignS(plan, overheads);
   return [
-    `${order}: on a machine of others a difference of 10 % takes about ${ROUNDS_ONE_BY_ONE} rounds, about ${durationText(more_s)} more`,
+    `${order}: on a shared machine a difference of 10 % takes about ${ROUNDS_ONE_BY_ONE} rounds, about ${durationText(more_s)} more`,
   ];
 }
