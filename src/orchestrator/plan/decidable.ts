@@ -9,6 +9,9 @@ const MIN_ROUNDS_FOR_PAIRS = 10;
 /** Below, they are not tested: see `report/statistics/power.py`. */
 const MIN_RUNS_UNPAIRED = 5;
 
+/** The runs of the original, which decide nothing: a plain command says so without a warning. */
+const PLAIN_RUNS = 3;
+
 /** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
@@ -62,7 +65,7 @@ function outlookText(design: Design): string {
 export interface Decidable {
   /** E.g. `reference iovalkey + copy: 3 comparisons in each of 2 rankings, paired by round`. */
   lines: string[];
-  /** The lines about comparisons that the runs cannot decide. */
+  /** The lines that a user should not miss: many runs that decide nothing all the same. */
   warnings: string[];
 }
 
@@ -80,7 +83,7 @@ export function decidable(plan: Plan): Decidable {
   const lines = [...kinds.values()].map(({ design, head, count }) => {
     const each = count > 1 ? ` in each of ${count} rankings` : "";
     const text = `${head}: ${counted(design.comparisons, "comparison")}${each}, ${outlookText(design)}`;
-    return { text, isWarning: !canDecide(design) };
+    return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };
   });
   return {
     lines: lines.map(({ text }) => text),
