@@ -10,6 +10,7 @@ from report.analysis.figures import Figure, consumer_cpu, throughput
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.script_text import script_names
+from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -46,7 +47,11 @@ class ClientVsScriptTable:
 
 def _figures(summary: Summary | None) -> tuple[str, ...]:
     figures = summary.figures if summary else None
-    shown = [show(read(figures) if figures else None) for read, show in zip(COMPARED, _SHOW, strict=True)]
+    marks = "".join(mark for mark, _ in suspect_marks(summary)) if summary else ""
+    shown = [
+        f"{show(read(figures) if figures else None)}{marks}"
+        for read, show in zip(COMPARED, _SHOW, strict=True)
+    ]
     return (script_names(summary) if summary else ABSENT, *shown)
 
 
@@ -106,7 +111,7 @@ def client_vs_script_caption(tables: Sequence[ClientVsScriptTable]) -> str:
         "one: read down the right side to compare clients, and across a row to see what the script costs. "
         "The last columns give same script ÷ own script with a 95 % interval; below "
         f"{MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is tested. Where a client’s own script is the "
-        "same one, they show noise."
+        f"same one, they show noise. {SUSPECT_MARK} {SUSPECT}."
         if tables
         else ""
     )

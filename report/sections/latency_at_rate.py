@@ -1,7 +1,7 @@
 """Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.cells import Cell
 from report.analysis.figures import figure_text, percentile
@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.base.format import ABSENT, bounds, count, decimals, rate
 from report.results.model import Measured, SendSchedule
 from report.sections.first_screen import cell_title
-from report.sections.spread_text import UNIDENTIFIED, UNIDENTIFIED_MARK, figure_marks
+from report.sections.spread_text import UNIDENTIFIED, UNIDENTIFIED_MARK, figure_marks, suspect_marks
 from report.sections.tables import TableCell, sort_key
 
 
@@ -79,6 +79,10 @@ def _from_due(figures: Measured | None, name: str, text: LayerText) -> TableCell
     return _number(figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure))
 
 
+def _marked(cell: TableCell, summary: Summary) -> TableCell:
+    return replace(cell, marks=(*cell.marks, *suspect_marks(summary)))
+
+
 def _kept(schedule: SendSchedule | None) -> tuple[TableCell, ...]:
     """How the schedule was kept."""
     if schedule is None:
@@ -104,7 +108,11 @@ def _row(summary: Summary, text: LayerText) -> RateRow:
         summary.identity.store_text,
         summary.identity.control,
         (
-            *(read(figures, name, text) for read in (_from_due, _from_send) for name in ("p50", "p99")),
+            *(
+                _marked(read(figures, name, text), summary)
+                for read in (_from_due, _from_send)
+                for name in ("p50", "p99")
+            ),
             *_kept(figures.schedule if figures else None),
         ),
         summary.no_figures_reason,

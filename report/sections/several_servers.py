@@ -16,6 +16,7 @@ from report.analysis.several_servers import (
     store_cpu_per_consume,
 )
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
+from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -42,7 +43,7 @@ NOTE = (
     "the fewest; 1.00× is linear growth. Each added server: what it brings, as a share of what a server gave "
     "at the number before. Fairness: answers by the servers’ own counts; 1 is even. All ready after: all "
     "start at once. First second: of the window, after the warm-up; with --warmup 0 it is the cold start of "
-    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested."
+    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested. {SUSPECT_MARK} {SUSPECT}."
 )
 
 
@@ -85,8 +86,9 @@ def _seconds(value: float | None) -> str:
 
 def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> ServerCell:
     figures, span = step.summary.figures, step.summary.range_of(figure)
+    marks = "".join(mark for mark, _ in suspect_marks(step.summary))
     return ServerCell(
-        show(figure(figures) if figures else None),
+        f"{show(figure(figures) if figures else None)}{marks}",
         f"{show(span[0])}–{show(span[1])}" if span else "",
     )
 

@@ -13,7 +13,8 @@ UNTYPICAL = "outside the middle half of its runs"
 FEW_SAMPLES = "too few samples behind it"
 UNIDENTIFIED = "failed or unanswered requests could move it: only its bounds are known"
 LATE = "late sends of the load generator are more than a tenth of it"
-UNTYPICAL_MARK, FEW_SAMPLES_MARK, UNIDENTIFIED_MARK, LATE_MARK = "‡", "†", "§", "¶"
+SUSPECT = "its run is suspect"
+UNTYPICAL_MARK, FEW_SAMPLES_MARK, UNIDENTIFIED_MARK, LATE_MARK, SUSPECT_MARK = "‡", "†", "§", "¶", "‖"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,15 @@ def spread_figure(summary: Summary, figure: Figure, show: Callable[[float | None
         f"{show(ends[0])}–{show(ends[1])}" if ends and value is not None else "",
         (
             *figure_marks(figures, figure),
+            *suspect_marks(summary),
             *([(UNTYPICAL_MARK, UNTYPICAL)] if summary.is_untypical(figure) else []),
         ),
     )
+
+
+def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
+    """Of the figures of its median run."""
+    return ((SUSPECT_MARK, SUSPECT),) if summary.median and summary.median.verdict == "suspect" else ()
 
 
 def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,9 @@ const MIN_ROUNDS_FOR_PAIRS = 10;
 /** Below, they are not tested: see `report/statistics/power.py`. */
 const MIN_RUNS_UNPAIRED = 5;
 
+/** The runs of the original, which decide nothing: a plain command says so without a warning. */
+const PLAIN_RUNS = 3;
+
 /** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
@@ -62,7 +65,7 @@ function outlookText(design: Design): string {
 export interface Decidable {
   /** E.g. `reference iovalkey + copy: 3 comparisons in each of 2 rankings, paired by round`. */
   lines: string[];
-  /** The lines about comparisons that the runs cannot decide. */
+  /** The lines that a user should not miss: many runs that decide nothing all the same. */
   warnings: string[];
 }
 
@@ -80,7 +83,7 @@ export function decidable(plan: Plan): Decidable {
   const lines = [...kinds.values()].map(({ design, head, count }) => {
     const each = count > 1 ? ` in each of ${count} rankings` : "";
     const text = `${head}: ${counted(design.comparisons, "comparison")}${each}, ${outlookText(design)}`;
-    return { text, isWarning: !canDecide(design) };
+    return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };
   });
   return {
     lines: lines.map(({ text }) => text),
@@ -95,7 +98,7 @@ const comparedRankings = (plan: Plan) =>
     : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
 
 /**
- * Rounds in which runs one after the other show a difference of 10 % four times of five: on a machine of others, a pair of
+ * Rounds in which runs one after the other show a difference of 10 % four times of five: on a shared machine, a pair of
  * them deviates by 20 %, and by 4 % by turns (decision 29).
  */
 const ROUNDS_ONE_BY_ONE = 55;
@@ -103,9 +106,15 @@ const ROUNDS_ONE_BY_ONE = 55;
 /** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */
 export function costOfOrder(plan: Plan, overheads: Overheads): string[] {
   const { order, runs_per_configuration: rounds } = plan;
-  if (order === "turns" || rounds >= ROUNDS_ONE_BY_ONE || comparedRankings(plan).length === 0) return [];
+  if (
+    order === "turns" ||
+    plan.adaptive ||
+    rounds >= ROUNDS_ONE_BY_ONE ||
+    comparedRankings(plan).length === 0
+  )
+    return [];
   const more_s = (ROUNDS_ONE_BY_ONE / rounds - 1) * estimateCampaignS(plan, overheads);
   return [
-    `${order}: on a machine of others a difference of 10 % takes about ${ROUNDS_ONE_BY_ONE} rounds, about ${durationText(more_s)} more`,
+    `${order}: on a shared machine a difference of 10 % takes about ${ROUNDS_ONE_BY_ONE} rounds, about ${durationText(more_s)} more`,
   ];
 }

@@ -11,7 +11,7 @@ beforeAll(build);
 const newFolder = temporaryFolders();
 
 const ROUND = 3;
-const FLAGS = ["--order", "turns", "--runs", "2"];
+const FLAGS = ["--runs", "2"];
 
 test("the targets of a round are measured by turns; an interrupted round is measured again as a whole", async () => {
   const home = newFolder();
@@ -53,4 +53,7 @@ test("the targets of a round are measured by turns; an interrupted round is meas
   for (const round of [1, 2])
     expect(readFileSync(join(resumed.folder, `round-${round}-group-1.log`), "utf8")).toContain("generator-1");
   expect(readdirSync(join(resumed.folder, "report"))).toContain("index.html");
+  // The report lists them.
+  const listed = readFileSync(join(resumed.folder, "report", "runs.csv"), "utf8");
+  for (const file of resumed.manifest.set_aside ?? []) expect(listed).toContain(file);
 });

@@ -60,7 +60,7 @@ def test_the_reference_is_the_one_that_the_plan_names(build: Build) -> None:
     assert "Ratios to valkey" in outcome.page
 
 
-def test_few_runs_are_indicative(build: Build) -> None:
+def test_few_runs_decide_nothing(build: Build) -> None:
     results = [*runs_of("redis", REDIS[:3]), *runs_of("valkey", VALKEY[:3])]
     document = planned([store_configuration("redis"), store_configuration("valkey")], 3)
     outcome = build(document, results, "--output-format", "all")

@@ -46,7 +46,7 @@ def test_a_difference_below_the_floor_is_none_however_significant() -> None:
     assert compare_runs(times(1.015, very), very, floor=0.005).status == "better"
 
 
-def test_four_runs_are_indicative_and_say_what_it_takes() -> None:
+def test_four_runs_decide_nothing_and_say_what_it_takes() -> None:
     found = compare_runs(times(1.5)[:4], STEADY)
     assert found.status == "too few runs"
     assert found.reason == "4 runs per side cannot show a difference, it takes at least 5"
