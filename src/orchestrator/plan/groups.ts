@@ -6,12 +6,16 @@ import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import type { Planned, Ranking } from "./rankings.js";
+import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** Targets that are up at once and have the load by turns, at most (M16). */
 const GROUP_SIZE = 5;
-/** A cluster starts six nodes for each target. */
-const CLUSTER_GROUP_SIZE = 3;
+/** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
+const CLUSTERS = 3;
+/** Controls in a group, which leave room for a reference, its copy and another target. */
+const CONTROLS = 2;
+/** The option of a client that runs the one script for all. */
+const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
@@ -53,13 +57,17 @@ function loadKey({ configuration }: Planned): string {
   return canonicalJson(load);
 }
 
-const sizeOf = (members: readonly Planned[], cpus: number): number =>
-  cpus < 8 && members.some(({ configuration }) => isCluster(configuration.target.topology))
-    ? CLUSTER_GROUP_SIZE
-    : GROUP_SIZE;
+/** Clusters that fit on a machine at once. */
+const mostClusters = (cpus: number): number => (cpus < 8 ? CLUSTERS : GROUP_SIZE);
+
+const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
+
+const fits = (members: readonly Planned[], cpus: number): boolean =>
+  members.length <= GROUP_SIZE && members.filter(onCluster).length <= mostClusters(cpus);
 
 /**
- * The groups of a round (M22): targets of equal load, each with the reference of its ranking and its copy. Who shares a group
+ * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference, the
+ * reference's copy and the controls of that load, so that each comparison has both sides in one group. Who shares a group
  * is drawn anew each round.
  * @param cpus of the machine
  */
@@ -71,35 +79,78 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const key = loadKey(first);
     byLoad.set(key, [...(byLoad.get(key) ?? []), ranking]);
   }
-  return shuffle([...byLoad.values()].flatMap((equal) => packed(equal, shuffle, cpus)));
+  const groups = [...byLoad.values()].flatMap((equal) => {
+    const controls = equal.flatMap(({ members }) => members.filter(isControl));
+    const ranked = equal.filter(({ members }) => !members.every(isControl));
+    if (ranked.length === 0) return parts(shuffle(controls), GROUP_SIZE);
+    const sets = controls.length > 0 ? parts(shuffle(controls), CONTROLS) : [[]];
+    return sets.flatMap((beside) => packed(ranked, beside, shuffle, cpus));
+  });
+  return shuffle(groups.map((group) => shuffle(group)));
 }
 
-function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
-  const size = sizeOf(
-    rankings.flatMap(({ members }) => members),
-    cpus,
-  );
+/** Rankings of one load in groups, each with the controls. */
+function packed(
+  rankings: readonly Ranking[],
+  controls: readonly Planned[],
+  shuffle: Shuffler["shuffle"],
+  cpus: number,
+): Planned[][] {
   const groups: Planned[][] = [];
-  // Large rankings first: those that fit whole fill the groups that are left.
-  for (const ranking of shuffle(rankings).toSorted((a, b) => b.members.length - a.members.length)) {
-    for (const part of partsOf(ranking, size, shuffle)) {
-      const group = groups.find((each) => each.length + part.length <= size);
-      if (group) group.push(...part);
-      else groups.push(part);
-    }
+  const all = shuffle(linked(rankings, controls, cpus)).flatMap((together) =>
+    together.length > 1
+      ? [together.flatMap(({ members }) => members)]
+      : together.flatMap((ranking) => partsOf(ranking, controls, shuffle, cpus)),
+  );
+  // Large parts first: those that fit whole fill the groups that are left.
+  for (const part of all.toSorted((a, b) => b.length - a.length)) {
+    const group = groups.find((each) => fits([...each, ...part], cpus));
+    if (group) group.push(...part);
+    else groups.push([...controls, ...part]);
   }
-  return groups.map((group) => shuffle(group));
+  return groups;
 }
 
-/** A ranking in parts of at most `size`, each with its reference and the reference's copy. */
-function partsOf({ members, reference }: Ranking, size: number, shuffle: Shuffler["shuffle"]): Planned[][] {
-  if (members.length <= size || !reference) return reference ? [[...members]] : members.map((each) => [each]);
+/** Rankings that the report compares with each other stay together where they fit whole. */
+function linked(rankings: readonly Ranking[], controls: readonly Planned[], cpus: number): Ranking[][] {
+  const found: Ranking[][] = [];
+  for (const ranking of rankings) {
+    const other = found.find(
+      (each) =>
+        each.some((one) => areLinked(one, ranking)) &&
+        fits([...controls, ...[...each, ranking].flatMap(({ members }) => members)], cpus),
+    );
+    if (other) other.push(ranking);
+    else found.push([ranking]);
+  }
+  return found;
+}
+
+/** What a client's rows under its own script and under the one for all share. */
+const scriptless = ({ configuration: { target } }: Planned): string =>
+  [target.client, target.store, target.topology, ...target.options.filter((id) => id !== SAME_SCRIPT)].join();
+
+const areLinked = (one: Ranking, other: Ranking): boolean =>
+  one.members.some((each) => other.members.some((partner) => scriptless(each) === scriptless(partner)));
+
+/** A ranking in parts that fit, each with its reference and the reference's copy. */
+function partsOf(
+  { members, reference }: Ranking,
+  controls: readonly Planned[],
+  shuffle: Shuffler["shuffle"],
+  cpus: number,
+): Planned[][] {
+  if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
   const others = shuffle(members.filter((each) => !always.includes(each)));
-  const room = Math.max(1, size - always.length);
-  const count = Math.ceil(others.length / room);
-  return Array.from({ length: count }, (_, part) => [
-    ...always,
-    ...others.filter((_, index) => index % count === part),
-  ]);
+  if (others.length === 0) return [always];
+  let room = 1;
+  while (room < others.length && fits([...controls, ...always, ...others.slice(0, room + 1)], cpus)) room++;
+  return parts(others, room).map((part) => [...always, ...part]);
+}
+
+/** As few parts of at most `size` as there can be, of nearly equal length. */
+function parts(members: readonly Planned[], size: number): Planned[][] {
+  const count = Math.ceil(members.length / size);
+  return Array.from({ length: count }, (_, part) => members.filter((_, index) => index % count === part));
 }
