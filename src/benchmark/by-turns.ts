@@ -1,16 +1,20 @@
 import type { Readable } from "node:stream";
 import { messageOf } from "../contract/errors.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
+import { isClientLayer } from "../contract/layers.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
-import type { TurnLengths } from "../contract/turns.js";
+import { AUTO_WARMUP_BY_TURNS_S, type TurnLengths } from "../contract/turns.js";
 import { halvesOf } from "../judge/steadiness.js";
 import { findWorkload } from "../traffic/lookup.js";
+import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
 import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
+import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor } from "./measurement/monitor.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
@@ -21,18 +25,7 @@ import { turnsOfASecond } from "./turns.js";
 import type { MeasuredByTurns } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Shortest lead-in and slice. */
-const LEAD_IN_MS = 5;
-const SLICE_MS = 100;
-/** Longest slice: a slower target is not measured by turns. */
-const LONGEST_SLICE_MS = 5_000;
-/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
-const LEAD_IN_LATENCIES = 2;
-const SLICE_LATENCIES = 20;
-/** Cycles of a window at least. */
-const FEWEST_CYCLES = 5;
-/** Seconds of a warm-up of `auto`, of each target. */
-const AUTO_WARMUP_S = 1.5;
+const BIN_MS = 100;
 
 type Workers = readonly (MeasuredByTurns & { connections: number })[];
 
@@ -53,22 +46,13 @@ function meanLatencyMs(workers: Workers): number {
   return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
 }
 
-/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
-export function lengthsFor(slowest_ms: number): TurnLengths {
-  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(SLICE_MS, SLICE_LATENCIES * slowest_ms));
-  return {
-    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
-    slice_ms: 100 * Math.ceil(slice_ms / 100),
-  };
-}
-
 /** Of load, in the turns of a target that are a second of its slices. */
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
 /** The answers of each turn of a target. */
 function answersByTurn(workers: Workers, { slice_ms }: TurnLengths): number[] {
-  const bins = slice_ms / SLICE_MS;
+  const bins = slice_ms / BIN_MS;
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
   return Array.from({ length: turns }, (_, turn) =>
     sum(
@@ -94,12 +78,14 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
 
 /**
  * One round of a group: connect to all targets, warm up by turns, drain, measure by turns, drain. At each drained moment it
- * waits for the line that says that the counters of all targets are read.
+ * waits for the line that says that the counters of all targets are read. Where the targets have a generator each, this
+ * is the one of its only target, and waits for each of its turns.
  * @returns what was measured of each target, in the order of the group
  * @throws BenchError when a server cannot be reached or is not the expected one
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,
+  plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GroupOutput> {
@@ -107,13 +93,13 @@ export async function runByTurns(
   const [{ generator: common }] = runs;
   for (const spec of runs) {
     requireLimits(spec);
-    findWorkload(spec.generator.workload.id);
+    if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
   }
   const driver = await loadDriver(common.layer);
   const members: Member[] = await Promise.all(
     runs.map(async (spec) => {
       const { servers, workers } = spec.generator;
-      const consumers = await identifyServers(servers);
+      const consumers = servers.length > 0 ? await identifyServers(servers) : undefined;
       const monitor = consumers && new ServerMonitor(servers.map(({ url }) => url));
       return { spec, consumers, monitor, merger: new SampleMerger(workers) };
     }),
@@ -128,29 +114,38 @@ export async function runByTurns(
   try {
     await pool.connect();
     await waits.at("connected");
+    if (isClientLayer(common.layer))
+      for (const member of members)
+        member.consumers = await generatorAsConsumer(member.spec, plugins, () => pool.read());
     const at_start = await readAll(members, (consumers) => consumers.read());
     report({ event: "phase", phase: "warmup" });
     const began_ms = monotonicMs();
-    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP_S : common.warmup_s;
-    const lengths = turns.lengths ?? lengthsFor(0);
-    const warm = await pool.turns({ lengths, seconds: warmup_s, seed: turns.seed, counts: false });
-    const found = turns.lengths ?? lengthsFor(Math.max(...warm.map(meanLatencyMs)));
+    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP_BY_TURNS_S : common.warmup_s;
+    /** Turns for so many seconds of slices of each target, or those that the input gives. */
+    const load = (lengths: TurnLengths, seconds: number, counts: boolean): Promise<Workers[]> => {
+      if (turns.given)
+        return pool.givenTurns(waits.turns(), { seconds, counts }, (answers) =>
+          report({ event: "turn", ...answers }),
+        );
+      const readServers = counts ? async () => void (await readMonitors(secondsOf(lengths))) : undefined;
+      const seed = turns.seed + (counts ? 1 : 0);
+      return pool.turns({ lengths, seconds, seed, counts }, readServers);
+    };
+    const warm = await load(turns.lengths ?? lengthsFor(0), warmup_s, false);
+    const found = turns.lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)));
     const drainMs = common.timeout_s * 1000;
     const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("drained");
 
-    const seconds = Math.max(durationOf(common), (FEWEST_CYCLES * found.slice_ms) / 1000);
     const opened_ms = monotonicMs();
     report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await readMonitors();
-    const measured = await pool.turns(
-      { lengths: found, seconds, seed: turns.seed + 1, counts: true },
-      async () => void (await readMonitors(secondsOf(found))),
-    );
+    const measured = await load(found, secondsOfSlices(durationOf(common), found), true);
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
-    const halves = halvesOf(measured.map((workers) => answersByTurn(workers, found)));
+    // Those of other generators are not known here.
+    const halves = turns.given ? [] : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
     return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
       if (failed !== undefined) return { failed };
       const workers = measured[index] ?? [];

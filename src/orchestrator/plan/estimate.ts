@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { AUTO_WARMUP_BY_TURNS_S } from "../../contract/turns.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -113,8 +114,6 @@ export function runS(
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
 }
 
-/** Seconds of a warm-up of `auto` by turns, of each target. */
-const AUTO_WARMUP_BY_TURNS_S = 1.5;
 /** What lead-ins and requests that are followed add to the slices. */
 const BEYOND_SLICES = 1.12;
 /** The second in which nobody has a turn. */

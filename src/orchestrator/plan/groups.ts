@@ -1,6 +1,6 @@
 import { type Configuration, canonicalJson } from "../../contract/configuration.js";
 import { countIn, USUAL } from "../../contract/dimensions.js";
-import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
+import { isProgramLayer } from "../../contract/layers.js";
 import { isCopy } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
@@ -41,7 +41,6 @@ export function reasonAgainstTurns(
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
   if (isProgramLayer(layer) || target.program !== undefined) return "a foreign program makes the load";
-  if (isClientLayer(layer)) return "at the limiter layer each target is a generator of its own";
   if (faults) return "faults are planned";
   if (countIn(configuration, "generators") > USUAL) return "several generators make the load";
   if (load.model === "open") return "an open loop sends at its times";

@@ -106,13 +106,18 @@ describe("groups of a round by turns", () => {
     ["iovalkey,ioredis@valkey", "--rate", "1000"],
     ["iovalkey,ioredis@valkey", "--generators", "2"],
     ["iovalkey,ioredis@valkey", "--duration-mode", "requests:1000"],
-    ["iovalkey,ioredis@valkey", "--layer", "limiter"],
     ["iovalkey,ioredis@valkey", "--points", "100"],
     ["iovalkey,ioredis@valkey", "--diagnose"],
   ])("%s %s %s is interleaved, and the plan says why", (clients, ...flags) => {
     const { order, notes } = planOf(clients, ...flags);
     expect(order).toBe("interleaved");
     expect(notes.filter((note) => note.startsWith("not by turns"))).toHaveLength(1);
+  });
+
+  test("at the limiter layer targets go by turns, and the plan says how well pairs agree there", () => {
+    const { order, notes } = planOf("iovalkey,ioredis@valkey", "--layer", "limiter");
+    expect(order).toBe("turns");
+    expect(notes.filter((note) => note.startsWith("limiter layer"))).toHaveLength(1);
   });
 
   test("one target alone has the load alone, which needs no note", () => {
