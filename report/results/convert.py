@@ -736,9 +736,16 @@ def _printed(result: Document) -> Printed:
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs without the burn-in, of an adaptive campaign those that it asked for: a reference is
-    left out of blocks in which nothing was left to be compared with it."""
+    """The planned runs without the burn-in, of an adaptive campaign those that it asked for: a reference, and
+    by turns what else is beside the others, is left out of blocks in which nothing was left to be compared
+    with it."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
+    by_turns = manifest["plan"]["order"] == "turns"
+
+    def beside(entry: Mapping[str, Any]) -> bool:
+        if by_turns:
+            return "beside" in entry
+        return "block" in entry and entry["configuration_hash"] in references
 
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
@@ -748,18 +755,8 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
         for entry in manifest["plan"]["runs"]
         if entry["run"] > 0 and number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
-    compared = {
-        (number(entry), entry.get("block"))
-        for entry in asked
-        if entry["configuration_hash"] not in references
-    }
-    return [
-        entry
-        for entry in asked
-        if entry["configuration_hash"] not in references
-        or "block" not in entry
-        or (number(entry), entry["block"]) in compared
-    ]
+    compared = {(number(entry), entry.get("block")) for entry in asked if not beside(entry)}
+    return [entry for entry in asked if not beside(entry) or (number(entry), entry["block"]) in compared]
 
 
 def planned_of(manifest: Document) -> tuple[Planned, ...]:

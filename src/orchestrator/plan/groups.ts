@@ -19,12 +19,11 @@ const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
-  request: Pick<Request, "adaptive" | "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
+  request: Pick<Request, "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
   configurations: readonly Configuration[],
 ): string | undefined {
   if (configurations.length === 1) return "one target has the load alone";
   if (request.objectives) return "the search for the highest rate plans its own trials";
-  if (request.adaptive) return "--runs auto takes its looks at interleaved runs";
   if (request.diagnose) return "runs with instruments are not compared";
   if (Object.values(request.access).some((access) => access !== undefined))
     return "the runs take place on several machines";

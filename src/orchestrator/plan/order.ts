@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
 import { isBurnIn, type Plan } from "../../contract/plan.js";
+import { isCopy } from "../../targets/options.js";
 import { type Shuffler, shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
 import { counted } from "../ui/text.js";
 import { groupsOf } from "./groups.js";
-import { MIN_ROUNDS_FOR_A_CLAIM, type Planned, type Ranking } from "./rankings.js";
+import { isControl, MIN_ROUNDS_FOR_A_CLAIM, type Planned, type Ranking } from "./rankings.js";
 
 /** Most runs of a block, with its reference: what follows within minutes meets the same host (M22). */
 const BLOCK_SIZE = 5;
@@ -37,19 +38,27 @@ function runNumbers(): (hash: string) => number {
   };
 }
 
+/** Whether it is in a group for the others: a reference, a copy or a control. */
+const isBeside = (planned: Planned, rankings: readonly Ranking[]): boolean =>
+  isControl(planned) ||
+  isCopy(planned.configuration.target) ||
+  rankings.some(({ reference }) => reference === planned);
+
 /** By turns: rounds of groups, whose runs are made at the same time. */
 function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
   const nextRun = runNumbers();
   return Array.from({ length: rounds }, (_, index) => {
     const groups = groupsOf(rankings, shuffler(seed + index + 1), availableParallelism());
-    return groups.flatMap((members, group) =>
-      members.map(({ hash }) => ({
-        configuration_hash: hash,
-        run: nextRun(hash),
+    return groups.flatMap((members, group) => {
+      const isAlone = members.every((each) => isBeside(each, rankings));
+      return members.map((each) => ({
+        configuration_hash: each.hash,
+        run: nextRun(each.hash),
         round: index + 1,
         block: group + 1,
-      })),
-    );
+        ...(!isAlone && isBeside(each, rankings) ? { beside: true as const } : {}),
+      }));
+    });
   }).flat();
 }
 

@@ -43,7 +43,7 @@ import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
-import { decisionRounds } from "./decision-rounds.js";
+import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
 import { reasonAgainstTurns } from "./groups.js";
@@ -51,6 +51,7 @@ import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
   MIN_ROUNDS_FOR_A_CLAIM,
+  originals,
   type Planned,
   type Ranking,
   rankingsOf,
@@ -384,10 +385,15 @@ function runsOf(
   }));
 }
 
-const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
-  looks: decisionRounds(maxRuns),
-  ...(budgetS === undefined ? {} : { budget_s: budgetS }),
-});
+function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ranking[]): Plan["adaptive"] {
+  const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
+  const first = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
+  const { budgetS } = adaptive ?? {};
+  return {
+    looks: decisionRounds(runs, first),
+    ...(budgetS === undefined ? {} : { budget_s: budgetS }),
+  };
+}
 
 /** The configurations that a request selects, and what it skips. */
 export type SelectedConfigurations = Pick<Plan, "configurations" | "skips" | "notes">;
@@ -471,7 +477,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     seed: request.seed,
     order: request.order,
     runs_per_configuration: isRanked ? request.runs : 1,
-    ...(request.adaptive && isRanked ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
+    ...(request.adaptive && isRanked ? { adaptive: adaptivePlan(request, rankings) } : {}),
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
+import { unitsOf } from "../../../../src/contract/plan.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
 import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
 import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
@@ -170,4 +171,32 @@ test.each([2, 7, 18, 19, 23])("a campaign killed after %d runs ends the same way
   const resumed = await simulate(script, { completed: killed.measured, fixture });
   expect([...killed.measured, ...resumed.measured]).toEqual(whole.measured);
   expect(resumed.fixture.manifest.adaptive).toEqual(whole.fixture.manifest.adaptive);
+});
+
+/** Two groups a round, each with the reference, its copy and the control. */
+const BY_TURNS = [
+  "--clients",
+  "iovalkey,ioredis@valkey,valkey-glide,node-redis@valkey,none",
+  "--order",
+  "turns",
+];
+
+test("by turns a decided target leaves its group; reference, copy and control stay as long as another does", async () => {
+  const script = { "ioredis@valkey": 10, "valkey-glide": 14, "node-redis@valkey": 10, none: 10 };
+  const simulation = await simulate(script, { flags: BY_TURNS });
+  const { plan } = simulation.fixture.manifest;
+  expect(plan.order).toBe("turns");
+  expect(simulation.decisions.map(({ round }) => round)).toEqual([10, 14]);
+  const made = plan.runs.filter(({ file }) => simulation.measured.includes(file));
+  const labels = new Map(
+    plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.label]),
+  );
+  for (const unit of unitsOf(plan, made)) {
+    const group = unit.map((run) => labels.get(run.configuration_hash)).sort();
+    if (unit[0].round === undefined || unit[0].round <= 10) expect(group).toContain("none");
+    else expect(group).toEqual(["iovalkey", "iovalkey+copy", "none", "valkey-glide"]);
+  }
+  expect(runsOf(simulation, "valkey-glide")).toBe(14);
+  expect(runsOf(simulation, "node-redis-valkey")).toBe(10);
+  expect(requestedRuns(simulation.fixture.manifest).map(({ file }) => file)).toEqual(simulation.measured);
 });
