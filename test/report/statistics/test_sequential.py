@@ -3,6 +3,7 @@
 The draws are seeded: unchanged code does not fail by chance.
 """
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -224,7 +225,7 @@ def study_by_turns(count: int, ratio: float, deviation: float = 0.04) -> tuple[i
 
 def at_most(share: float, count: int) -> float:
     """So many of `count`, within three standard errors."""
-    return count * share + 3 * np.sqrt(count * share * (1 - share))
+    return count * share + 3 * math.sqrt(count * share * (1 - share))
 
 
 def test_by_turns_all_looks_together_have_a_false_alarm_in_at_most_5_percent() -> None:
