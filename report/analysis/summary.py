@@ -222,8 +222,9 @@ def _compared(runs: Sequence[Run], figure: Figure) -> list[tuple[Run, float]]:
 def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
-    """The sample of two rows of one campaign, with what pairs them: by turns the group. Else the block, where
-    every run of the one has a run of the other planned in its own, as with a reference; else the round.
+    """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
+    Else the block, where every run of the one has a run of the other planned in its own, as with a reference;
+    else the round.
 
     Args:
         rounds: only the first so many.
@@ -232,7 +233,7 @@ def sample_between(
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
-    together = new.by_turns and base.by_turns
+    together = new.by_turns and base.by_turns and not places.isdisjoint(others)
     by_block = together or places <= others or others <= places
     side, other = (upto(row.side(figure), last) for row in (new, base))
     return sample_of(side, other, min(planned, last), by_block, share, together)

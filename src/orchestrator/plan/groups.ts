@@ -1,6 +1,7 @@
 import { type Configuration, canonicalJson } from "../../contract/configuration.js";
 import { countIn, USUAL } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
+import { parseTargetText } from "../../contract/target.js";
 import { isCopy } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
@@ -124,12 +125,14 @@ function linked(rankings: readonly Ranking[], controls: readonly Planned[], cpus
   return found;
 }
 
-/** What a client's rows under its own script and under the one for all share. */
-const scriptless = ({ configuration: { target } }: Planned): string =>
-  [target.client, target.store, target.topology, ...target.options.filter((id) => id !== SAME_SCRIPT)].join();
+/** What a client's rows on several stores and topologies, and under its own script and the one for all, share. */
+function nameKey({ configuration: { target } }: Planned): string {
+  const { client, version, options } = parseTargetText(target.text);
+  return canonicalJson({ client, version, options: options.filter(({ id }) => id !== SAME_SCRIPT) });
+}
 
 const areLinked = (one: Ranking, other: Ranking): boolean =>
-  one.members.some((each) => other.members.some((partner) => scriptless(each) === scriptless(partner)));
+  one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
 /** A ranking in parts that fit, each with its reference and the reference's copy. */
 function partsOf(

@@ -51,3 +51,15 @@ test("Ctrl-C in a turn leaves nothing", async () => {
   expect([...campaign.results.values()].map(({ status }) => status)).toEqual(Array(3).fill("aborted"));
   expect(await campaign.leftovers()).toEqual([]);
 });
+
+test("a store that dies in a turn fails its run alone", async () => {
+  const campaign = Campaign.run(newFolder(), "ioredis@valkey,iovalkey", FLAGS);
+  const store = await campaign.part("store-1");
+  await campaign.waitForLog("measure");
+  process.kill(store, "SIGKILL");
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(4);
+  const statuses = [...campaign.results.values()].map(({ status }) => status).sort();
+  expect(statuses).toEqual(["failed", "measured"]);
+  expect(await campaign.leftovers()).toEqual([]);
+});

@@ -11,6 +11,8 @@ import pytest
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
+from report.analysis.figures import throughput
+from report.analysis.summary import sample_between, summarize
 from report.cli.decide_rounds import main as decide_rounds
 from report.cli.generate import main as generate
 from report.compare.matching import compare_sides
@@ -207,3 +209,12 @@ def test_by_turns_a_control_is_compared_by_the_groups_that_it_shares(tmp_path: P
     assert ceiling.base.identity.label == "none"
     assert ceiling.base.counted_runs == 18
     assert (ceiling.comparison.pairs, ceiling.comparison.status) == (9, "worse")
+
+
+def test_by_turns_rows_that_share_no_group_are_compared_as_runs_of_other_moments(tmp_path: Path) -> None:
+    campaign = load_campaign(by_turns(tmp_path / "c", 9))
+    rows = {row.identity.label: row for row in summarize(campaign)}
+    apart = sample_between(rows["valkey-glide"], rows["ioredis@valkey"], throughput)
+    beside = sample_between(rows["valkey-glide"], rows["iovalkey"], throughput)
+    assert (apart.together, beside.together) == (False, True)
+    assert len(beside.pairs) == 9

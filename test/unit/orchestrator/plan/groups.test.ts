@@ -87,10 +87,14 @@ describe("groups of a round by turns", () => {
     expect(groupsIn(planOf(clients))).toEqual(rounds);
   });
 
-  test("rows under one script stand beside those under their own, where both rankings fit", () => {
-    const clients = "iovalkey,iovalkey+same-script,ioredis@redis,node-redis@redis";
-    for (const groups of groupsIn(planOf(clients, "--no-copy")))
-      expect(groups.find((group) => group.includes("iovalkey"))).toContain("iovalkey+same-script");
+  test.each([
+    ["ioredis@redis", "ioredis"],
+    ["ioredis@valkey+same-script", "ioredis@valkey+same-script"],
+  ])("%s stands beside the same client where both rankings fit", (asked, partner) => {
+    const others = "iovalkey,node-redis@redis+tuned,ioredis@valkey+tuned,iovalkey+tuned";
+    const plan = planOf(`ioredis@valkey,${asked},${others}`, "--no-copy");
+    for (const groups of groupsIn(plan))
+      expect(groups.find((group) => group.includes("ioredis@valkey"))).toContain(partner);
   });
 
   test("a group has one load", () => {
