@@ -436,13 +436,13 @@ export function selectConfigurations(
 }
 
 /** By turns at the limiter layer: how far ratios of one round lie apart, where equal targets had a generator each. */
-const PRECISION_OF_GENERATORS = "11 to 19 %";
+const PRECISION_OF_GENERATORS = "12 to 14 %";
 
 /** What turns can tell where each target has a generator of its own. */
 const precisionNotes = (configurations: readonly Planned[]): string[] =>
   configurations.some(({ configuration: { layer } }) => isClientLayer(layer))
     ? [
-        `limiter layer: each target has a generator of its own, whose pairs deviated by ${PRECISION_OF_GENERATORS} on two shared CPUs`,
+        `limiter layer: each target has a generator of its own; there pairs of equal targets deviated by ${PRECISION_OF_GENERATORS} on two shared CPUs`,
       ]
     : [];
 
