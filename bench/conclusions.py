@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What is concluded on hosts whose speed changes, by the whole procedure: `npm run bench:conclusions`
 
-Simulated campaigns, planned in blocks with a copy of the reference, go through the analysis of the report:
+Simulated campaigns, planned in rounds with a copy of the reference, go through the analysis of the report:
 rankings, `--runs auto`, `compare`. Hosts: calm; one that remembers the run before (AR(1), 5 %); level shifts
 of 10 %; bursts; a ramp of 20 %. Runs deviate by 2 % besides. Exits with 1 where a share lies more than three
 standard errors beyond what the rules ask (M17, M22, M29, M31): intervals cover 95 %, wrong claims 5 % of
@@ -51,7 +51,7 @@ def main(words: list[str]) -> int:
         for rounds in (5, 10, 20):
             told(f"{host}, {rounds} rounds, equal", rankings(host, campaigns, rounds), WRONG, COVERED)
         told(
-            f"{host}, 10 rounds, five others in two blocks",
+            f"{host}, 10 rounds, five others",
             rankings(host, campaigns, 10, others=MORE),
             WRONG,
             COVERED,

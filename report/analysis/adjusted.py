@@ -53,7 +53,7 @@ def _places(campaign: Campaign) -> dict[tuple[str, int], Place]:
     """Each run's place, by configuration and number. Older plans have no blocks: a run is a round."""
     runs = campaign.manifest["plan"]["runs"] if campaign.manifest else []
     return {
-        (run["configuration_hash"], run["run"]): (run.get("round", run["run"]), run.get("block", 1))
+        (run["configuration_hash"], run["run"]): (run.get("round", run["run"]), run.get("group", 1))
         for run in runs
     }
 

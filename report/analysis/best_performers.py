@@ -50,13 +50,13 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
                 key = (group.store, group.external, group.decided_by, group.settings)
                 together.setdefault(key, []).append(ranking)
         for members in together.values():
-            ranking = members[0] if len(members) == 1 else _over_all(members, cell.unsteady)
+            ranking = members[0] if len(members) == 1 else _over_all(members)
             if ranking.summaries[0].median:
                 found.append(BestPerformer(cell, ranking))
     return tuple(found)
 
 
-def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
+def _over_all(rankings: Sequence[Ranking]) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
     group = rankings[0].group
@@ -70,4 +70,4 @@ def _over_all(rankings: Sequence[Ranking], unsteady: str) -> Ranking:
     )
     resolutions = (ranking.resolution for ranking in rankings)
     apart = next((each for each in resolutions if each and each.told_apart), None)
-    return replace(rank(rows, together, unsteady), resolution=apart)
+    return replace(rank(rows, together), resolution=apart)

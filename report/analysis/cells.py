@@ -11,7 +11,7 @@ from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
-from report.analysis.steadiness import unsteady_controls, unsteady_text
+from report.analysis.resolution import resolutions
 from report.analysis.summary import Summary
 from report.results.model import Identity
 
@@ -33,10 +33,9 @@ class Cell:
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
-    unsteady: str
-    """Why nothing is concluded in this campaign; empty where its controls are steady."""
     ceilings: tuple[Pair, ...]
-    """The client with the highest median throughput with each control as the base; empty in an open loop."""
+    """The client with the highest median throughput, by turns one that shares its groups, with each control
+    as the base; empty in an open loop."""
     client_vs_script: tuple[StoreVariants, ...]
     """Variants on each store on which some client has rows with and without `same-script`."""
 
@@ -84,23 +83,39 @@ def load_key(identity: Identity) -> tuple[object, ...]:
     )
 
 
+def copy_key(row: Summary) -> tuple[object, ...]:
+    """What a copy shares with its reference."""
+    identity = row.identity
+    return (row.runtime, identity.topology, json.dumps(identity.caps, sort_keys=True), *load_key(identity))
+
+
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
     clients = [row for row in by_throughput(summaries) if row.figures]
     if not clients or clients[0].identity.open_loop:
         return ()
-    return tuple(pair for control in controls for pair in compare_rows([control, clients[0]], throughput))
+    return tuple(
+        pair
+        for control in controls
+        for pair in compare_rows([control, _partner(control, clients)], throughput)
+    )
+
+
+def _partner(control: Summary, clients: Sequence[Summary]) -> Summary:
+    """By turns the client that shares most groups with the control, else the first."""
+    if not control.by_turns:
+        return clients[0]
+    return max(clients, key=lambda row: len(set(row.places) & set(control.places)))
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
     """The cells of rows of one layer, in their order; controls alone make no cell.
 
     Args:
-        campaign: all rows of the campaign, where `summaries` are a part of them: its controls tell whether
-            anything is concluded.
+        campaign: all rows of the campaign, where `summaries` are a part of them.
     """
     named = named_facts(campaign or summaries)
-    unsteady = unsteady_text(unsteady_controls(campaign or summaries))
     caps_of = differing_caps(row for row in summaries if not row.identity.control)
+    copied = resolutions(campaign or summaries, copy_key)
     clients: dict[tuple[object, ...], list[Summary]] = {}
     copies: dict[tuple[object, ...], list[Summary]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
@@ -117,9 +132,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
     found = []
     for number, (key, rows) in enumerate(clients.items(), start=1):
         own_copies = by_throughput(copies.get(key, []))
-        rankings = tuple(
-            rank(members, group, unsteady, named, own_copies) for group, members in group_rows(rows)
-        )
+        rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
         beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         found.append(
@@ -132,9 +145,8 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 named=named,
                 rankings=rankings,
                 controls=(*beside, *own_copies),
-                unsteady=unsteady,
                 ceilings=_ceilings(ranked, beside),
-                client_vs_script=client_vs_script(ranked, unsteady),
+                client_vs_script=client_vs_script(ranked),
             )
         )
     return tuple(found)

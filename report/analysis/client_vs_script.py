@@ -36,14 +36,13 @@ class StoreVariants:
     variants: tuple[Variant, ...]
 
 
-def client_vs_script(summaries: Sequence[Summary], unsteady: str) -> tuple[StoreVariants, ...]:
+def client_vs_script(summaries: Sequence[Summary]) -> tuple[StoreVariants, ...]:
     """The stores on which some client has rows with and without `same-script`.
 
     Clients with one of the two stand there too, without comparisons.
 
     Args:
         summaries: the rows of one cell.
-        unsteady: `unsteady_text` of the campaign.
     """
     stores: dict[str, dict[str, list[Summary | None]]] = {}
     for summary in summaries:
@@ -55,7 +54,7 @@ def client_vs_script(summaries: Sequence[Summary], unsteady: str) -> tuple[Store
     for store, variants in stores.items():
         pairs: dict[str, _Rows] = {name: (own, same) for name, (own, same) in variants.items()}
         if any(own and same for own, same in pairs.values()):
-            comparisons = _comparisons(pairs, unsteady)
+            comparisons = _comparisons(pairs)
             ordered = tuple(
                 Variant(name, *pairs[name], tuple(comparisons.get(name, ()))) for name in _ordered(pairs)
             )
@@ -63,7 +62,7 @@ def client_vs_script(summaries: Sequence[Summary], unsteady: str) -> tuple[Store
     return tuple(found)
 
 
-def _comparisons(pairs: Mapping[str, _Rows], unsteady: str) -> dict[str, list[Comparison]]:
+def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
     """By variant; a figure of all variants is one family."""
     both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
     found: dict[str, list[Comparison]] = {name: [] for name in both}
@@ -73,7 +72,7 @@ def _comparisons(pairs: Mapping[str, _Rows], unsteady: str) -> dict[str, list[Co
             higher_is_better=figure.higher_is_better,
         )
         for (name, (own, same)), comparison in zip(both.items(), family, strict=True):
-            found[name].append(attributable(comparison, own, same, unsteady))
+            found[name].append(attributable(comparison, own, same))
     return found
 
 

@@ -120,7 +120,7 @@ def dearer_clients(cells: Sequence[Cell]) -> list[str]:
             if not libraries or not services:
                 continue
             cheapest = min(libraries, key=lambda row: (node_cpu(row.figures) or 0) if row.figures else 0)
-            for pair in compare_rows([cheapest, *services], node_cpu, cell.unsteady):
+            for pair in compare_rows([cheapest, *services], node_cpu):
                 ratio = pair.comparison.ratio
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
                     found.append(

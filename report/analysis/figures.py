@@ -24,7 +24,7 @@ class Figure:
     read: Callable[[Measured], float | None]
     higher_is_better: bool = False
     percentile: str = ""
-    """Its name, where it is a percentile: one that is not identified is compared by its upper bound."""
+    """Its name, where it is a percentile."""
 
     def __call__(self, figures: Measured) -> float | None:
         return self.read(figures)
@@ -34,8 +34,17 @@ class Figure:
         """What stands for a run in which the target failed its load (rule M24)."""
         return 0.0 if self.higher_is_better else math.inf
 
+    def is_comparable(self, figures: Measured) -> bool:
+        """False for a percentile with too few samples behind it (rule M18), or that late sends made (M5)."""
+        late = figures.schedule.late_percentiles if figures.schedule else ()
+        return self.percentile not in (*figures.unsupported, *late)
+
     def compared(self, figures: Measured) -> float | None:
-        """As it enters comparisons (rule M23): a percentile that is not identified at its upper bound."""
+        """As it enters comparisons: None for a percentile that is not comparable."""
+        return self.at_most(figures) if self.is_comparable(figures) else None
+
+    def at_most(self, figures: Measured) -> float | None:
+        """The figure; a percentile that is not identified at its upper bound (rule M23)."""
         value, bounds = self.read(figures), figures.bounds_ms.get(self.percentile)
         if value is not None or bounds is None:
             return value
@@ -55,20 +64,6 @@ throughput = Figure(lambda figures: figures.requests_per_second, higher_is_bette
 def percentile(name: str) -> Figure:
     """A percentile in ms, by its name, e.g. `p99`."""
     return Figure(lambda figures: figures.percentiles_ms.get(name), percentile=name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Supported(Figure):
-    def compared(self, figures: Measured) -> float | None:
-        return None if self.percentile in figures.unsupported else Figure.compared(self, figures)
-
-
-def supported_percentile(name: str) -> Figure:
-    """The same; None where too few samples stand behind it (rule M18)."""
-    return _Supported(
-        lambda figures: None if name in figures.unsupported else figures.percentiles_ms.get(name),
-        percentile=name,
-    )
 
 
 def _consumer_cpu(figures: Measured) -> float | None:
@@ -110,13 +105,13 @@ bytes_per_key = Figure(_bytes_per_key)
 
 heap = Figure(lambda figures: figures.heap_bytes)
 p50 = percentile("p50")
-p99 = supported_percentile("p99")
+p99 = percentile("p99")
 
 #: Figures that have a range beside them, by the names that documents give them.
 FIGURES: Mapping[str, Figure] = {
     "requests_per_second": throughput,
     "latency_p50_ms": p50,
-    "latency_p99_ms": percentile("p99"),
+    "latency_p99_ms": p99,
     "server_cpu_us_per_request": server_cpu,
 }
 
@@ -124,7 +119,7 @@ FIGURES: Mapping[str, Figure] = {
 COSTS: Mapping[str, Figure] = {
     "p50": p50,
     "p99": p99,
-    "p99_9": supported_percentile("p99_9"),
+    "p99_9": percentile("p99_9"),
     "cpu": consumer_cpu,
     "service_cpu": service_cpu,
     "store_cpu": store_cpu,

@@ -20,7 +20,7 @@ class PrintedRow:
     median: Run | None
     """The run that stands for all, see `select_median_run`."""
     places: frozenset[Place] = frozenset()
-    """Round and block of each planned run; empty in plans without blocks."""
+    """Round and group of each planned run; empty in consecutive order."""
 
     @property
     def store(self) -> str:
@@ -39,7 +39,7 @@ class PrintedRow:
         return tuple(value for each in self.counted if (value := read(each)) is not None)
 
     def side(self, read: Callable[[Printed], float | None]) -> dict[Place, float]:
-        """The same by round and block; in plans without blocks a run is a round."""
+        """The same by round and group; in consecutive order a run is a round."""
         return {
             run.place or (run.run, 1): value
             for run in self.runs
@@ -49,7 +49,7 @@ class PrintedRow:
     def sample(self, base: "PrintedRow", read: Callable[[Printed], float | None]) -> Sample:
         """This row's runs beside those of its reference."""
         rounds = min(len({number for number, _ in each.places}) for each in (self, base))
-        return sample_of(self.side(read), base.side(read), rounds, by_block=self.places <= base.places)
+        return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
 
     def range_of(self, read: Callable[[Printed], float | None]) -> tuple[float, float] | None:
         """Lowest and highest over the runs that count; None below two."""

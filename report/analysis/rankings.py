@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from report.analysis.deciders import NamedFacts
-from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, percentile, throughput
+from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.groups import Group
-from report.analysis.resolution import Resolution, resolution_of
+from report.analysis.resolution import Resolution
 from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.statistics.decision import Comparison, Level, compare_samples
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, LookSchedule, compare_in_looks
 
@@ -165,7 +165,7 @@ class Ranking:
     @property
     def few_runs(self) -> bool:
         """Too few for anything but an order of medians (rule M17)."""
-        return self.fewest_runs < MIN_RUNS_FOR_A_CLAIM
+        return self.fewest_runs < fewest_for_a_claim(self.base.by_turns)
 
 
 def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
@@ -190,7 +190,7 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
     `by_throughput`."""
 
     def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
-        found = _P99.compared(summary.figures) if summary.figures else None
+        found = p99.at_most(summary.figures) if summary.figures else None
         return (
             summary.median is None,
             summary.figures is None,
@@ -200,9 +200,6 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
         )
 
     return sorted(summaries, key=order)
-
-
-_P99 = percentile("p99")
 
 
 def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
@@ -251,9 +248,8 @@ def _ranks(pairs: Sequence[Pair]) -> dict[str, int]:
 def rank(
     summaries: Sequence[Summary],
     group: Group,
-    unsteady: str = "",
     named: NamedFacts | None = None,
-    copies: Sequence[Summary] = (),
+    copies: Mapping[str, Resolution] | None = None,
 ) -> Ranking:
     """Compares the rows of a group, and ranks those whose place was shown.
 
@@ -261,17 +257,16 @@ def rank(
     script for all is not on record.
 
     Args:
-        unsteady: `unsteady_text` of the campaign; if there is one, nothing is concluded.
         named: the facts that a text about the ranking names; by default none.
-        copies: rows that are a copy of another one; that of the reference is this ranking's.
+        copies: what copies show, by the id of their reference.
     """
     decider_text = named.text(summaries[0].identity) if named else ""
     open_loop = summaries[0].identity.open_loop
     ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
     rows = [summary for summary in ordered if summary.median]
     reference = next((row for row in rows if row.reference), None)
-    compared = _Compared(unsteady, reference, _copy_of(reference, copies), len(summaries))
-    resolution = compared.resolution(p99 if open_loop else throughput)
+    compared = _Compared(reference, len(summaries))
+    resolution = (copies or {}).get(reference.id) if reference else None
     if len(rows) < 2 or not group.rankable:
         return Ranking(
             group,
@@ -308,24 +303,13 @@ def rank(
     )
 
 
-def _copy_of(reference: Summary | None, copies: Sequence[Summary]) -> Summary | None:
-    if reference is None:
-        return None
-    return next((row for row in copies if row.identity.copied_label == reference.identity.label), None)
-
-
 @dataclass(frozen=True, slots=True)
 class _Compared:
     """The comparisons of one ranking."""
 
-    unsteady: str
     reference: Summary | None
-    copy: Summary | None
     planned_rows: int
     """All rows of the group, those without a run that counts too."""
-
-    def resolution(self, figure: Figure) -> Resolution | None:
-        return resolution_of(self.copy, self.reference, figure)
 
     def with_base(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
         """Every row with the reference, without one every row with every other: one family; rows without the
@@ -337,14 +321,14 @@ class _Compared:
             return ()
         row_pairs = [(base, row) for row in rows if row is not base and row.sample(figure)]
         found = _compare(row_pairs, figure, self.planned_rows - 1)
-        return self._attributable(row_pairs, found, figure)
+        return _attributable(row_pairs, found)
 
     def _with_each(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
         """Every row with every other: one family."""
         known = [row for row in rows if row.sample(figure)]
         row_pairs = list(combinations(known, 2))
         found = _compare(row_pairs, figure, math.comb(self.planned_rows, 2))
-        return self._attributable(row_pairs, found, figure)
+        return _attributable(row_pairs, found)
 
     def ranked_by(self, rows: Sequence[Summary]) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
         """The family by what the ranking is by, with what an order of all needs besides, and when the rows
@@ -353,7 +337,7 @@ class _Compared:
         if figure is throughput and (schedule := rows[0].look_schedule):
             family = self._in_looks(rows, schedule)
             row_pairs = [(rows[base], rows[new]) for base, new in family.pairs]
-            pairs = self._attributable(row_pairs, family.comparisons, figure)
+            pairs = _attributable(row_pairs, family.comparisons)
         else:
             pairs = self.with_base(rows, figure)
         return pairs, self._order(rows, pairs, figure), family
@@ -371,14 +355,14 @@ class _Compared:
             schedule,
             rows[0].last_look,
             reference=None if self.reference is None else rows.index(self.reference),
-            in_blocks=all(row.planned_rounds for row in rows),
+            in_rounds=all(row.planned_rounds for row in rows),
             together=all(row.by_turns for row in rows),
         )
 
     def best_rows(self, rows: Sequence[Summary], order: Sequence[Pair]) -> dict[str, str]:
         """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per request:
         at saturation it says the same as the throughput. In an open loop throughput is what was offered."""
-        if min(row.counted_runs for row in rows) < MIN_RUNS_FOR_A_CLAIM:
+        if min(row.counted_runs for row in rows) < fewest_for_a_claim(rows[0].by_turns):
             return {}
         open_loop = rows[0].identity.open_loop
         found = {} if open_loop else {"throughput": best_of(order)}
@@ -388,27 +372,15 @@ class _Compared:
                 found[name] = best_of(self._with_each(rows, figure))
         return {name: best.id for name, best in found.items() if best}
 
-    def _attributable(
-        self,
-        row_pairs: Sequence[tuple[Summary, Summary]],
-        found: Sequence[Comparison],
-        figure: Figure,
-    ) -> tuple[Pair, ...]:
-        """Without conclusions that the host may explain: what it did to the copy, too."""
-        resolution = self.resolution(figure)
-        return tuple(
-            Pair(
-                base,
-                new,
-                attributable(
-                    resolution.beyond(each) if resolution and not base.by_turns else each,
-                    base,
-                    new,
-                    self.unsteady,
-                ),
-            )
-            for (base, new), each in zip(row_pairs, found, strict=True)
-        )
+
+def _attributable(
+    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
+) -> tuple[Pair, ...]:
+    """Without conclusions that other programs may explain."""
+    return tuple(
+        Pair(base, new, attributable(each, base, new))
+        for (base, new), each in zip(row_pairs, found, strict=True)
+    )
 
 
 def _compare(
@@ -429,6 +401,6 @@ def _compare(
     )
 
 
-def compare_rows(rows: Sequence[Summary], figure: Figure, unsteady: str = "") -> tuple[Pair, ...]:
+def compare_rows(rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
     """Every row with every other by one figure of their runs: one family; rows without it are left out."""
-    return _Compared(unsteady, None, None, len(rows)).with_base(rows, figure)
+    return _Compared(None, len(rows)).with_base(rows, figure)

@@ -1,9 +1,10 @@
-"""The smallest difference that a campaign can tell, by a copy of the reference (rule M31)."""
+"""What a campaign can tell apart: each reference beside its copy (rule M31)."""
 
 import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from report.analysis.figures import Figure
+from report.analysis.figures import Figure, p99, throughput
 from report.analysis.summary import Summary, sample_between
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA
@@ -24,31 +25,45 @@ class Resolution:
 
     @property
     def share(self) -> float | None:
-        """How far its interval reaches from 1, as a share; None where it has none, infinite where the copy
+        """How far its interval extends from 1, as a share; None where it has none, infinite where the copy
         failed its load too often."""
         interval = self.comparison.interval
         if interval is None:
             return None
         return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
 
-    def beyond(self, found: Comparison) -> Comparison:
-        """The comparison, without its conclusion where the copy differs as much from its original."""
-        share = self.share
-        if share is None or not found.shown or found.ratio is None:
-            return found
-        if max(found.ratio, 1 / found.ratio) - 1 >= share:
-            return found
-        return found.undecided_by("the difference is smaller than the resolution of this campaign")
 
+def resolutions(
+    rows: Iterable[Summary], load: Callable[[Summary], Hashable], figure: Figure | None = None
+) -> Mapping[str, Resolution]:
+    """By the id of the reference; those without a run that counts are left out.
 
-def resolution_of(copy: Summary | None, reference: Summary | None, figure: Figure) -> Resolution | None:
-    """None without a copy, and where one of the two has no run that counts."""
-    if copy is None or reference is None or not (copy.sample(figure) and reference.sample(figure)):
-        return None
-    looks = reference.look_schedule.looks if reference.look_schedule else (0,)
-    (found,) = compare_samples(
-        [sample_between(copy, reference, figure)],
-        higher_is_better=figure.higher_is_better,
-        level=Level(test=ALPHA / len(looks)),
-    )
-    return Resolution(copy, reference, found)
+    Args:
+        rows: all of a campaign: its copies are one family.
+        load: what a copy shares with its reference.
+        figure: by default what rankings are by.
+    """
+    rows = tuple(rows)
+    references = {(load(row), row.identity.label): row for row in rows if row.reference}
+    pairs = [
+        (row, reference)
+        for row in rows
+        if row.identity.copy and (reference := references.get((load(row), row.identity.copied_label)))
+    ]
+    found: dict[str, Resolution] = {}
+    for open_loop in (False, True):
+        read = figure or (p99 if open_loop else throughput)
+        family = [
+            pair
+            for pair in pairs
+            if pair[1].identity.open_loop is open_loop and all(row.sample(read) for row in pair)
+        ]
+        looks = max((len(each.look_schedule.looks) for _, each in family if each.look_schedule), default=1)
+        compared = compare_samples(
+            [sample_between(copy, reference, read) for copy, reference in family],
+            higher_is_better=read.higher_is_better,
+            level=Level(test=ALPHA / looks),
+        )
+        for (copy, reference), comparison in zip(family, compared, strict=True):
+            found[reference.id] = Resolution(copy, reference, comparison)
+    return found

@@ -8,7 +8,7 @@ from statistics import median
 from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import Figure, server_cpu, throughput
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
+from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
@@ -165,12 +165,12 @@ Compare = Callable[[Summary, Summary], Sample]
 
 
 def _compared(
-    pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool, unsteady: str
+    pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool
 ) -> dict[str, Comparison]:
     """Comparisons of new and base, by the id of the new row; all are one family."""
     family = compare_samples([sample(new, base) for new, base in pairs], higher_is_better=higher_is_better)
     return {
-        new.id: attributable(comparison, base, new, unsteady)
+        new.id: attributable(comparison, base, new)
         for (new, base), comparison in zip(pairs, family, strict=True)
     }
 
@@ -188,17 +188,16 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     ]
     if not targets:
         return ()
-    unsteady = unsteady_text(unsteady_controls(summaries))
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
     to_before = [pair for rows in targets for pair in zip(rows[1:], rows, strict=False)]
 
     def of(figure: Figure) -> Compare:
         return lambda new, base: sample_between(new, base, figure)
 
-    linear = _compared(to_fewest, _per_server, True, unsteady)
-    grown = _compared(to_before, of(throughput), True, unsteady)
-    server = _compared(to_fewest, of(server_cpu), False, unsteady)
-    store = _compared(to_fewest, of(store_cpu_per_consume), False, unsteady)
+    linear = _compared(to_fewest, _per_server, True)
+    grown = _compared(to_before, of(throughput), True)
+    server = _compared(to_fewest, of(server_cpu), False)
+    store = _compared(to_fewest, of(store_cpu_per_consume), False)
     before = {new.id: base for new, base in to_before}
 
     def step(row: Summary) -> ServerStep:

@@ -35,7 +35,7 @@ _WORKLOADS = ("light", "heavy")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """One row. `runs` are ordered by number, without the burn-in; `missing` are planned run numbers without a
+    """One row. `runs` are ordered by number; `missing` are planned run numbers without a
     file."""
 
     id: str
@@ -53,10 +53,10 @@ class Summary:
     """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
     last_look: int = 0
     """The last round that was looked at, in such a campaign."""
-    burn_in: tuple[Run, ...] = ()
-    """Runs of the burn-in round: they are listed, and in no figure."""
+    set_aside: tuple[Run, ...] = ()
+    """Runs that were measured again: they are listed, and in no figure."""
     places: frozenset[Place] = frozenset()
-    """Round and block of each planned run; empty in plans without blocks."""
+    """Round and group of each planned run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
     by_turns: bool = False
@@ -88,11 +88,13 @@ class Summary:
             Nothing where the target served its load in some run, and none of these has the figure.
         """
         runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
-        return tuple(value for _, value in _compared(runs, figure))
+        return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        """The same by round and block; in plans without blocks a run is a round."""
-        return {run.place or (run.run, 1): value for run, value in _compared(self.runs, figure)}
+        """The same by round and group; in consecutive order a run is a round."""
+        return {
+            run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
+        }
 
     @property
     def last_round(self) -> int:
@@ -102,7 +104,7 @@ class Summary:
 
     @property
     def planned_rounds(self) -> int:
-        """0 in plans without blocks."""
+        """0 in consecutive order."""
         return len({number for number, _ in self.places})
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
@@ -114,13 +116,13 @@ class Summary:
         """Lowest and highest of a figure over the runs that served their load; None below two of them, and
         where one of them knows no more than its bounds."""
         values = self.values(figure)
-        whole = len(values) == len(self.values(figure.compared))
+        whole = len(values) == len(self.values(figure.at_most))
         return (min(values), max(values)) if whole and len(values) > 1 else None
 
     def is_untypical(self, figure: Figure) -> bool:
         """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
         above the third quartile. False below five runs."""
-        values = self.sample(figure)
+        values = tuple(value for _, value in _compared(self.runs, figure, figure.at_most))
         value = figure(self.figures) if self.figures else None
         if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             return False
@@ -206,10 +208,12 @@ class Summary:
         return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
 
 
-def _compared(runs: Sequence[Run], figure: Figure) -> list[tuple[Run, float]]:
+def _compared(
+    runs: Sequence[Run], figure: Figure, read: Callable[[Measured], float | None]
+) -> list[tuple[Run, float]]:
     """See `Summary.sample`."""
     found = [
-        (run, figure.worst if run.spoiled else figure.compared(run.measured))
+        (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
         if run.measured and (run.eligible or run.spoiled)
     ]
@@ -223,8 +227,7 @@ def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
     """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
-    Else the block, where every run of the one has a run of the other planned in its own, as with a reference;
-    else the round.
+    Else the round.
 
     Args:
         rounds: only the first so many.
@@ -234,9 +237,9 @@ def sample_between(
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
     together = new.by_turns and base.by_turns and not places.isdisjoint(others)
-    by_block = together or places <= others or others <= places
+    by_group = together or places <= others or others <= places
     side, other = (upto(row.side(figure), last) for row in (new, base))
-    return sample_of(side, other, min(planned, last), by_block, share, together)
+    return sample_of(side, other, min(planned, last), by_group, share, together)
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
@@ -299,7 +302,7 @@ def _summary(
     looks: tuple[LookSchedule | None, int],
 ) -> Summary:
     every = sorted(runs, key=lambda run: run.run)
-    ordered = tuple(run for run in every if not run.burn_in)
+    ordered = tuple(run for run in every if not run.set_aside)
     throughputs = [
         run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
     ]
@@ -313,7 +316,7 @@ def _summary(
         warnings=warnings_of(ordered),
         look_schedule=looks[0],
         last_look=looks[1],
-        burn_in=tuple(run for run in every if run.burn_in),
+        set_aside=tuple(run for run in every if run.set_aside),
         places=frozenset(planned.places.values()) if planned else frozenset(),
         reference=planned is not None and planned.reference,
         by_turns=planned is not None and planned.by_turns,
@@ -329,8 +332,8 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
     identities = {entry.identity.key: entry.identity for entry in campaign.planned}
     planned = {entry.identity.key: entry for entry in campaign.planned}
     runs: dict[str, list[Run]] = {key: [] for key in identities}
-    burn_in = [run for run in campaign.burn_in if run.identity.key in identities]
-    for run in (*campaign.runs, *burn_in):
+    set_aside = [run for run in campaign.set_aside if run.identity.key in identities]
+    for run in (*campaign.runs, *set_aside):
         identities.setdefault(run.identity.key, run.identity)
         runs.setdefault(run.identity.key, []).append(run)
     ordered = sorted(identities.values(), key=row_order)

@@ -139,7 +139,7 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
     manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
     runs = (*campaign.runs, *_unranked(campaign))
-    every = (*runs, *campaign.diagnoses, *campaign.burn_in)
+    every = (*runs, *campaign.diagnoses, *campaign.set_aside)
     return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,

@@ -16,12 +16,13 @@ import yaml
 
 from report.analysis import figures
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.cells import copy_key
 from report.analysis.comparison_text import ratio_text, runs_text
 from report.analysis.figures import Figure
 from report.analysis.load_text import caps_text
 from report.analysis.printed_rows import PrintedRow, printed_rows
-from report.analysis.resolution import Resolution, resolution_of
-from report.analysis.steadiness import attributable, unsteady_controls, unsteady_text
+from report.analysis.resolution import resolutions
+from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
@@ -35,7 +36,6 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare
 from report.statistics.ratio import ALPHA, RatioInterval
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
-_NEAR = f"{UNDECIDED}: a copy of the reference differs as much from its original"
 _VERDICTS = ("better", "worse", "no difference")
 
 _HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
@@ -215,19 +215,18 @@ def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: i
     (found,) = compare_samples(
         [sample], DEFAULT_FLOOR, figure.higher_is_better, Level(interval=ALPHA / family)
     )
-    believed = attributable(found, base, of, unsteady_text(unsteady_controls(analysis.summaries)))
-    resolution = _resolution(analysis, rows, figure)
+    believed = attributable(found, base, of)
     reason = _unjudged(figure, [*of.runs, *base.runs])
     if said["metric"] == "cpu" and not of.identity.open_loop:
         reason = "in a closed loop CPU per request follows from the throughput"
-    elif resolution and resolution.told_apart:
+    elif _told_apart(analysis, rows, figure):
         reason = reason or "the copy of the reference differs from its original"
     if believed.blocked or found.interval is None:
         reason = reason or believed.reason or "there is no ratio"
     text = ratio_text(found.ratio, found.interval)
     if reason or found.interval is None:
         return text, f"{UNDECIDED}: {reason}"
-    return text, judged(said, found, found.interval, (resolution and resolution.share) or 0.0)
+    return text, judged(said, found, found.interval)
 
 
 def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
@@ -241,15 +240,14 @@ def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
     return f"{figure.percentile} is late in {late} of {plural(len(runs), 'run')}" if late else ""
 
 
-def _resolution(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> Resolution | None:
-    """The worst of the copies in a ranking with one of the rows; of all copies where there is none."""
+def _told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool:
+    """The copy in a ranking with one of the rows was told apart; of all rankings where these have none."""
     rankings = [each for cell in analysis.cells for each in cell.rankings if each.resolution]
     keys = {row.identity.key for row in rows}
     near = [each for each in rankings if keys & {row.identity.key for row in each.summaries}]
-    copies = [each.resolution for each in near or rankings if each.resolution]
-    found = [resolution_of(each.copy, each.reference, figure) for each in copies]
-    known = [each for each in found if each]
-    return max(known, key=lambda each: (each.told_apart, each.share or 0.0), default=None)
+    found = resolutions(analysis.summaries, copy_key, figure)
+    references = [each.reference.id for each in near or rankings if each.reference]
+    return any(found[each].told_apart for each in references if each in found)
 
 
 def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: int) -> tuple[str, str]:
@@ -261,31 +259,25 @@ def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: 
         return "", f"{UNDECIDED}: it takes three runs with two numbers of fresh keys"
     published = said["against"]["published"]
     interval = RatioInterval(line.low / published, line.high / published, 1 - ALPHA)
-    return ratio_text(line.slope / published, interval), _in_range(said, line.slope / published, interval)
+    return ratio_text(line.slope / published, interval), _in_range(said, interval)
 
 
-def judged(said: Document, found: Comparison, interval: RatioInterval, resolution: float) -> str:
-    """The verdict on a ratio that may be judged. `resolution`: how far a copy may be from its original."""
+def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
+    """The verdict on a ratio that may be judged."""
     if "is" not in said:
-        return _in_range(said, found.ratio or 0.0, interval, resolution)
+        return _in_range(said, interval)
     if not found.decided:
         return f"{UNDECIDED}: {runs_text(found)}"
-    if found.shown and max(found.ratio or 0, 1 / (found.ratio or 1)) - 1 < resolution:
-        return _NEAR
     return CONFIRMED if found.status == said["is"] else REFUTED
 
 
-def _in_range(said: Document, ratio: float, interval: RatioInterval, resolution: float = 0.0) -> str:
+def _in_range(said: Document, interval: RatioInterval) -> str:
     (low, high), (least, most) = said["range"], said["beyond"]
     if interval.low > low and interval.high < high:
-        verdict, ends = CONFIRMED, [low, high]
-    elif interval.high < least or interval.low > most:
-        verdict, ends = REFUTED, [least if interval.high < least else most]
-    else:
-        return f"{UNDECIDED}: the interval is neither within the range nor beyond it"
-    # An end counts only where the ratio is at least as far from it as a copy from its original (rule M31).
-    near = any(0 < end < inf and max(ratio / end, end / (ratio or inf)) - 1 < resolution for end in ends)
-    return _NEAR if near else verdict
+        return CONFIRMED
+    if interval.high < least or interval.low > most:
+        return REFUTED
+    return f"{UNDECIDED}: the interval is neither within the range nor beyond it"
 
 
 def _expected_text(said: Document) -> str:

@@ -68,7 +68,8 @@ class _Site:
         files = report_files(analysis, "all")
         target.mkdir(parents=True)
         every = (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-        for name in [MANIFEST, *(run.file for run in (*every, *campaign.diagnoses, *campaign.burn_in))]:
+        for name in [MANIFEST, *(run.file for run in (*every, *campaign.diagnoses, *campaign.set_aside))]:
+            (target / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(folder / name, target / name)
         for path in (*folder.glob("*.log"), folder / CHECKSUMS):
             if path.is_file() and not path.is_symlink():

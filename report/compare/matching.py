@@ -8,7 +8,6 @@ from report.analysis.cells import load_key
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
 from report.analysis.rankings import Ranking
-from report.analysis.resolution import resolution_of
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import plural
@@ -135,7 +134,7 @@ def _differences(
 
 def _without_verdict(found: Comparison) -> Comparison:
     """The comparison of runs that are too unsteady. If there are too few runs, that reason stays."""
-    if found.status in ("indicative", "not comparable"):
+    if found.status in ("too few runs", "not comparable"):
         return replace(found, runs_needed=None, detectable=None)
     reason = "these runs are too unsteady to compare"
     return replace(found, status="inconclusive", reason=reason, runs_needed=None, detectable=None)
@@ -240,8 +239,8 @@ def compare_sides(
 
 
 def _is_ranked(side: Selection) -> bool:
-    """Its rankings tell something of single rows: where they were stopped, or what a copy shows."""
-    return any(row.identity.copy or row.look_schedule for row in side.every)
+    """Its rankings tell where single rows were stopped."""
+    return any(row.look_schedule for row in side.every)
 
 
 def _sample(
@@ -267,7 +266,7 @@ class _Judge:
     metric: Metric
     floor: Floor
     rankings: Mapping[Path, Sequence[Ranking]]
-    """Of the campaigns whose rankings tell something of single rows."""
+    """Of the campaigns whose rankings tell where single rows were stopped."""
 
     def judged(
         self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped | None, found: Comparison
@@ -282,15 +281,6 @@ class _Judge:
             return found
         if stop and self.metric.read is throughput:
             found = self._corrected(pair, sample, stop, found)
-        if self.base.folder != self.new.folder:
-            return found
-        for ranking in self.rankings.get(self.base.folder, ()):
-            own = {row.id for row in ranking.summaries}
-            if ranking.resolution and own.issuperset(row.id for row in pair):
-                resolution = resolution_of(
-                    ranking.resolution.copy, ranking.resolution.reference, self.metric.read
-                )
-                return resolution.beyond(found) if resolution else found
         return found
 
     def _corrected(

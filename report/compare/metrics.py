@@ -81,10 +81,11 @@ def notes_on(summary: Summary, metric: Metric) -> list[str]:
             f"{metric.id} is known only within bounds in {bounded} of {plural(len(counted), 'run')}: the "
             "upper one counts (M23)"
         )
-    absent = sum(metric.read.compared(run) is None for run in counted)
+    absent = sum(metric.read.at_most(run) is None for run in counted)
     if absent:
         notes.append(f"{absent} of {len(counted)} runs have no such figure on record")
-    few = sum(metric.id in run.unsupported for run in counted)
-    if few:
-        notes.append(f"{metric.id} rests on too few samples in {few} of {len(counted)} runs (M18)")
+    unsupported = sum(not metric.read.is_comparable(run) for run in counted)
+    if unsupported:
+        runs = f"{unsupported} of {plural(len(counted), 'run')}"
+        notes.append(f"{metric.id} is unsupported in {runs}, by too few samples or late sends: not compared")
     return notes

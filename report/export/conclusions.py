@@ -50,7 +50,7 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def _resolution(found: Resolution | None) -> dict[str, Any] | None:
-    """The copy of the reference against it: no smaller difference is called shown."""
+    """The copy of the reference against it."""
     if found is None:
         return None
     document = comparison_document(found.comparison)
@@ -76,7 +76,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "title": shown.title,
                     "heading": group.heading,
                     "sentence": group.sentence,
-                    "indicative": group.indicative,
+                    "too_few_runs": group.few_runs,
                     "winner": ranking.winner.identity.label if ranking.winner else None,
                     "reference": ranking.reference.identity.label if ranking.reference else None,
                     "resolution": _resolution(ranking.resolution),

@@ -152,9 +152,9 @@ _LAST_FIGURES: tuple[Column, ...] = (
     *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
-    ("round", lambda run: 0 if run.burn_in else run.place[0] if run.place else None),
-    ("block", lambda run: run.place[1] if run.place else None),
-    ("burn_in", lambda run: str(run.burn_in).lower()),
+    ("round", lambda run: run.place[0] if run.place else None),
+    ("group", lambda run: run.place[1] if run.place else None),
+    ("set_aside", lambda run: run.set_aside or None),
     ("host_speed", lambda run: csv_number(run.host_index, 4)),
     *(
         (f"{name}_{moment}_us", _host(read, digits, moment == "after"))
@@ -228,9 +228,9 @@ def _first(summary: Summary, number: int, median: bool) -> list[Cell]:
 def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
     absent: list[Cell] = [None] * (len(_COLUMNS) - 1)
     for summary in summaries:
-        recorded = {run.run: run for run in (*summary.burn_in, *summary.runs)}
-        for number in sorted({*recorded, *summary.missing}):
-            run = recorded.get(number)
+        recorded = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
+        missing = [(number, None) for number in summary.missing]
+        for number, run in sorted([*recorded, *missing], key=lambda entry: entry[0]):
             first = _first(summary, number, run is not None and run is summary.median)
             middle = [read(run) for _, read in _COLUMNS] if run else ["missing", *absent]
             last = [read(summary.identity) for _, read in _LAST_COLUMNS]

@@ -314,7 +314,7 @@ COLUMNS: tuple[Column, ...] = (
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
     ("reference", lambda summary: str(summary.reference).lower()),
     ("copy_of", lambda summary: summary.identity.copied_label if summary.identity.copy else None),
-    ("burn_in_runs", lambda summary: len(summary.burn_in)),
+    ("runs_set_aside", lambda summary: len(summary.set_aside)),
     ("host_speed", lambda summary: csv_number(summary.median.host_index, 4) if summary.median else None),
     ("host_speed_min", _host_end(min)),
     ("host_speed_max", _host_end(max)),

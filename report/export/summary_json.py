@@ -107,7 +107,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         else {},
         "reference": summary.reference,
         "copy_of": identity.copied_label if identity.copy else None,
-        "burn_in_runs": len(summary.burn_in),
+        "runs_set_aside": len(summary.set_aside),
         "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),

@@ -736,16 +736,14 @@ def _printed(result: Document) -> Printed:
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs without the burn-in, of an adaptive campaign those that it asked for: a reference, and
-    by turns what else is beside the others, is left out of blocks in which nothing was left to be compared
-    with it."""
+    """The planned runs, of an adaptive campaign those that it asked for: what is beside the others of a group
+    is left out where none of them is left."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     by_turns = manifest["plan"]["order"] == "turns"
 
     def beside(entry: Mapping[str, Any]) -> bool:
-        if by_turns:
-            return "beside" in entry
-        return "block" in entry and entry["configuration_hash"] in references
+        is_reference = entry["configuration_hash"] in references
+        return "beside" in entry or ("group" in entry and not by_turns and is_reference)
 
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
@@ -753,10 +751,10 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     asked = [
         entry
         for entry in manifest["plan"]["runs"]
-        if entry["run"] > 0 and number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
+        if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
-    compared = {(number(entry), entry.get("block")) for entry in asked if not beside(entry)}
-    return [entry for entry in asked if not beside(entry) or (number(entry), entry["block"]) in compared]
+    compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
+    return [entry for entry in asked if not beside(entry) or (number(entry), entry["group"]) in compared]
 
 
 def planned_of(manifest: Document) -> tuple[Planned, ...]:
@@ -775,8 +773,8 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
             continue
         key, run = entry["configuration_hash"], entry["run"]
         runs.setdefault(key, []).append(run)
-        if "block" in entry:
-            places.setdefault(key, {})[run] = (int(entry.get("round", run)), entry["block"])
+        if "round" in entry:
+            places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))
     return tuple(
         Planned(
             identity=identity_of(entry["configuration"], entry["hash"]),

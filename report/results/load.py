@@ -11,6 +11,7 @@ from report.results.checksums import check_sum, read_checksums
 from report.results.consistency import Consistency
 from report.results.convert import planned_of, run_of, seconds_of
 from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
+from report.results.upgrade import before_first_round
 from report.results.validate import (
     MAX_DOCUMENT_BYTES,
     Document,
@@ -27,6 +28,10 @@ _MAX_LINES = 20
 
 #: Beyond it files with the same text share a line.
 _MAX_SAME = 3
+
+#: Why a run is listed and in no figure.
+_INTERRUPTED = "its round was interrupted, and measured again"
+_FIRST = "it came before the first round that counts"
 
 Read = TypeVar("Read")
 
@@ -160,16 +165,22 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
 
     def checked(path: Path) -> Run:
+        name = path.relative_to(folder).as_posix()
         data = _bytes(path)
-        check_sum(sums, path.name, data)
-        run = consistency.check(run_of(validate_result(parse_json(data)), path.name, series=False))
-        return replace(run, place=places.get((run.identity.key, run.run)))
+        check_sum(sums, name, data)
+        document = parse_json(data)
+        run = run_of(validate_result(document), name, series=False)
+        why = _INTERRUPTED if path.parent != folder else _FIRST if before_first_round(document) else ""
+        if why:
+            return replace(run, set_aside=why)
+        return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
-    found = [run for path in files if (run := reader.read(path, checked)) is not None]
+    aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
+    found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
+    set_aside = tuple(run for run in found if run.set_aside)
     # Their figures include the instruments.
     diagnoses = tuple(run for run in found if run.diagnosis)
-    burn_in = tuple(run for run in found if run.burn_in and not run.diagnosis)
-    runs = [run for run in found if not run.diagnosis and not run.burn_in]
+    runs = [run for run in found if not run.diagnosis and not run.set_aside]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)
@@ -189,7 +200,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         runs=tuple(runs),
         planned_operations=tuple(entry for entry in planned if entry.identity.printed),
         operations=operations,
-        burn_in=burn_in,
+        set_aside=set_aside,
         diagnoses=diagnoses,
         planned_faults=tuple(entry for entry in planned if entry.identity.faults),
         fault_runs=fault_runs,

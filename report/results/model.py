@@ -672,7 +672,7 @@ class Run:
     identity: Identity
     file: str
     run: int
-    """Number of the configuration's run, from 1; 0 in the burn-in round."""
+    """Number of the configuration's run, from 1."""
     campaign: str | None
     started_at: str
     status: str
@@ -691,7 +691,9 @@ class Run:
     printed: Printed | None = None
     """Figures of a run that a foreign program loaded, in place of `measured`."""
     place: Place | None = None
-    """Its round and block; None in plans without blocks."""
+    """Its round and group; None in consecutive order."""
+    set_aside: str = ""
+    """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else empty."""
     diagnosis: Diagnosis | None = None
     """What a run with instruments found, which never counts."""
     faults: FaultRun | None = None
@@ -708,11 +710,6 @@ class Run:
     """Speed by machine, in the place of `host_speed` where there are several."""
     machine_index: Mapping[str, float] = field(default_factory=dict)
     """The same as `host_index`, by machine."""
-
-    @property
-    def burn_in(self) -> bool:
-        """Whether it belongs to the burn-in round: it is listed, and in no figure."""
-        return self.run == 0
 
     @property
     def spoiled(self) -> bool:
@@ -734,12 +731,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A configuration that the plan holds, with the run numbers it should have, without the burn-in."""
+    """A configuration that the plan holds, with the run numbers it should have."""
 
     identity: Identity
     runs: tuple[int, ...]
     places: Mapping[int, Place] = field(default_factory=dict)
-    """Places by run; empty in plans without blocks."""
+    """Places by run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it."""
     by_turns: bool = False
@@ -773,8 +770,8 @@ class Campaign:
     planned_operations: tuple[Planned, ...] = ()
     """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
     operations: tuple[Run, ...] = ()
-    burn_in: tuple[Run, ...] = ()
-    """Runs of the burn-in round, which is in neither `runs` nor `operations`."""
+    set_aside: tuple[Run, ...] = ()
+    """Runs in no figure, which are in neither `runs` nor `operations`, see `Run.set_aside`."""
     diagnoses: tuple[Run, ...] = ()
     """Runs with instruments, which are in neither `planned` nor `runs`."""
     planned_faults: tuple[Planned, ...] = ()

@@ -59,7 +59,7 @@ def _status(found: BestPerformer) -> str:
     if found.ranking.winner is found.best:
         return row_status(found.ranking.standings[0], found.ranking)
     pair = found.to_next
-    if pair and pair.comparison.status == "indicative":
+    if pair and pair.comparison.status == "too few runs":
         return "too few runs"
     return FIRST
 

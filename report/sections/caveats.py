@@ -7,13 +7,11 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.rankings import Ranking
-from report.analysis.steadiness import spread_controls, unsteady_controls, unsteady_text
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
 from report.sections.host_speed import drift_text
 from report.sections.script_text import what_varies
 from report.sections.verdict_text import layer_of, scripts_differ
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
 NEAR_CEILING = 0.9
@@ -84,19 +82,6 @@ def _ceiling_caveats(cells: Sequence[Cell]) -> list[Line]:
     return found[:1]
 
 
-def _spread_controls(analysis: Analysis) -> str:
-    """Where they forbid conclusions, the recommendation says so."""
-    if unsteady_controls(analysis.summaries):
-        return ""
-    text = unsteady_text(spread_controls(analysis.summaries))
-    return (
-        f"This machine was not steady: {text}. Runs of the same minutes are compared in pairs, and the copy "
-        "shows how far apart equal targets came out."
-        if text
-        else ""
-    )
-
-
 def _suspects(analysis: Analysis) -> str:
     number = sum(row.suspect_runs for row in analysis.summaries)
     counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
@@ -139,10 +124,9 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
             if len({row.identity.counts[dimension.key] for row in analysis.summaries} - {0}) > 1
         ),
         "Server CPU is that of all servers together." if max(servers, default=0) > 1 else "",
-        f"Fewer than {MIN_RUNS_FOR_A_CLAIM} runs of each are indicative: they rank nothing." if few else "",
+        "So few runs of each decide nothing." if few else "",
         drift_text(analysis.host_speed),
         *(drift_text(found, f"the machine {name}") for name, found in analysis.machine_speeds.items()),
-        _spread_controls(analysis),
         _suspects(analysis),
         f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
         "throughput: --rate measures them at your rate."

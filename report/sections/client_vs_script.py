@@ -55,7 +55,7 @@ def _tags(own: Summary | None, same: Summary | None) -> tuple[str, ...]:
     if own is None or same is None or not (own.figures and same.figures):
         return ()
     fewest = min(own.counted_runs, same.counted_runs)
-    few = [f"indicative, {plural(fewest, 'run')}"] if fewest < MIN_RUNS_FOR_A_CLAIM else []
+    few = [f"only {plural(fewest, 'run')}"] if fewest < MIN_RUNS_FOR_A_CLAIM else []
     ran = {script.sha1 for summary in (own, same) for script in summary.scripts}
     equal = own.scripts and same.scripts and len(ran) == 1 and None not in ran
     return (*few, *(["own is the same script"] if equal else []))

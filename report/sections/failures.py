@@ -144,7 +144,7 @@ def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[T
     sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
     throughputs = [[f.requests_per_second for f in side] for side in sides]
     # Of a percentile that is not identified, its upper bound.
-    p99s = [[value for f in side if (value := _P99.compared(f)) is not None] for side in sides]
+    p99s = [[value for f in side if (value := _P99.at_most(f)) is not None] for side in sides]
 
     def number(value: float | None, show: Callable[[float | None], str]) -> TableCell:
         return TableCell(show(value), kind="number", sort=sort_key(value))

@@ -70,7 +70,7 @@ class DecisionGroup:
     disclosure: str
     """Which scripts ran, by which commands."""
     sentence: str
-    indicative: bool
+    few_runs: bool
     rows: tuple[DecisionRow, ...]
 
     @property
@@ -119,7 +119,7 @@ _STATUS = {
     "worse": ("slower", "higher p99"),
     "no difference": ("no difference", "no difference"),
     "inconclusive": ("not decided", "not decided"),
-    "indicative": ("too few runs", "too few runs"),
+    "too few runs": ("too few runs", "too few runs"),
     "not comparable": ("not compared", "not compared"),
 }
 
@@ -241,7 +241,7 @@ def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[De
                 heading=heading_of(ranking),
                 disclosure=disclosure(ranking),
                 sentence=sentence(ranking),
-                indicative=bool(ranking.compared) and ranking.few_runs,
+                few_runs=bool(ranking.compared) and ranking.few_runs,
                 rows=tuple(
                     _row(standing.summary, cell.text, standing, ranking) for standing in ranking.standings
                 ),

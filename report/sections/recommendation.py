@@ -12,7 +12,6 @@ from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
-from report.analysis.steadiness import unsteady_controls, unsteady_text
 from report.base.format import joined, plural
 from report.results.model import Campaign
 from report.sections.caveats import Line, caveats_of
@@ -221,13 +220,11 @@ def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
     )
 
 
-def command_again(command: str, runs: int, duration: str = "") -> str:
-    """The campaign's command with so many runs of each configuration, and another `--duration-mode` if one is
-    given."""
-    replaced = ["runs", "max-runs", "budget", *(["duration-mode"] if duration else [])]
+def command_again(command: str, runs: int) -> str:
+    """The campaign's command with so many runs of each configuration."""
     value = r"(?:'[^']*'|\"[^\"]*\"|\S+)"
-    kept = re.sub(rf"\s--(?:{'|'.join(replaced)})(?:=|\s+){value}", "", f" {command}").strip()
-    return f"{kept}{f' --duration-mode {duration}' if duration else ''} --runs {runs}"
+    kept = re.sub(rf"\s--(?:runs|max-runs|budget)(?:=|\s+){value}", "", f" {command}").strip()
+    return f"{kept} --runs {runs}"
 
 
 def _longer(campaign: Campaign) -> str:
@@ -251,12 +248,12 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
         pair.comparison
         for finding in findings
         for pair in finding.ranking.ranked_by
-        if pair.comparison.status in ("inconclusive", "indicative") and not pair.comparison.blocked
+        if pair.comparison.status in ("inconclusive", "too few runs") and not pair.comparison.blocked
     ]
     if not open_pairs:
         blocked = any(pair.comparison.blocked for each in findings for pair in undecided(each.ranking))
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
-    few = any(found.status == "indicative" for found in open_pairs)
+    few = any(found.status == "too few runs" for found in open_pairs)
     needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
     if not needed and not few and all(found.worst_ranks for found in open_pairs):
@@ -293,18 +290,6 @@ def recommend(analysis: Analysis) -> Recommendation:
         return Recommendation(first.text, tuple(others), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
-    controls = unsteady_controls(analysis.summaries)
-    if controls:
-        return Recommendation(
-            f"This machine was too unsteady to rank anything: {unsteady_text(controls)}, "
-            "which involve no client.",
-            (),
-            f"What helps: {_steadier(campaign)}; then repeat with at least {MIN_ADVISED_RUNS} runs of each:",
-            command_again(command, MIN_ADVISED_RUNS, _longer(campaign))
-            if (command := (campaign.manifest or {}).get("command", ""))
-            else f"--runs {MIN_ADVISED_RUNS}",
-            caveats,
-        )
     if not findings:
         lead, advice = _without_findings(runtimes)
         return Recommendation(lead, (), advice, "", caveats)

@@ -13,9 +13,6 @@ from report.results.model import Measured, Run
 from report.sections.spread_text import figure_marks
 from report.sections.tables import TableCell, exact, sort_key
 
-#: Stands for the number of a run that never counts.
-BURN_IN = "burn-in, not counted"
-
 #: What is said of a run in which the target did not serve its load, by its outcome.
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
@@ -51,7 +48,7 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
         summary.identity.label,
         figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
         load_text(summary.identity, fields),
-        BURN_IN if run.burn_in else f"{run.run}",
+        f"{run.run}, set aside" if run.set_aside else f"{run.run}",
         summary.median is run,
         (
             _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
@@ -64,7 +61,7 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
             _outcome(run),
         ),
         (
-            *(["of the burn-in round: in no figure"] if run.burn_in else []),
+            *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
             *([run.failure] if run.failure else []),
             *([run.outcome_text] if run.outcome_text else []),
             *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
@@ -117,7 +114,7 @@ def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
     absent = TableCell(ABSENT, kind="number", sort="")
     rows: list[RunRow] = []
     for summary in summaries:
-        found = [(run.run, _run_row(summary, run, fields)) for run in (*summary.burn_in, *summary.runs)]
+        found = [(run.run, _run_row(summary, run, fields)) for run in (*summary.set_aside, *summary.runs)]
         gaps = [
             (
                 number,

@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.base.format import joined, plural, rate
 from report.sections.script_text import what_varies
 from report.statistics.decision import Comparison
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
+from report.statistics.power import fewest_for_a_claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 def few_runs_text(ranking: Ranking) -> str:
     """Which rows have too few runs for a claim; empty where none has."""
-    few = [row for row in ranking.compared if row.counted_runs < MIN_RUNS_FOR_A_CLAIM]
+    fewest = fewest_for_a_claim(ranking.base.by_turns)
+    few = [row for row in ranking.compared if row.counted_runs < fewest]
     if not few:
         return ""
     least, most = min(row.counted_runs for row in few), max(row.counted_runs for row in few)
@@ -150,7 +151,7 @@ def few_runs_text(ranking: Ranking) -> str:
     have = "has" if len(few) == 1 else "have"
     return (
         f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
-        f"and a difference takes at least {MIN_RUNS_FOR_A_CLAIM} of each to show"
+        f"and a difference takes at least {fewest} of each to show"
     )
 
 
@@ -158,7 +159,11 @@ def few_samples_text(ranking: Ranking) -> str:
     """Which rows of an open loop have no p99 that could be compared."""
     compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
     without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
-    return f"p99 of {joined(without)} cannot be compared: too few samples are behind it" if without else ""
+    return (
+        f"p99 of {joined(without)} cannot be compared: it is unsupported, by too few samples or late sends"
+        if without
+        else ""
+    )
 
 
 def cpu_differences(ranking: Ranking) -> list[str]:
@@ -203,9 +208,8 @@ def pairing_texts(ranking: Ranking) -> list[str]:
         for pair in paired
         if pair.comparison.dropped
     ]
-    what = "block" if ranking.reference else "round"
     return [
-        f"runs of one {what} are compared with each other, in up to {plural(most, 'pair')}",
+        f"runs of one round are compared with each other, in up to {plural(most, 'pair')}",
         *([f"{joined(alone)} had no partner there that counts, and are not compared"] if alone else []),
     ]
 
@@ -223,7 +227,7 @@ def resolution_text(ranking: Ranking) -> str:
     measured = f"{copy} and had {between} of its {_phrases(ranking).figure}"
     if found.told_apart:
         return f"{measured}: the host told equal things apart, so no winner is named"
-    return f"{measured}: no difference below {100 * share:.1f} % is called shown"
+    return f"{measured}: equal rows came out up to {100 * share:.1f} % apart"
 
 
 def scripts_differ(ranking: Ranking) -> bool:

@@ -28,7 +28,7 @@ from report.statistics.ratio import (
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 from report.statistics.signed_rank import signed_rank_p, signed_rank_tails
 
-Status = Literal["better", "worse", "no difference", "inconclusive", "indicative", "not comparable"]
+Status = Literal["better", "worse", "no difference", "inconclusive", "too few runs", "not comparable"]
 
 #: A difference counts only beyond it: layout of memory and links alone can move a program by as much
 #: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
@@ -131,7 +131,7 @@ class Comparison:
 
     def undecided_by(self, reason: str) -> "Comparison":
         """The same figures without a conclusion, because of something that more runs would not change."""
-        if self.status in ("indicative", "not comparable"):
+        if self.status in ("too few runs", "not comparable"):
             return self
         return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
 
@@ -242,17 +242,17 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
         worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
     )
     if not sample.new or not sample.base:
-        return replace(found, reason="a side has no run that counts")
+        return replace(found, reason="a side has no run that counts with a figure that may be compared")
     if not new:
-        return replace(found, reason="no run has a partner that counts in its block")
+        return replace(found, reason="no run has a partner that counts in its round")
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
-        return replace(found, status="indicative")
+        return replace(found, status="too few runs")
     alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
     ratio = _ratio(sample, method, alpha)
     enough = found.per_side >= method.fewest
     return replace(
         found,
-        status="inconclusive" if enough else "indicative",
+        status="inconclusive" if enough else "too few runs",
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
         p=_p(sample, method) if enough else None,
@@ -289,7 +289,7 @@ def _decided(found: Comparison, method: Method, higher_is_better: bool, level: L
     fewest = found.per_side
     what = ("pair" if fewest == 1 else "pairs") if method.paired else ("run" if fewest == 1 else "runs")
     per_side = what if method.paired else f"{what} per side"
-    if found.status == "indicative":
+    if found.status == "too few runs":
         return replace(
             found,
             reason=f"{fewest} {per_side} cannot show a difference, it takes at least {method.fewest}",

@@ -10,7 +10,7 @@ from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, smallest_paired_p
 
-#: Fewer runs per side than this, and an order of medians is indicative (rule M17): two groups of 4 cannot
+#: Fewer runs per side than this decide nothing (rule M17): two groups of 4 cannot
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
 MIN_RUNS_FOR_A_CLAIM = 5
 
@@ -93,6 +93,11 @@ UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM, least=MIN_RUNS_FOR_
 PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_ROUNDS_TO_PAIR)
 #: By turns fewer runs are no reason to compare sides instead of pairs.
 TOGETHER = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
+
+
+def fewest_for_a_claim(by_turns: bool) -> int:
+    """Runs of each side."""
+    return (TOGETHER if by_turns else UNPAIRED).fewest
 
 
 def detectable_difference(

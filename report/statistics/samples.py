@@ -11,7 +11,7 @@ from report.statistics.signed_rank import smallest_paired_p
 #: no order of few pairs survives a correction.
 MIN_ROUNDS_TO_PAIR = 10
 
-#: The round of a run, from 1, and its block in the round, from 1.
+#: The round of a run, from 1, and its group in the round, from 1.
 Place = tuple[int, int]
 
 #: The figures of one configuration by place; those that do not count are absent.
@@ -50,7 +50,7 @@ def sample_of(
     new: Side,
     base: Side,
     rounds: int = 0,
-    by_block: bool = True,
+    by_group: bool = True,
     share: float = 1.0,
     together: bool = False,
 ) -> Sample:
@@ -58,11 +58,11 @@ def sample_of(
 
     Args:
         rounds: how many were planned of both; 0 for runs that are not paired.
-        by_block: partners ran in one block. Else they ran in one round, and several runs of one round stand
+        by_group: partners ran in one group. Else they ran in one round, and several runs of one round stand
             for one: by the mean of their logarithms, so that no round counts twice.
         together: see `Sample`.
     """
-    one, other = (new, base) if by_block else (_by_round(new), _by_round(base))
+    one, other = (new, base) if by_group else (_by_round(new), _by_round(base))
     common = sorted(one.keys() & other.keys())
     return Sample(
         new=tuple(new[place] for place in sorted(new)),

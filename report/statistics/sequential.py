@@ -95,7 +95,7 @@ def compare_in_looks(
     higher_is_better: bool = True,
     *,
     reference: int | None = None,
-    in_blocks: bool = False,
+    in_rounds: bool = False,
     together: bool = False,
 ) -> Family:
     """What so many rounds show of the sides of one ranking; equal arguments give equal results.
@@ -114,7 +114,7 @@ def compare_in_looks(
         sides: two or more.
         rounds: only looks up to it have taken place, and only their runs are used.
         reference: the index of the side that the others are compared with; None: each with each.
-        in_blocks: they were measured next to each other, so that they may be paired.
+        in_rounds: they were measured next to each other, so that they may be paired.
         together: they were measured at the same time, by turns: they are compared by pairs alone.
     """
     pairs = (
@@ -130,8 +130,8 @@ def compare_in_looks(
 
     def sample(pair: tuple[int, int], look: int) -> Sample:
         base, new = (upto(sides[index], look) for index in pair)
-        by_block = together or reference is not None
-        return sample_of(new, base, look if in_blocks or together else 0, by_block, together=together)
+        by_group = together or reference is not None
+        return sample_of(new, base, look if in_rounds or together else 0, by_group, together=together)
 
     for look, share in levels:
         running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
@@ -150,7 +150,7 @@ def compare_in_looks(
             for pair, each in zip(running, samples, strict=True)
             if pair not in settled
             and look < last
-            and _is_hopeless(each, floor, schedule, in_blocks, len(pairs))
+            and _is_hopeless(each, floor, schedule, in_rounds, len(pairs))
         }
         for index in set(range(len(sides))) - stops.keys():
             own = [pair for pair in running if index in pair and pair not in settled]
@@ -238,7 +238,7 @@ def _with_reason(
 
 
 def _is_hopeless(
-    sample: Sample, floor: float, schedule: LookSchedule, in_blocks: bool, comparisons: int
+    sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, comparisons: int
 ) -> bool:
     """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so far.
 
@@ -248,7 +248,7 @@ def _is_hopeless(
     """
     runs = min(len(sample.new), len(sample.base))
     most, share = schedule.looks[-1], schedule.levels[-1][1]
-    paired = sample.together or (in_blocks and replace(sample, rounds=most).is_paired(comparisons, share))
+    paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
     deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
     if paired:
         runs = len(sample.pairs)

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { AUTO_WARMUP } from "../contract/configuration.js";
 import { messageOf } from "../contract/errors.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
 import { isClientLayer } from "../contract/layers.js";
@@ -7,7 +8,8 @@ import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
-import { AUTO_WARMUP_BY_TURNS_S, type TurnLengths } from "../contract/turns.js";
+import type { TurnLengths, TurnsSpec } from "../contract/turns.js";
+import { SLICE_MS } from "../judge/merging/slices.js";
 import { halvesOf } from "../judge/steadiness.js";
 import { findWorkload } from "../traffic/lookup.js";
 import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
@@ -22,10 +24,12 @@ import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { requestCounts, requireLimits, secondEvent } from "./run.js";
 import { turnsOfASecond } from "./turns.js";
+import { type WarmupSlice, WarmupWatch } from "./warmup.js";
 import type { MeasuredByTurns } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-const BIN_MS = 100;
+/** Turns of a target between two looks at whether its warm-up of `auto` is over. */
+const TURNS_OF_A_LOOK = 5;
 
 type Workers = readonly (MeasuredByTurns & { connections: number })[];
 
@@ -52,7 +56,7 @@ const secondsOf = (lengths: TurnLengths): number =>
 
 /** The answers of each turn of a target. */
 function answersByTurn(workers: Workers, { slice_ms }: TurnLengths): number[] {
-  const bins = slice_ms / BIN_MS;
+  const bins = slice_ms / SLICE_MS;
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
   return Array.from({ length: turns }, (_, turn) =>
     sum(
@@ -62,6 +66,59 @@ function answersByTurn(workers: Workers, { slice_ms }: TurnLengths): number[] {
       ]),
     ),
   );
+}
+
+/** What each turn of a worker was, as a slice of a warm-up. */
+function slicesOf({ slices }: Workers[number], { slice_ms }: TurnLengths, before_ms: number): WarmupSlice[] {
+  const bins = slice_ms / SLICE_MS;
+  const total = (values: readonly number[], turn: number) =>
+    sum(values.slice(turn * bins, (turn + 1) * bins));
+  return Array.from({ length: Math.floor(slices.allowed.length / bins) }, (_, turn) => ({
+    ends_ms: before_ms + (turn + 1) * slice_ms,
+    width_ms: slice_ms,
+    answers: total(slices.allowed, turn) + total(slices.limited, turn),
+    latency_sum_us: total(slices.latency_sum_us, turn),
+    failed: total(slices.failed, turn),
+  }));
+}
+
+interface Warmup {
+  took_s: number;
+  /** By target, whether it was steady at the end; empty for a warm-up of fixed length. */
+  steady: readonly boolean[];
+  /** By target, what its workers did. */
+  measured: Workers[];
+}
+
+/** A warm-up of `auto` goes on until all targets that answer are steady (M26). */
+async function warmUp(
+  { warmup_s, workers }: GeneratorRunSpec["generator"],
+  { lengths = lengthsFor(0), seed }: TurnsSpec,
+  pool: WorkerPool,
+  targets: number,
+): Promise<Warmup> {
+  if (warmup_s !== "auto") {
+    const measured = await pool.turns({ lengths, seconds: warmup_s, seed, counts: false });
+    return { took_s: warmup_s, steady: [], measured };
+  }
+  const { min_by_turns_s: min_s, max_s } = AUTO_WARMUP;
+  const watches = Array.from({ length: targets }, () => new WarmupWatch(workers, "closed", { min_s }));
+  const all: (MeasuredByTurns & { connections: number })[][] = watches.map(() => []);
+  let took_s = 0;
+  for (let look = 0; took_s < max_s; look++) {
+    const turn_s = lengths.slice_ms / 1000;
+    const seconds = look === 0 ? Math.max(min_s, turn_s) : TURNS_OF_A_LOOK * turn_s;
+    const measured = await pool.turns({ lengths, seconds, seed: seed + look, counts: false });
+    const isOver = measured.map((ofTarget, target) => {
+      for (const [worker, one] of ofTarget.entries())
+        for (const slice of slicesOf(one, lengths, 1000 * took_s)) watches[target]?.add(worker, slice);
+      all[target]?.push(...ofTarget);
+      return watches[target]?.isSteady || meanLatencyMs(ofTarget) === 0;
+    });
+    took_s += seconds;
+    if (isOver.every(Boolean)) break;
+  }
+  return { took_s, steady: watches.map(({ isSteady }) => isSteady), measured: all };
 }
 
 /** The counters of all targets. One that does not answer any more fails alone. */
@@ -120,19 +177,14 @@ export async function runByTurns(
     const at_start = await readAll(members, (consumers) => consumers.read());
     report({ event: "phase", phase: "warmup" });
     const began_ms = monotonicMs();
-    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP_BY_TURNS_S : common.warmup_s;
-    /** Turns for so many seconds of slices of each target, or those that the input gives. */
-    const load = (lengths: TurnLengths, seconds: number, counts: boolean): Promise<Workers[]> => {
-      if (turns.given)
-        return pool.givenTurns(waits.turns(), { seconds, counts }, (answers) =>
-          report({ event: "turn", ...answers }),
-        );
-      const readServers = counts ? async () => void (await readMonitors(secondsOf(lengths))) : undefined;
-      const seed = turns.seed + (counts ? 1 : 0);
-      return pool.turns({ lengths, seconds, seed, counts }, readServers);
-    };
-    const warm = await load(turns.lengths ?? lengthsFor(0), warmup_s, false);
-    const found = turns.lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)));
+    /** Turns that the input gives, of the only target. */
+    const given = (seconds: number, counts: boolean) =>
+      pool.givenTurns(waits.turns(), { seconds, counts }, (answers) => report({ event: "turn", ...answers }));
+    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : common.warmup_s;
+    const warm = turns.given
+      ? { took_s: warmup_s, steady: [], measured: await given(warmup_s, false) }
+      : await warmUp(common, turns, pool, members.length);
+    const found = turns.lengths ?? lengthsFor(Math.max(0, ...warm.measured.map(meanLatencyMs)));
     const drainMs = common.timeout_s * 1000;
     const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("drained");
@@ -140,7 +192,13 @@ export async function runByTurns(
     const opened_ms = monotonicMs();
     report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await readMonitors();
-    const measured = await load(found, secondsOfSlices(durationOf(common), found), true);
+    const seconds = secondsOfSlices(durationOf(common), found);
+    const measured = turns.given
+      ? await given(seconds, true)
+      : await pool.turns(
+          { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
+          async () => void (await readMonitors(secondsOf(found))),
+        );
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
@@ -152,7 +210,7 @@ export async function runByTurns(
       const figures = workers.map((worker) => worker.turns);
       const lead_in_s = mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000;
       const lead_in_requests = sum(workers.map((worker) => worker.lead_in_requests));
-      const warmWorkers = warm[index] ?? [];
+      const steady = warm.steady[index];
       const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
       return {
         ...buildResult({
@@ -165,11 +223,12 @@ export async function runByTurns(
           opens_s: (opened_ms - began_ms) / 1000,
           measured: workers,
           warmup: {
-            took_s: rounded(warmup_s + lead_in_s, 3),
+            took_s: rounded(warm.took_s + lead_in_s, 3),
             requests:
-              sum(warmWorkers.map(({ counts, lead_in_requests: more }) => counts.sent + more)) +
+              sum((warm.measured[index] ?? []).map((each) => each.counts.sent + each.lead_in_requests)) +
               lead_in_requests,
             lead_in: { took_s: rounded(lead_in_s, 6), requests: lead_in_requests },
+            ...(steady === undefined ? {} : { steady }),
           },
           turns: {
             group: members.length,

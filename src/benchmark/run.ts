@@ -60,7 +60,7 @@ async function warmUp(
   let took: WarmupFacts;
   let steady: boolean | undefined;
   if (warmup_s === "auto") {
-    const watch = new WarmupWatch(workers, load.model, share?.of);
+    const watch = new WarmupWatch(workers, load.model, { generators: share?.of ?? 1 });
     took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
       if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
       return joint ? joint.mayEnd() : watch.isSteady;

@@ -30,6 +30,9 @@ const difference = (from: Usage, to: Usage): Usage => ({
     to.waited_ms === undefined || from.waited_ms === undefined ? undefined : to.waited_ms - from.waited_ms,
 });
 
+/** Targets whose connections were closed, in the warm-up or in the window. */
+const left = new WeakSet<ClosedConnections>();
+
 /** The window of one target: what its slices have together. */
 export class TurnWindow {
   readonly #connections: ClosedConnections;
@@ -49,7 +52,6 @@ export class TurnWindow {
   #cpu_us = 0;
   #loop = { active_ms: 0, idle_ms: 0 };
   #waited_ms: number | undefined = 0;
-  hasLeft = false;
 
   constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
     this.#connections = connections;
@@ -66,7 +68,11 @@ export class TurnWindow {
   /** It gets no further turn: its connections are closed, so that they take no time of the others. */
   async leave(): Promise<void> {
     if (!this.hasLeft) await this.#connections.stop();
-    this.hasLeft = true;
+    left.add(this.#connections);
+  }
+
+  get hasLeft(): boolean {
+    return left.has(this.#connections);
   }
 
   /** One turn: lead-in, slice, and what is in flight followed to its end. */

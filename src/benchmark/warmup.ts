@@ -47,12 +47,18 @@ export class WarmupWatch {
   /** Mean latency in each of the last slices; NaN without answers. */
   readonly #latencies: number[] = [];
   readonly #fewestRequests: number;
+  readonly #min_s: number;
   #requests = 0;
   #isSteady = false;
 
   /** @param generators which make the load together; this is the watch of one of them */
-  constructor(workers: number, model: "closed" | "open", generators = 1) {
+  constructor(
+    workers: number,
+    model: "closed" | "open",
+    { generators = 1, min_s = AUTO_WARMUP.min_s }: { generators?: number; min_s?: number } = {},
+  ) {
     this.#model = model;
+    this.#min_s = min_s;
     this.#fewestRequests = AUTO_WARMUP.min_requests / generators;
     this.#pending = Array.from({ length: workers }, () => []);
   }
@@ -75,7 +81,7 @@ export class WarmupWatch {
       this.#latencies.shift();
     }
     this.#isSteady =
-      Math.min(...all.map(({ ends_ms }) => ends_ms)) >= AUTO_WARMUP.min_s * 1000 &&
+      Math.min(...all.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
       this.#requests >= this.#fewestRequests &&
       this.#rates.length === AUTO_WARMUP.slices &&
       !this.#mayHaveTrend();

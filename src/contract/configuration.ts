@@ -89,7 +89,14 @@ export type Warmup = z.infer<typeof warmupSchema>;
  * was 3 % below the rest, and the one after that equal to it.
  */
 export const LEAD_IN_S = 2;
-export const AUTO_WARMUP = { min_s: 3, max_s: 10, min_requests: 1000, slices: 10 } as const;
+export const AUTO_WARMUP = {
+  min_s: 3,
+  /** By turns the slices of a target are its seconds. */
+  min_by_turns_s: 1.5,
+  max_s: 10,
+  min_requests: 1000,
+  slices: 10,
+} as const;
 
 /** `10 s of warm-up`, `3 to 10 s of warm-up (until steady)`. */
 export const warmupText = (warmup: Warmup): string =>

@@ -21,10 +21,19 @@ const seconds = z.number().min(0);
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
-/** Round of an interleaved campaign; 0 for the burn-in round, whose runs never count. */
+/** Absent in consecutive order. */
 const round = count.optional();
 /** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
+
+const roundFacts = {
+  round: z.int().min(1),
+  /** Rounds of the plan; a maximum if runs are adaptive. */
+  of: z.int().min(1),
+  /** Numbers of the group's runs in the plan. */
+  runs: z.array(z.int().min(1)),
+  time_left_s,
+};
 
 /** In the order of a run; `cooldown` comes before the next run, `report` after the last one. */
 export const phases = [
@@ -97,13 +106,15 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** What the target did with the load; absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
   }),
+  /** By turns, the runs of a group begin at the same time: their `run_started` follow. */
+  z.strictObject({ event: z.literal("round_started"), at, ...roundFacts }),
   z.strictObject({
     event: z.literal("run_started"),
     at,
     ...place,
     /** Result file, relative to the campaign's folder. */
     file: z.string(),
-    /** Which repetition of the configuration, of how many; 0 in the burn-in round. */
+    /** Which repetition of the configuration, of how many. */
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
@@ -120,7 +131,7 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
     at,
-    /** Number of the run; absent between runs. */
+    /** Number of the run; absent between runs, and by turns, where it is that of all runs of the round. */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
     /** Expected duration, if known. */
@@ -170,6 +181,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
+  /** All runs of a group are saved, each with its `run_finished`. */
+  z.strictObject({ event: z.literal("round_finished"), at, ...roundFacts, took_s: seconds }),
   /** An adaptive campaign has decided which configurations go on. */
   z.strictObject({
     event: z.literal("look"),

@@ -16,7 +16,7 @@ export const MANIFEST_SCHEMA_VERSION = 3;
 export const otherVersionReason = (version: unknown): string | undefined =>
   version === MANIFEST_SCHEMA_VERSION
     ? undefined
-    : `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}: ratelimit-bench report still reads it; measure again with the command in its README.md`;
+    : `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}${version === MANIFEST_SCHEMA_VERSION - 1 ? " (ratelimit-bench report still reads it)" : ""}: measure again with the command in its README.md`;
 
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
 export const machineSchema = z.strictObject({
@@ -202,7 +202,7 @@ export const manifestSchema = z.strictObject({
   /** Length of the turns, which the first round has found, by configuration; absent in other orders. */
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
-  set_aside: z.array(z.string()).optional(),
+  set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
   /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
   /** Only of a search for the highest rate. */

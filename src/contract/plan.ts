@@ -21,10 +21,7 @@ export const planSchema = z.strictObject({
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: z.int().min(0),
   order: z.enum(orders),
-  /**
-   * In interleaved order the number of rounds that count: a reference has a run in each of its blocks. The maximum if
-   * runs are adaptive.
-   */
+  /** In rounds: by turns a reference has a run in each group of its ranking. The maximum if runs are adaptive. */
   runs_per_configuration: z.int().min(1),
   /** The campaign decides how many runs each configuration needs; absent for a fixed number. */
   adaptive: z
@@ -92,18 +89,12 @@ export const planSchema = z.strictObject({
   runs: z.array(
     z.strictObject({
       configuration_hash: configurationHashSchema,
-      /** Counts the runs of its configuration from 1; 0 in the burn-in round. */
-      run: z.int().min(0),
-      /**
-       * The round of an interleaved campaign, from 1; 0 for the burn-in round, which is kept and never counted. Absent
-       * in consecutive order, and in plans without blocks: there it is the run, see `roundOf`.
-       */
-      round: z.int().min(0).optional(),
-      /**
-       * Block of the round, from 1: what is compared with one reference, next to each other. In an adaptive campaign
-       * the reference's run is requested only where another run of its block is.
-       */
-      block: z.int().min(1).optional(),
+      /** Counts the runs of its configuration from 1. */
+      run: z.int().min(1),
+      /** From 1. Absent in consecutive order: there it is the run, see `roundOf`. */
+      round: z.int().min(1).optional(),
+      /** By turns: the group in its round, from 1. */
+      group: z.int().min(1).optional(),
       /**
        * By turns: it is there for the others of its group, as their reference, its copy or a control, and is requested only
        * where one of them is.
@@ -133,15 +124,15 @@ export type PlannedRun = Plan["runs"][number];
  * The runs in parts that are made one after the other: by turns those of a group together, else each alone. Runs that are
  * planned meanwhile follow.
  */
-export function* unitsOf<Run extends Pick<PlannedRun, "round" | "block" | "diagnose">>(
+export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],
 ): Generator<[Run, ...Run[]]> {
   for (let at = 0; at < runs.length; ) {
     const [first, ...later] = runs.slice(at);
     if (!first) return;
-    const isOther = ({ round, block, diagnose }: Run): boolean =>
-      order !== "turns" || diagnose === true || round !== first.round || block !== first.block;
+    const isOther = ({ round, group, diagnose }: Run): boolean =>
+      order !== "turns" || diagnose === true || round !== first.round || group !== first.group;
     const end = first.diagnose ? 0 : later.findIndex(isOther);
     const unit: [Run, ...Run[]] = [first, ...(end < 0 ? later : later.slice(0, end))];
     yield unit;
@@ -149,16 +140,11 @@ export function* unitsOf<Run extends Pick<PlannedRun, "round" | "block" | "diagn
   }
 }
 
-/** The round of a run; 0 for the burn-in. */
 export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;
 
 /** How many runs of a configuration count. */
 export const countedRuns = ({ runs }: Pick<Plan, "runs">, hash: string): number =>
   runs.filter((run) => run.configuration_hash === hash && isCounted(run)).length;
 
-/** Whether a run belongs to the burn-in round: it is measured and kept, and never counts. */
-export const isBurnIn = (planned: Pick<PlannedRun, "round" | "run">): boolean => roundOf(planned) === 0;
-
-/** Whether a run counts: it is neither of the burn-in round nor a diagnosing run. */
-export const isCounted = (planned: Pick<PlannedRun, "round" | "run" | "diagnose">): boolean =>
-  !planned.diagnose && !isBurnIn(planned);
+/** Whether a run counts: it is no diagnosing run. */
+export const isCounted = ({ diagnose }: Pick<PlannedRun, "diagnose">): boolean => !diagnose;

@@ -346,8 +346,7 @@ const identity = {
   schema: z.literal(RESULT_SCHEMA),
   schema_version: z.literal(RESULT_SCHEMA_VERSION),
   campaign: z.string().optional(),
-  /** 0 for one of the burn-in round, which never counts. */
-  run: z.int().min(0),
+  run: z.int().min(1),
   /** Absent if the generator was started by hand. */
   configuration: configurationSchema.optional(),
   configuration_hash: z

@@ -21,9 +21,6 @@ export const turnsSchema = z.strictObject({
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
-/** Seconds of a warm-up of `auto` by turns, of each target. */
-export const AUTO_WARMUP_BY_TURNS_S = 1.5;
-
 /** The line that gives a generator its next turn. */
 export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn ${lead_in_ms} ${slice_ms}`;
 /** The line after the last turn of the warm-up, or of the window. */

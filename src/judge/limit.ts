@@ -3,6 +3,7 @@ import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "..
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { carriedByMachines, carriedLinks } from "./network.js";
+import { windowIsSteady } from "./rules/steadiness.js";
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 
@@ -169,6 +170,8 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
  * machines were measured.
  */
 export function limitOf(evidence: Evidence): Limit {
+  if (windowIsSteady.check(evidence)?.severity === "suspect")
+    return { resource: "none", text: "the window was not steady, so no limit is named" };
   const roles = Object.entries(evidence.resources);
   const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
   return limitFrom(

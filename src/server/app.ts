@@ -2,7 +2,7 @@ import Fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import type { AppDependencies } from "./lib/app-dependencies.js";
 import { Counters } from "./lib/counters.js";
 import { Instruments } from "./lib/instruments.js";
-import { rateLimited } from "./middleware/rateLimit.js";
+import { installLimiter, rateLimited } from "./middleware/rateLimit.js";
 import { diagnosis } from "./routes/diagnosis.js";
 import { healthz } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
@@ -26,8 +26,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     exposeHeadRoutes: false,
   });
   const counters = new Counters();
-  app.get("/light", rateLimited(counters, limiter, light));
-  app.get("/heavy", rateLimited(counters, limiter, heavy(complexity)));
+  app.register(async (limited) => {
+    if (limiter?.hook) await installLimiter(limited, counters, limiter.hook);
+    limited.get("/light", rateLimited(counters, limiter, light));
+    limited.get("/heavy", rateLimited(counters, limiter, heavy(complexity)));
+  });
   healthz(app, dependencies);
   usage(app, dependencies, counters);
   metrics(app, counters, limiter);

@@ -1,7 +1,9 @@
+import { sum } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type {
   Decision,
   DecisionCounts,
+  InstallHook,
   Limiter,
   LimiterFacts,
   LimiterPair,
@@ -54,8 +56,11 @@ class PairedRequestLimiter implements RequestLimiter {
   readonly #commandsBefore: number | undefined;
   readonly #withoutStoreBefore: number | undefined;
   #calls = 0;
+  readonly #inHook = noDecisions();
+  readonly hook: RequestLimiter["hook"];
 
-  constructor({ standard, exhausted }: LimiterPair) {
+  constructor({ standard, exhausted, install }: LimiterPair) {
+    if (install) this.hook = { install: this.#counting(install), failed: () => this.#count("failed") };
     this.#standard = counting(standard);
     this.#exhausted = counting(exhausted);
     this.#before = this.#decided();
@@ -78,6 +83,22 @@ class PairedRequestLimiter implements RequestLimiter {
         ? {}
         : { without_store: (this.#withoutStore() ?? 0) - this.#withoutStoreBefore }),
     };
+  }
+
+  #counting(install: InstallHook): InstallHook {
+    return (app, { keyOf, decided }) =>
+      install(app, {
+        keyOf,
+        decided: (request, outcome) => {
+          this.#count(outcome);
+          decided(request, outcome);
+        },
+      });
+  }
+
+  #count(outcome: Decision["outcome"]): void {
+    this.#calls++;
+    this.#inHook[outcome]++;
   }
 
   consume(keys: string | readonly string[], cost?: number): Promise<Decision> {
@@ -115,12 +136,9 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   #decided(): DecisionCounts {
-    const [standard, exhausted] = [this.#standard.decisions, this.#exhausted.decisions];
-    return {
-      allowed: standard.allowed + exhausted.allowed,
-      limited: standard.limited + exhausted.limited,
-      failed: standard.failed + exhausted.failed,
-    };
+    const all = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
+    const total = (outcome: Decision["outcome"]) => sum(all.map((each) => each[outcome]));
+    return { allowed: total("allowed"), limited: total("limited"), failed: total("failed") };
   }
 }
 
@@ -129,7 +147,7 @@ export function asRequestLimiter(
   created: LimiterPair | (RequestLimiter & LimiterFacts),
 ): RequestLimiter & LimiterFacts {
   if (!("standard" in created)) return created;
-  const { standard: _standard, exhausted: _exhausted, ...facts } = created;
+  const { standard: _standard, exhausted: _exhausted, install: _install, ...facts } = created;
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 

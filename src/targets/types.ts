@@ -1,3 +1,4 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
@@ -200,7 +201,20 @@ export interface RequestLimiter {
   consume(keys: string | readonly string[], cost?: number): Promise<Decision>;
   /** Since the start. */
   readonly consumes: Readonly<Consumes>;
+  /** Of a limiter that its users install as a plugin: the server uses its hook, whose decisions are in `consumes`, too. */
+  readonly hook?: { install: InstallHook /** It could not decide. */; failed(): void } | undefined;
 }
+
+/** What a limiter that decides in a hook of the web framework is told, and tells. */
+export interface LimiterHook {
+  /** The key of a request. @throws an error with a status code for a bad one */
+  keyOf(request: FastifyRequest): string;
+  /** Called once for each decision, before the handler runs. */
+  decided(request: FastifyRequest, outcome: "allowed" | "limited"): void;
+}
+
+/** Adds the hook of a limiter that is a plugin of Fastify to the routes that are added to this instance afterwards. */
+export type InstallHook = (app: FastifyInstance, hook: LimiterHook) => Promise<unknown>;
 
 export interface LimiterDescription {
   id: string;
@@ -265,6 +279,7 @@ export interface LimiterFacts {
 }
 
 export interface LimiterPair extends LimiterFacts {
+  install?: InstallHook;
   standard: Limiter;
   exhausted: Limiter;
 }

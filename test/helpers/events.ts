@@ -76,6 +76,13 @@ export class EventFixture {
     });
   }
 
+  /** Of a round whose group has all runs of the plan. */
+  round(kind: "round_started" | "round_finished", second = 0) {
+    const runs = this.plan.runs.map((_, index) => index + 1);
+    const facts = { round: 1, of: this.plan.runs_per_configuration, runs, time_left_s: 100 - second };
+    return this.#event(kind, second, kind === "round_finished" ? { ...facts, took_s: second } : facts);
+  }
+
   phase = (phase: EventOf<"phase">["phase"], second = 0, lasts_s?: number) =>
     this.#event("phase", second, { number: 1, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
 

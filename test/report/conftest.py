@@ -79,6 +79,7 @@ def build(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Build:
     ) -> Outcome:
         folder = write_campaign(tmp_path / "campaign", manifest, results)
         for name, data in (files or {}).items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
         code = main([str(folder), *arguments])
         captured = capsys.readouterr()

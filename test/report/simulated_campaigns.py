@@ -18,9 +18,6 @@ from report.statistics.samples import Place
 Floats = NDArray[np.float64]
 Host = Callable[[np.random.Generator, int], Floats]
 
-#: Rows of a block, the reference among them.
-BLOCK = 5
-
 
 def _ar1(rng: np.random.Generator, runs: int) -> Floats:
     """Speeds that remember the run before: 0.9 of it, with a deviation of 5 %."""
@@ -73,15 +70,13 @@ class Slot:
 
 
 def plan(rng: np.random.Generator, reference: str, others: Sequence[str], rounds: int) -> list[Slot]:
-    """Rounds of blocks in random order: the reference and up to four others in each."""
-    slots = []
-    for number in range(1, rounds + 1):
-        shuffled = rng.permutation(np.array(others, dtype=object)).tolist()
-        parts = [shuffled[start : start + BLOCK - 1] for start in range(0, len(shuffled), BLOCK - 1)]
-        for block, members in enumerate(parts, start=1):
-            ordered = rng.permutation(np.array([reference, *members], dtype=object)).tolist()
-            slots += [Slot(label, (number, block)) for label in ordered]
-    return slots
+    """Interleaved: each round has a run of all, in random order."""
+    every = np.array([reference, *others], dtype=object)
+    return [
+        Slot(label, (number, 1))
+        for number in range(1, rounds + 1)
+        for label in rng.permutation(every).tolist()
+    ]
 
 
 def throughputs(

@@ -27,7 +27,7 @@ def test_equal_targets_are_seldom_told_apart_on_any_host(host: str, rounds: int)
 
 
 @pytest.mark.parametrize(("host", "rounds"), [("AR(1)", 5), ("level shifts", 10)])
-def test_a_reference_of_two_blocks_tells_no_more_apart(host: str, rounds: int) -> None:
+def test_more_targets_tell_no_more_apart(host: str, rounds: int) -> None:
     assert_honest(rankings(host, 40, rounds, others=MORE))
 
 

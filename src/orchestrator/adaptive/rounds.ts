@@ -118,7 +118,7 @@ export class AdaptiveRounds implements RunSelection {
   #running: ReadonlySet<string>;
   /** Files of the runs of the plan that have been requested or may still be. */
   #possible: ReadonlySet<string>;
-  /** The current round; 0 before the first, and in the burn-in round. */
+  /** The current round; 0 before the first. */
   #round = 0;
   #decision: AdaptiveSummary | undefined;
   /** The plan's estimate for the runs so far. */

@@ -14,10 +14,9 @@ import { requestedVersions } from "../host/versions.js";
 import { planOf, withExpectedTrials } from "../max-rate/plan.js";
 import { MaxRateSearch } from "../max-rate/search.js";
 import { Aborted, abortable } from "../ownership/abort.js";
-import { decidable } from "../plan/decidable.js";
+import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
-import { burnInLines } from "../plan/order.js";
 import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
@@ -327,7 +326,7 @@ function announceCampaign(
   eventLog.info(choice);
   for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
   for (const note of plan.notes) eventLog.info(`note: ${note}`);
-  for (const line of burnInLines(plan)) eventLog.info(line);
+  for (const line of costOfOrder(plan, overheads)) eventLog.info(line);
   const { lines, warnings } = decidable(plan);
   for (const line of lines) {
     if (warnings.includes(line)) eventLog.warn(line);

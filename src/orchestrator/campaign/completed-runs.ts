@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
-import { isBurnIn, isCounted, type Plan, unitsOf } from "../../contract/plan.js";
+import { isCounted, type Plan, unitsOf } from "../../contract/plan.js";
 import { hasFigures, type Result, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
@@ -22,7 +22,7 @@ export interface CompletedRuns {
   completed: ReadonlyMap<string, RunOutcome>;
   /** The completed runs that count. */
   outcomes: readonly RunOutcome[];
-  /** How many requested runs that count are not completed. Of the burn-in round nothing is missing: it only precedes. */
+  /** How many requested runs are not completed. */
   missing: number;
   /** One line for each result file that does not count, with the reason. */
   rejected: readonly string[];
@@ -105,7 +105,7 @@ export async function readCompletedRuns(
   for (const unit of unitsOf(plan, requested))
     if (!unit.every(({ file }) => completed.has(file))) for (const { file } of unit) completed.delete(file);
   const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
-  const missing = requested.filter((planned) => !isBurnIn(planned) && !completed.has(planned.file));
+  const missing = requested.filter(({ file }) => !completed.has(file));
   return { completed, outcomes, missing: missing.length, rejected };
 }
 

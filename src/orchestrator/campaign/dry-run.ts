@@ -8,7 +8,7 @@ import { installationNotes, requestedVersions } from "../host/versions.js";
 import { BRACKET_RATIO, STEP_FACTOR } from "../max-rate/bracket.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
 import { EXAMPLE_FACTOR, LADDER_STEP } from "../max-rate/trials.js";
-import { decidable } from "../plan/decidable.js";
+import { costOfOrder, decidable } from "../plan/decidable.js";
 import {
   diskBytes,
   type EstimateRange,
@@ -35,6 +35,8 @@ export interface Preview {
   /** The likely range for a search for the highest rate, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
   notices: string[];
+  /** What a conclusion costs where targets do not go by turns. */
+  order_cost: string[];
   /** Why a start would be refused on this machine now; absent where it would not. */
   refusal?: string;
 }
@@ -69,6 +71,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
       disk_bytes: Math.round(diskBytes(expected)),
       ...(groups ? { groups } : {}),
     },
+    order_cost: costOfOrder(plan, overheads),
     notices: [
       ...request.notices,
       ...(await installationNotes(requestedVersions(plan))),
@@ -93,7 +96,7 @@ export const extentText = ({ extent }: Configuration): string =>
 export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 
-/** The runs of a configuration that count: a reference has one in each of its blocks. */
+/** The runs of a configuration that count: a reference has one in each group of its ranking. */
 function runsText(plan: Plan, hash: string): string {
   const most = countedRuns(plan, hash);
   const perRound = most / plan.runs_per_configuration;
@@ -134,22 +137,22 @@ function matrixLines(plan: Plan): string[] {
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order of the configurations by number; one line for each interleaved round, a block of several in brackets. */
+/** The order of the configurations by number; one line for each round, a group in brackets. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
   const ranked = runs.filter(({ diagnose }) => !diagnose);
   const rounds = [...new Set(ranked.map(roundOf))];
   return rounds.map((round) => {
-    const blocks = new Map<number, string[]>();
+    const groups = new Map<number, string[]>();
     for (const run of ranked.filter((each) => roundOf(each) === round)) {
-      const { block = 1, configuration_hash: hash } = run;
-      blocks.set(block, [...(blocks.get(block) ?? []), String(number.get(hash))]);
+      const { group = 0, configuration_hash: hash } = run;
+      groups.set(group, [...(groups.get(group) ?? []), String(number.get(hash))]);
     }
-    const texts = [...blocks.values()].map((numbers) =>
-      numbers.length > 1 && round > 0 ? `(${numbers.join(" ")})` : numbers.join(" "),
+    const texts = [...groups].map(([group, numbers]) =>
+      group > 0 ? `(${numbers.join(" ")})` : numbers.join(" "),
     );
-    return `  ${round === 0 ? "burn-in, not counted" : `round ${round}`}: ${texts.join(" ")}`;
+    return `  round ${round}: ${texts.join(" ")}`;
   });
 }
 
@@ -249,6 +252,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,
+    ...found.order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
     totalsText(found, now),

@@ -1,6 +1,6 @@
 import { warmupText } from "../../contract/configuration.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { countedRuns, isBurnIn, isCounted } from "../../contract/plan.js";
+import { countedRuns, isCounted } from "../../contract/plan.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, loadAndLimitsText } from "../ui/event-text.js";
@@ -36,10 +36,6 @@ function runsText({ plan, adaptive }: Manifest): string {
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;
 }
-
-/** `, after a burn-in round that is kept and never counts`; empty without one. */
-const burnInText = ({ plan }: Manifest): string =>
-  plan.runs.some(isBurnIn) ? ", after a burn-in round that is kept and never counts" : "";
 
 /** `2026-01-02 03:04:05 UTC`. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
@@ -84,7 +80,7 @@ export function campaignReadme(manifest: Manifest): string {
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}${burnInText(manifest)}, ${warmupText(plan.warmup_s)} before each, discarded.`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s)} before each, discarded.`,
     "",
     "Repeat it with",
     "",

@@ -17,7 +17,7 @@ import type { Lease } from "../ownership/lease.js";
 import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
-import type { ExternalStore } from "../run/layout.js";
+import { type ExternalStore, GENERATOR } from "../run/layout.js";
 import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
@@ -124,7 +124,7 @@ export class RunLoop {
   async #makeRuns(planned: readonly PlannedRun[], isFirst: boolean): Promise<RunOutcome[]> {
     const { progress } = this.#options;
     if (planned.length > 1) await this.#setAside(planned);
-    progress.started(...planned);
+    progress.started(planned);
     const startedAt = new Date();
     const [first] = planned;
     const ends: RunEnd[] =
@@ -137,6 +137,7 @@ export class RunLoop {
       const run = planned[index];
       if (run) outcomes.push(await this.#record(run, aborted ?? end, startedAt, isFirst));
     }
+    progress.ended(planned);
     if (aborted && "error" in aborted) throw aborted.error;
     // Each has its share of the time.
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
@@ -201,22 +202,28 @@ export class RunLoop {
 
   /** The runs of a group, by turns. */
   async #measureRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
-    const { plan, runtime, lease, signal, manifest } = this.#options;
+    const { plan, runtime, lease, signal, manifest, progress } = this.#options;
     const identities = planned.map((each) => this.#identity(each));
+    const listeners = this.#listeners(planned);
     const members = planned.map((each, index) => ({
       request: this.#settings(each, (identities[index] as RunIdentity).planned.configuration),
-      listener: this.#listener(each),
+      listener: listeners[index] as RunListener,
     }));
     const [first] = planned;
     // Those that the first round of this load has found hold for all.
     const [lengths] = planned.flatMap((each) => manifest.turns?.[each.configuration_hash] ?? []);
     const turns = {
-      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.block ?? 0) : 0)) % 4_294_967_296,
+      seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.group ?? 0) : 0)) % 4_294_967_296,
       ...(lengths ? { lengths } : {}),
+    };
+    const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.group ?? 1}`);
+    const log = (line: string): void => {
+      append(GENERATOR, line);
+      progress.programLine(GENERATOR, line);
     };
     let ends: RoundEnd[];
     try {
-      ends = await abortable(signal, executeRound(members, turns, runtime, lease));
+      ends = await abortable(signal, executeRound(members, turns, runtime, lease, log));
     } catch (error) {
       return planned.map(() => ({ error }));
     }
@@ -241,7 +248,7 @@ export class RunLoop {
   async #measure(planned: PlannedRun, identity: RunIdentity): Promise<Result> {
     const { runtime, lease, signal } = this.#options;
     const settings = this.#settings(planned, identity.planned.configuration);
-    const listener = this.#listener(planned);
+    const [listener] = this.#listeners([planned]) as [RunListener];
     const before = await this.#hostSpeed();
     const machines = await this.#machinesBefore();
     const { layer, target } = settings.configuration;
@@ -334,10 +341,18 @@ export class RunLoop {
     return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
-  #listener(planned: PlannedRun): RunListener {
-    const { folder, eventLog, progress } = this.#options;
-    const append = lineLog(join(folder, `${planned.file}.log`), (text) => eventLog.warn(text));
-    return progress.listener(planned, (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`));
+  /** Of runs that are made at the same time. */
+  #listeners(planned: readonly PlannedRun[]): RunListener[] {
+    return this.#options.progress.listeners(
+      planned.map((run) => ({ planned: run, log: this.#log(run.file) })),
+    );
+  }
+
+  /** Of one run, or of what the runs of a round share. @returns takes a role's line */
+  #log(name: string): (role: string, line: string) => void {
+    const { folder, eventLog } = this.#options;
+    const append = lineLog(join(folder, `${name}.log`), (text) => eventLog.warn(text));
+    return (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`);
   }
 
   #cooldownS(before: PlannedRun, next: PlannedRun): number {

@@ -1,23 +1,21 @@
-import { isCounted, type Plan } from "../../contract/plan.js";
+import { isCounted, type Order, type Plan } from "../../contract/plan.js";
 import { isCopy } from "../../targets/options.js";
-import { counted } from "../ui/text.js";
-import { blockCount } from "./order.js";
-import { MIN_ROUNDS_FOR_A_CLAIM, originals, plannedRankings, type Ranking } from "./rankings.js";
+import { counted, durationText } from "../ui/text.js";
+import { estimateCampaignS, type Overheads } from "./estimate.js";
+import { originals, plannedRankings } from "./rankings.js";
 
-/** From so many rounds on runs are paired by round, if the test can then reject at all (M17). */
+/** One after the other, runs are paired by round from so many on, if the test can then reject at all (M17). */
 const MIN_ROUNDS_FOR_PAIRS = 10;
+/** Below, they are not tested: see `report/statistics/power.py`. */
+const MIN_RUNS_UNPAIRED = 5;
 
 /** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
-/** The runs behind one comparison of a ranking. */
+/** The runs behind the comparisons of a ranking. */
 interface Design {
   rounds: number;
-  /** The runs of a round are made at the same time: pairs alone are compared. */
-  byTurns: boolean;
-  /** Runs of the reference in each round. */
-  blocks: number;
-  isInterleaved: boolean;
+  order: Order;
   /** Size of the family: each target against the reference. */
   comparisons: number;
 }
@@ -26,79 +24,88 @@ interface Design {
 const smallestPairedP = (rounds: number): number => 2 ** (1 - rounds);
 
 /** Two-sided, of the exact Mann-Whitney test when all runs of one side lie above the other's. */
-function smallestUnpairedP(n: number, m: number): number {
+function smallestUnpairedP(rounds: number): number {
   let p = 2;
-  for (let index = 1; index <= n; index++) p *= index / (m + index);
+  for (let index = 1; index <= rounds; index++) p *= index / (rounds + index);
   return p;
 }
 
-const isPaired = ({ rounds, byTurns, isInterleaved, comparisons }: Design): boolean =>
-  byTurns ||
-  (isInterleaved && rounds >= MIN_ROUNDS_FOR_PAIRS && smallestPairedP(rounds) * comparisons <= LEVEL);
+/** Whether the clearest result would pass the corrected test by pairs. */
+const pairsDecide = ({ rounds, comparisons }: Design): boolean =>
+  smallestPairedP(rounds) * comparisons <= LEVEL;
 
-/** Whether the clearest result would pass the corrected test. */
+const isPaired = (design: Design): boolean =>
+  design.order === "turns" ||
+  (design.order === "interleaved" && design.rounds >= MIN_ROUNDS_FOR_PAIRS && pairsDecide(design));
+
 function canDecide(design: Design): boolean {
-  const { rounds, blocks, comparisons } = design;
-  if (design.byTurns) return smallestPairedP(rounds) * comparisons <= LEVEL;
-  if (rounds < MIN_ROUNDS_FOR_A_CLAIM) return false;
-  return isPaired(design) || smallestUnpairedP(rounds, rounds * blocks) * comparisons <= LEVEL;
+  if (isPaired(design)) return pairsDecide(design);
+  const { rounds, comparisons } = design;
+  return rounds >= MIN_RUNS_UNPAIRED && smallestUnpairedP(rounds) * comparisons <= LEVEL;
 }
 
 /** The fewest rounds that can decide it. */
 function roundsToDecide(design: Design): number {
-  let rounds = MIN_ROUNDS_FOR_A_CLAIM;
+  let rounds = 1;
   while (!canDecide({ ...design, rounds })) rounds++;
   return rounds;
 }
 
 function outlookText(design: Design): string {
-  const { rounds } = design;
-  if (canDecide(design)) return isPaired(design) ? "paired by round" : "of unpaired runs";
-  const remedy = `give --runs ${roundsToDecide(design)} or more`;
-  return rounds < MIN_ROUNDS_FOR_A_CLAIM
-    ? `indicative: ${counted(rounds, "run")} a side cannot show a difference, ${remedy}`
-    : `which ${rounds} runs a side cannot decide: ${remedy}`;
-}
-
-function designOf({ order, runs_per_configuration: rounds }: Plan, ranking: Ranking): Design {
-  const isInterleaved = order === "interleaved";
-  return {
-    rounds,
-    byTurns: order === "turns",
-    blocks: isInterleaved ? blockCount(ranking) : 1,
-    isInterleaved,
-    comparisons: originals(ranking.members).length - 1,
-  };
+  const rounds = roundsToDecide(design);
+  return canDecide(design)
+    ? `${isPaired(design) ? "paired by round" : "of unpaired runs"}, which ${rounds} rounds can decide`
+    : `which ${counted(design.rounds, "round")} cannot decide: give --runs ${rounds} or more`;
 }
 
 /** What the rankings of a plan can decide, and whether some can decide nothing. */
 export interface Decidable {
   /** E.g. `reference iovalkey + copy: 3 comparisons in each of 2 rankings, paired by round`. */
   lines: string[];
-  /** The lines that a user should not miss: enough runs to rank few targets, too few for so many. */
+  /** The lines about comparisons that the runs cannot decide. */
   warnings: string[];
 }
 
 /** The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
-  if (plan.max_rate || !plan.runs.some(isCounted)) return { lines: [], warnings: [] };
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
-  for (const ranking of plannedRankings(plan)) {
-    const { members, reference } = ranking;
-    const design = designOf(plan, ranking);
-    if (!reference || design.comparisons === 0) continue;
+  for (const { members, reference } of comparedRankings(plan)) {
+    const { order, runs_per_configuration: rounds } = plan;
+    const design = { rounds, order, comparisons: originals(members).length - 1 };
     const copy = members.some(({ configuration: { target } }) => isCopy(target)) ? " + copy" : "";
-    const head = `reference ${reference.configuration.target.label}${copy}`;
+    const head = `reference ${reference?.configuration.target.label}${copy}`;
     const key = JSON.stringify([head, design]);
     kinds.set(key, { design, head, count: (kinds.get(key)?.count ?? 0) + 1 });
   }
   const lines = [...kinds.values()].map(({ design, head, count }) => {
     const each = count > 1 ? ` in each of ${count} rankings` : "";
     const text = `${head}: ${counted(design.comparisons, "comparison")}${each}, ${outlookText(design)}`;
-    return { text, isWarning: !canDecide(design) && design.rounds >= MIN_ROUNDS_FOR_A_CLAIM };
+    return { text, isWarning: !canDecide(design) };
   });
   return {
     lines: lines.map(({ text }) => text),
     warnings: lines.flatMap(({ text, isWarning }) => (isWarning ? [text] : [])),
   };
+}
+
+/** Those in which two targets or more are compared. */
+const comparedRankings = (plan: Plan) =>
+  plan.max_rate || !plan.runs.some(isCounted)
+    ? []
+    : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
+
+/**
+ * Rounds in which runs one after the other show a difference of 10 % four times of five: on a machine of others, a pair of
+ * them deviates by 20 %, and by 4 % by turns (decision 29).
+ */
+const ROUNDS_ONE_BY_ONE = 55;
+
+/** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */
+export function costOfOrder(plan: Plan, overheads: Overheads): string[] {
+  const { order, runs_per_configuration: rounds } = plan;
+  if (order === "turns" || rounds >= ROUNDS_ONE_BY_ONE || comparedRankings(plan).length === 0) return [];
+  const more_s = (ROUNDS_ONE_BY_ONE / rounds - 1) * estimateCampaignS(plan, overheads);
+  return [
+    `${order}: on a machine of others a difference of 10 % takes about ${ROUNDS_ONE_BY_ONE} rounds, about ${durationText(more_s)} more`,
+  ];
 }

@@ -30,19 +30,15 @@ export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
 }
 
 /**
- * The runs of a plan that are left where its configurations take part in so many rounds. A reference, and by turns what
- * else is beside the others, is measured in a block only where another configuration of that block is: it would be compared
- * with nothing.
+ * The runs of a plan that are left where its configurations take part in so many rounds. By turns what is beside others is
+ * measured in a group only where another configuration of it is: it would be compared with nothing.
  * @param lastRound of a configuration, by its hash
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
-  const references = new Set(plan.references);
   const runs = plan.runs.filter((run) => run.diagnose || roundOf(run) <= lastRound(run.configuration_hash));
-  const isBeside = ({ block, configuration_hash: hash, beside }: Plan["runs"][number]) =>
-    beside ?? (plan.order !== "turns" && block !== undefined && references.has(hash));
-  const blockOf = ({ round, block }: Plan["runs"][number]) => `${round} ${block}`;
-  const compared = new Set(runs.flatMap((run) => (isBeside(run) ? [] : [blockOf(run)])));
-  return runs.filter((run) => !isBeside(run) || compared.has(blockOf(run)));
+  const groupOf = ({ round, group }: Plan["runs"][number]) => `${round} ${group}`;
+  const compared = new Set(runs.flatMap((run) => (run.beside ? [] : [groupOf(run)])));
+  return runs.filter((run) => !run.beside || compared.has(groupOf(run)));
 }
 
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */

@@ -5,7 +5,6 @@ import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
-import { AUTO_WARMUP_BY_TURNS_S } from "../../contract/turns.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -115,6 +114,8 @@ export function runS(
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead + HOST_SPEED_S;
 }
 
+/** Seconds that a warm-up of `auto` takes by turns as a rule, of each target. */
+const EXPECTED_AUTO_WARMUP_BY_TURNS_S = 2;
 /** What lead-ins and requests that are followed add to the slices. */
 const BEYOND_SLICES = 1.12;
 /** The second in which nobody has a turn. */
@@ -181,7 +182,7 @@ function configurationsOf(
 
 /** The seconds of a run's own turns, those of its warm-up included. */
 function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
-  const warmup_s = warmup === "auto" ? AUTO_WARMUP_BY_TURNS_S : warmup;
+  const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
   return BEYOND_SLICES * (warmup_s + measuredS(configuration));
 }
 

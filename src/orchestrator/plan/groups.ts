@@ -13,8 +13,6 @@ import { isControl, type Planned, type Ranking } from "./rankings.js";
 const GROUP_SIZE = 5;
 /** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
 const CLUSTERS = 3;
-/** Controls in a group, which leave room for a reference, its copy and another target. */
-const CONTROLS = 2;
 /** The option of a client that runs the one script for all. */
 const SAME_SCRIPT = "same-script";
 
@@ -35,7 +33,8 @@ export function reasonAgainstTurns(
     const reason = againstTurns(each);
     if (reason) return reason;
   }
-  return undefined;
+  const loads = new Set(configurations.map(loadKey));
+  return loads.size === configurations.length ? "no two targets have the same load" : undefined;
 }
 
 function againstTurns(configuration: Configuration): string | undefined {
@@ -51,7 +50,7 @@ function againstTurns(configuration: Configuration): string | undefined {
 }
 
 /** What the targets of a group share: all but the target. */
-function loadKey({ configuration }: Planned): string {
+function loadKey(configuration: Configuration): string {
   const { target: _target, caps: _caps, service_env: _env, ...load } = configuration;
   return canonicalJson(load);
 }
@@ -65,9 +64,9 @@ const fits = (members: readonly Planned[], cpus: number): boolean =>
   members.length <= GROUP_SIZE && members.filter(onCluster).length <= mostClusters(cpus);
 
 /**
- * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference, the
- * reference's copy and the controls of that load, so that each comparison has both sides in one group. Who shares a group
- * is drawn anew each round.
+ * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the
+ * reference's copy, and controls stand beside the reference of the largest ranking of their load, so that each comparison
+ * has both sides in one group. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
 export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
@@ -75,49 +74,63 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
   for (const ranking of rankings) {
     const [first] = ranking.members;
     if (!first) continue;
-    const key = loadKey(first);
+    const key = loadKey(first.configuration);
     byLoad.set(key, [...(byLoad.get(key) ?? []), ranking]);
   }
   const groups = [...byLoad.values()].flatMap((equal) => {
-    const controls = equal.flatMap(({ members }) => members.filter(isControl));
+    const controls = shuffle(equal.flatMap(({ members }) => members.filter(isControl)));
     const ranked = equal.filter(({ members }) => !members.every(isControl));
-    if (ranked.length === 0) return parts(shuffle(controls), GROUP_SIZE);
-    const sets = controls.length > 0 ? parts(shuffle(controls), CONTROLS) : [[]];
-    return sets.flatMap((beside) => packed(ranked, beside, shuffle, cpus));
+    const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
+    const partner = largest?.reference ?? largest?.members[0];
+    if (!partner) return parts(controls, GROUP_SIZE);
+    return withControls(packed(ranked, shuffle, cpus), controls, partner);
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
 
-/** Rankings of one load in groups, each with the controls. */
-function packed(
-  rankings: readonly Ranking[],
+/** The groups with the controls, each in one of its partner's. */
+function withControls(
+  groups: readonly Planned[][],
   controls: readonly Planned[],
-  shuffle: Shuffler["shuffle"],
-  cpus: number,
+  partner: Planned,
 ): Planned[][] {
+  const found = groups.map((group) => [...group]);
+  const left = controls.filter((control) => {
+    const group = found.find((each) => each.includes(partner) && each.length < GROUP_SIZE);
+    group?.push(control);
+    return !group;
+  });
+  return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
+}
+
+/** Rankings of one load in groups. */
+function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   const groups: Planned[][] = [];
-  const all = shuffle(linked(rankings, controls, cpus)).flatMap((together) =>
+  const all = shuffle(linked(rankings, cpus)).flatMap((together) =>
     together.length > 1
       ? [together.flatMap(({ members }) => members)]
-      : together.flatMap((ranking) => partsOf(ranking, controls, shuffle, cpus)),
+      : together.flatMap((ranking) => partsOf(ranking, shuffle, cpus)),
   );
   // Large parts first: those that fit whole fill the groups that are left.
   for (const part of all.toSorted((a, b) => b.length - a.length)) {
     const group = groups.find((each) => fits([...each, ...part], cpus));
     if (group) group.push(...part);
-    else groups.push([...controls, ...part]);
+    else groups.push([...part]);
   }
   return groups;
 }
 
 /** Rankings that the report compares with each other stay together where they fit whole. */
-function linked(rankings: readonly Ranking[], controls: readonly Planned[], cpus: number): Ranking[][] {
+function linked(rankings: readonly Ranking[], cpus: number): Ranking[][] {
   const found: Ranking[][] = [];
   for (const ranking of rankings) {
     const other = found.find(
       (each) =>
         each.some((one) => areLinked(one, ranking)) &&
-        fits([...controls, ...[...each, ranking].flatMap(({ members }) => members)], cpus),
+        fits(
+          [...each, ranking].flatMap(({ members }) => members),
+          cpus,
+        ),
     );
     if (other) other.push(ranking);
     else found.push([ranking]);
@@ -135,18 +148,13 @@ const areLinked = (one: Ranking, other: Ranking): boolean =>
   one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
 /** A ranking in parts that fit, each with its reference and the reference's copy. */
-function partsOf(
-  { members, reference }: Ranking,
-  controls: readonly Planned[],
-  shuffle: Shuffler["shuffle"],
-  cpus: number,
-): Planned[][] {
+function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
   const others = shuffle(members.filter((each) => !always.includes(each)));
   if (others.length === 0) return [always];
   let room = 1;
-  while (room < others.length && fits([...controls, ...always, ...others.slice(0, room + 1)], cpus)) room++;
+  while (room < others.length && fits([...always, ...others.slice(0, room + 1)], cpus)) room++;
   return parts(others, room).map((part) => [...always, ...part]);
 }
 

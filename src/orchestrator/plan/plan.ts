@@ -50,7 +50,7 @@ import { reasonAgainstTurns } from "./groups.js";
 import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns } from "./order.js";
 import {
-  MIN_ROUNDS_FOR_A_CLAIM,
+  MIN_ROUNDS_FOR_A_COPY,
   originals,
   type Planned,
   type Ranking,
@@ -453,17 +453,12 @@ const precisionNotes = (configurations: readonly Planned[]): string[] =>
 export function makePlan(asked: Request, context: PlanContext): Plan {
   const { external } = context;
   const { configurations: selected, skips, notes } = selectConfigurations(asked, context);
-  const against =
-    asked.order === "turns"
-      ? reasonAgainstTurns(
-          asked,
-          selected.map(({ configuration }) => configuration),
-        )
-      : undefined;
+  const loads = selected.map(({ configuration }) => configuration);
+  const against = asked.order === "turns" ? reasonAgainstTurns(asked, loads) : undefined;
   const request = against ? { ...asked, order: "interleaved" as const } : asked;
   const referenceOf = referenceChooser(request.reference, selected);
   const isRanked = request.diagnose !== "alone";
-  const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_CLAIM;
+  const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
   const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
   const rankings = rankingsOf(configurations, referenceOf);
   const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
@@ -489,7 +484,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     notes: [
       ...notes,
       ...(request.order === "turns" ? precisionNotes(configurations) : []),
-      ...(against && selected.length > 1 ? [`not by turns, but interleaved: ${against}`] : []),
+      ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
       // M16
       ...(request.order === "consecutive" && configurations.length > 1

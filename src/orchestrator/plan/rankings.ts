@@ -16,8 +16,8 @@ export interface Ranking {
   reference?: Planned;
 }
 
-/** With fewer rounds nothing can be shown, so neither a copy nor a burn-in round would be worth its time (M17, M31). */
-export const MIN_ROUNDS_FOR_A_CLAIM = 5;
+/** With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31). */
+export const MIN_ROUNDS_FOR_A_COPY = 6;
 
 /** A control measures the harness, and a run with faults what they do: neither is ranked. */
 export const isControl = ({ configuration: { target } }: Planned): boolean =>

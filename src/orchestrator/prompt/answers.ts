@@ -43,7 +43,8 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   traffic: [defaultOf("traffic")],
   duration: defaultOf("duration-mode"),
   concurrency: defaultOf("concurrency"),
-  runs: defaultOf("runs"),
+  // Rounds that decide: those of a plain command are the original's.
+  runs: "7",
   runtime: defaultOf("runtime"),
 };
 

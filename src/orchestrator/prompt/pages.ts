@@ -211,7 +211,7 @@ export const pages: readonly Page[] = [
     title: "Runs",
     ask(prompter, { runs }) {
       const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
-      const message = "How many runs each? (5 or more name a winner; auto: as many as it takes)";
+      const message = "How many runs each? (7 or more name a winner; auto: as many as it takes)";
       return answerTo("runs", prompter.text(message, runs, problemOf));
     },
   },

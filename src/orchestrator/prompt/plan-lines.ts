@@ -10,7 +10,6 @@ import {
   totalsText,
 } from "../campaign/dry-run.js";
 import { decidable } from "../plan/decidable.js";
-import { burnInLines } from "../plan/order.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
@@ -47,8 +46,8 @@ export function planLines(found: Preview, columns: number): string[] {
     ...configurationLines(plan, columns),
     ...groupLines(found),
     ...adaptiveText(plan),
-    ...burnInLines(plan),
     ...decidable(plan).lines,
+    ...found.order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
     totalsText(found),

@@ -16,7 +16,7 @@ const CLIENTS_AND_SCRIPTS = [
     `${client}@valkey`,
     `${client}@valkey+same-script`,
   ]),
-  "controls",
+  "none",
 ].join(",");
 
 export const PRESETS: readonly Preset[] = [
@@ -42,34 +42,31 @@ export const PRESETS: readonly Preset[] = [
       runs: "7",
       warmup: "1.5",
       cooldown: "0",
-      order: "turns",
     },
   },
   {
     id: "standard",
-    summary: "enough to name a winner: the clients of quick at two loads, 9 rounds of 5 s by turns",
+    summary: "enough to name a winner: the clients of quick at two loads, 8 rounds of 5 s by turns",
     settings: {
       clients: CLIENTS_ON_ONE_STORE,
       concurrency: "50 100",
       "duration-mode": "custom:5",
-      runs: "9",
+      runs: "8",
       warmup: "1.5",
       cooldown: "0",
-      order: "turns",
     },
   },
   {
     id: "publication",
     summary:
-      "figures to publish: four clients on Valkey, each with its own script and the same one, 10 rounds of 30 s, pinned cores, a fit machine",
+      "figures to publish: four clients on Valkey, each with its own script and the same one, 9 rounds of 10 s by turns, pinned cores, a fit machine",
     settings: {
       clients: CLIENTS_AND_SCRIPTS,
       concurrency: "50 100",
-      "duration-mode": "fixed30",
-      runs: "10",
-      warmup: "10",
+      "duration-mode": "custom:10",
+      runs: "9",
+      warmup: "1.5",
       cooldown: "2",
-      order: "interleaved",
     },
     strict: true,
   },

@@ -396,7 +396,7 @@ const measure: SettingGroup = {
       key: "order",
       value: "<order>",
       help: orders.join("|"),
-      defaultValue: "interleaved",
+      defaultValue: "turns",
       choices: () => valuesOnly(orders),
     },
     {
@@ -408,7 +408,7 @@ const measure: SettingGroup = {
     },
     {
       key: "no-copy",
-      help: "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 5 rounds on",
+      help: "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",
     },
     {
       key: "seed",

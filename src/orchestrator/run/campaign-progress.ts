@@ -102,14 +102,28 @@ export class Progress {
     if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
 
-  /** Reports runs that begin together. */
-  started(...runs: readonly PlannedRun[]): void {
+  /** Reports runs that begin together: one, or by turns those of a group. */
+  started(runs: readonly PlannedRun[]): void {
     this.#started_s = nowS();
     this.#timeLeft.start(
       runs.map(({ file }) => file),
       this.#started_s,
     );
+    if (runs.length > 1) this.#eventLog.emit({ event: "round_started", ...this.#roundFacts(runs) });
     for (const planned of runs) this.#started(planned);
+  }
+
+  /** Reports that all of them are saved. */
+  ended(runs: readonly PlannedRun[]): void {
+    if (runs.length === 1) return;
+    const took_s = rounded(nowS() - this.#started_s, 3);
+    this.#eventLog.emit({ event: "round_finished", ...this.#roundFacts(runs), took_s });
+  }
+
+  #roundFacts(runs: readonly PlannedRun[]) {
+    const round = runs[0]?.round ?? 1;
+    const numbers = runs.map((run) => this.#place(run).number);
+    return { round, of: this.#plan.runs_per_configuration, runs: numbers, time_left_s: this.timeLeftS() };
   }
 
   #started(planned: PlannedRun): void {
@@ -157,25 +171,45 @@ export class Progress {
     });
   }
 
-  /** Reports what happens during a run. @param log also gets the lines that its programs print */
-  listener(planned: PlannedRun, log: (role: string, line: string) => void): RunListener {
-    const { number } = this.#place(planned);
-    return {
-      phase: (phase) => {
-        const lasts_s = this.#lastsS(phase, planned);
-        this.#eventLog.emit({ event: "phase", number, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
-      },
-      second: (second) => this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
-      fault: (line) => {
-        log("faults", line);
-        this.#eventLog.detail(`  ${line}`);
-      },
-      log: (role, line) => {
-        log(role, line);
-        // These lines are the generator's progress, which is reported as phases and seconds.
-        if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
-      },
-    };
+  /**
+   * Reports what happens during runs that are made at the same time. A phase is that of all: it is told when the first of
+   * them comes to it.
+   * @param runs their logs also get the lines that their programs print
+   */
+  listeners(
+    runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
+  ): RunListener[] {
+    const told = new Set<Phase>();
+    return runs.map(({ planned, log }) => {
+      const { number } = this.#place(planned);
+      return {
+        phase: (phase) => {
+          if (told.has(phase)) return;
+          told.add(phase);
+          const lasts_s = this.#lastsS(phase, planned);
+          this.#eventLog.emit({
+            event: "phase",
+            ...(runs.length === 1 ? { number } : {}),
+            phase,
+            ...(lasts_s === undefined ? {} : { lasts_s: runs.length * lasts_s }),
+          });
+        },
+        second: (second) => this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
+        fault: (line) => {
+          log("faults", line);
+          this.#eventLog.detail(`  ${line}`);
+        },
+        log: (role, line) => {
+          log(role, line);
+          this.programLine(role, line);
+        },
+      };
+    });
+  }
+
+  /** A line of a program. Those of the generator's progress are reported as phases and seconds. */
+  programLine(role: string, line: string): void {
+    if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
   }
 
   #lastsS(phase: Phase, planned: PlannedRun): number | undefined {

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import { ALL_STEADY_LINE, type Progress, progressSchema, STEADY, WAITING } from "../../contract/progress.js";
 import { type GeneratorOutput, generatorOutputSchema } from "../../contract/result.js";
@@ -170,18 +171,27 @@ function mergedOutput(
   };
 }
 
-async function outputOf(
-  { id, part }: RunningRole,
+const outputOf = async (
+  role: RunningRole,
   supervisor: PartSupervisor,
   mayEnd: (role: RunningRole) => boolean,
-): Promise<GeneratorOutput> {
-  const exit = await supervisor.waitFor(part.exited, mayEnd);
+): Promise<GeneratorOutput> => {
+  await supervisor.waitFor(role.part.exited, mayEnd);
+  return outputOfGenerator(role, generatorOutputSchema);
+};
+
+/** @throws PartFailed for a generator that failed or printed something else, environmentError for one that cannot measure here */
+export async function outputOfGenerator<Schema extends z.ZodType>(
+  { id, part }: RunningRole,
+  schema: Schema,
+): Promise<z.infer<Schema>> {
+  const exit = await part.exited;
   const last = part.lastLines().findLast((line) => !parseProgress(line));
   if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
   if (exit.code !== 0)
     throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
   try {
-    return generatorOutputSchema.parse(JSON.parse(await part.output()));
+    return schema.parse(JSON.parse(await part.output()));
   } catch (error) {
     throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
   }

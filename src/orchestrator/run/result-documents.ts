@@ -15,7 +15,7 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
 } from "../../contract/result.js";
-import type { MeasuredKind } from "../../contract/role.js";
+import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { wasEnded } from "../../judge/faults.js";
 import { limitOf } from "../../judge/limit.js";
@@ -95,6 +95,29 @@ function mergeRole(
   return { ...observed, ...reported, samples: observed.samples };
 }
 
+/** Shares of a kind's CPU time that was idle use: above the first it is said, above the second the figure is not known (M15). */
+const IDLE_SAID = 0.05;
+const IDLE_TOO_MUCH = 0.2;
+
+/** Judges the corrections for idle use, by kind. @returns the roles, and a note for each kind that it concerns */
+function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
+  const found = { ...roles };
+  const notes: string[] = [];
+  for (const kind of measuredKinds) {
+    const own = Object.entries(roles).filter(([, role]) => role.kind === kind && role.idle_us !== undefined);
+    const idle_us = sum(own.map(([, role]) => role.idle_us ?? 0));
+    const share = idle_us / Math.max(1, idle_us + sum(own.map(([, { cpu_us }]) => cpu_us)));
+    if (share <= IDLE_SAID) continue;
+    const isKnown = share <= IDLE_TOO_MUCH;
+    notes.push(
+      `${kind}: ${Math.round(100 * share)} % of its CPU time was idle use and is not counted${isKnown ? "" : "; its CPU per request is not known"} (M15)`,
+    );
+    for (const [id, { cpu_us_per_request: figure, ...rest }] of own)
+      found[id] = isKnown && figure !== undefined ? { ...rest, cpu_us_per_request: figure } : rest;
+  }
+  return { roles: found, notes };
+}
+
 /** A module's version with its bytes: builds of one version differ, and a comparison must tell them apart. */
 const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
   [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
@@ -114,6 +137,7 @@ export function measuredDocument(
   for (const [role, observed] of Object.entries(resources)) {
     roles[role] = mergeRole(roles[role], observed, wasEnded({ faults }, role));
   }
+  const idle = judgeIdle(roles);
   const startedVersion = (id: string) => startedVersionOf(identity.runtime, id);
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   // A store that does not tell its version has that of the program that was started.
@@ -132,8 +156,8 @@ export function measuredDocument(
     ...measured,
     ...identityOf(identity),
     ...seen,
-    resources: roles,
-    notes: [...result.notes, ...warmupNotes(result), ...notes],
+    resources: idle.roles,
+    notes: [...result.notes, ...warmupNotes(result), ...idle.notes, ...notes],
     versions: {
       ...result.versions,
       ...(version ? { store: version } : {}),

@@ -1,20 +1,21 @@
 import { AUTO_WARMUP, type Configuration } from "../../contract/configuration.js";
-import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import { within } from "../../contract/deadline.js";
+import { messageOf } from "../../contract/errors.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
-import { type GeneratorOutput, type GroupOutput, groupOutputSchema } from "../../contract/result.js";
+import { type GeneratorOutput, groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
-import { AUTO_WARMUP_BY_TURNS_S, type TurnLengths, type TurnsSpec } from "../../contract/turns.js";
+import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
 import { halvesOf } from "../../judge/steadiness.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
 import { GIVEN_SLICE_MS, lengthsFor, secondsOfSlices } from "../../traffic/turn-order.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { Generators, type TurnEvent } from "./generators.js";
+import { Generators, outputOfGenerator, type TurnEvent } from "./generators.js";
 import { GivenTurns } from "./given-turns.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed } from "./part-supervisor.js";
+import { PartFailed, type RunningRole } from "./part-supervisor.js";
 import {
   executeRun,
   type RawRun,
@@ -23,6 +24,10 @@ import {
   type RunLoad,
   type RunWatch,
 } from "./run.js";
+
+/** One store that hangs must not use up the time of the others' reading. */
+const READ_WITHIN_MS = 8_000;
+const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
 /** A run of a round. */
 export interface RoundMember {
@@ -36,6 +41,7 @@ export type RoundEnd = { raw: RawRun } | { error: unknown };
 /**
  * Makes the runs of a round: all their stores, services and servers are up at once, and one generator, or one of each at the
  * limiter layer, gives them the load by turns. A run that fails alone leaves the others.
+ * @param log gets what the generators print
  * @returns how each ended, in their order
  */
 export async function executeRound(
@@ -43,8 +49,9 @@ export async function executeRound(
   turns: TurnsSpec,
   runtime: Runtime,
   lease: Lease,
+  log: (line: string) => void,
 ): Promise<RoundEnd[]> {
-  const round = new Round(members, turns, (part) => lease.start(runtime, part));
+  const round = new Round(members, turns, (part) => lease.start(runtime, part), log);
   try {
     return await Promise.all(
       members.map(async ({ request, listener }, index): Promise<RoundEnd> => {
@@ -79,6 +86,7 @@ class Round {
   readonly #members: readonly RoundMember[];
   readonly #turns: TurnsSpec;
   readonly #start: (part: Part) => Promise<RunningPart>;
+  readonly #log: (line: string) => void;
   readonly #joined = new Map<number, Joined>();
   readonly #dropped = new Set<number>();
   readonly #own = new Map<number, RunningPart>();
@@ -88,10 +96,12 @@ class Round {
     members: readonly RoundMember[],
     turns: TurnsSpec,
     start: (part: Part) => Promise<RunningPart>,
+    log: (line: string) => void,
   ) {
     this.#members = members;
     this.#turns = turns;
     this.#start = start;
+    this.#log = log;
   }
 
   join(index: number, ready: ReadyRun): Promise<RunLoad> {
@@ -150,7 +160,7 @@ class Round {
       ),
       ...roles.map((role, at) => (hasOwn ? { ...role, id: idIn(runs[at]?.index ?? at, GENERATOR) } : role)),
     ]);
-    const failedReadings = new Map<number, unknown>();
+    const failedReadings = new Map<number, PartFailed>();
     const given = hasOwn ? new TurnsOfRound(parts, this.#turns, configuration, warmupS) : undefined;
     const readings = new DrainedReadings(
       parts,
@@ -159,7 +169,9 @@ class Round {
         readBefore: async () => {
           await Promise.all(
             runs.map(({ index, store }) =>
-              store.readBefore().catch((error) => void failedReadings.set(index, error)),
+              within(store.readBefore(), READ_WITHIN_MS, unread).catch(
+                (error) => void failedReadings.set(index, new PartFailed("store", messageOf(error))),
+              ),
             ),
           );
         },
@@ -179,8 +191,8 @@ class Round {
     });
     for (const [at, { exited }] of parts.entries()) exited.then(() => readings.leave(at));
     Promise.all(parts.map(({ exited }) => exited)).then(() => watch.stop());
-    for (const { part, runs: own } of loads) {
-      const outputs = groupOutputOf(part);
+    for (const [at, { runs: own }] of loads.entries()) {
+      const outputs = outputOfGenerator(roles[at] as RunningRole, groupOutputSchema);
       outputs.catch(() => {});
       for (const [position, run] of own.entries()) {
         run.resolve({
@@ -191,7 +203,9 @@ class Round {
             const failed = failedReadings.get(run.index);
             if (failed) throw failed;
             if (!output) throw new PartFailed(GENERATOR, "printed no result of this run");
-            if ("failed" in output) throw new PartFailed("server-1", output.failed);
+            const [server, ...others] = run.servers;
+            if ("failed" in output)
+              throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
             return given ? given.complete(runs.indexOf(run), output) : output;
           },
           done: () => readings.done(),
@@ -242,9 +256,7 @@ class Round {
       environment: (allocation) => encodeRunSpec(groupSpec({ runs: specs(allocation), turns })),
     });
     this.parts.push(part);
-    part.onLine((line) => {
-      for (const { listener } of runs) if (!line.startsWith("{")) listener.log(GENERATOR, line);
-    });
+    part.onLine((line) => this.#log(given ? `${runName(first.index)}: ${line}` : line));
     return part;
   }
 }
@@ -269,7 +281,7 @@ class TurnsOfRound {
     this.#given = new GivenTurns(parts);
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
-    this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP_BY_TURNS_S : warmupS;
+    this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
     this.#lengths = spec.lengths ?? lengthsFor(0, GIVEN_SLICE_MS);
   }
 
@@ -282,7 +294,7 @@ class TurnsOfRound {
       this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), GIVEN_SLICE_MS);
     } else if (this.#moments === 2) {
       const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
-      this.#measured = await this.#given.give({ lengths: this.#lengths, seconds, seed: seed + 1 });
+      this.#measured = await this.#given.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
     }
   }
 
@@ -328,17 +340,4 @@ function watchOf(index: number, watch: CounterWatch): RunWatch {
     hostLoad: () => watch.hostLoad(watch.elapsedS, {}),
     machineLoads: async () => ({}),
   };
-}
-
-async function groupOutputOf(part: RunningPart): Promise<GroupOutput> {
-  const exit = await part.exited;
-  const last = part.lastLines().findLast((line) => !line.startsWith("{"));
-  if (exit.code === EXIT.environment) throw environmentError(`${GENERATOR}: ${last ?? "it printed nothing"}`);
-  if (exit.code !== 0)
-    throw new PartFailed(GENERATOR, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
-  try {
-    return groupOutputSchema.parse(JSON.parse(await part.output()));
-  } catch (error) {
-    throw new PartFailed(GENERATOR, `printed no valid results: ${messageOf(error).slice(0, 300)}`);
-  }
 }

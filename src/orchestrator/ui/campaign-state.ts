@@ -3,9 +3,11 @@ import type { CampaignEvent, EventOf } from "../../contract/events.js";
 /** What has happened in a campaign so far. The live and the final screen show it. */
 export class CampaignState {
   campaign: EventOf<"campaign"> | undefined;
+  /** The runs under way: by turns those of a group, all at the same time. */
+  round: EventOf<"round_started"> | undefined;
   run: EventOf<"run_started"> | undefined;
   phase: EventOf<"phase"> | undefined;
-  /** The latest second of the current run, while it measures. */
+  /** The latest second of a run under way, while it measures. */
   second: EventOf<"second"> | undefined;
   timeLeft: { time_left_s: number; at: string } | undefined;
   report: EventOf<"report"> | undefined;
@@ -29,6 +31,12 @@ export class CampaignState {
       case "run_kept":
         this.kept.push(event);
         break;
+      case "round_started":
+        this.round = event;
+        break;
+      case "round_finished":
+        this.round = undefined;
+        break;
       case "run_started":
         this.run = event;
         this.started.set(event.file, event);
@@ -44,7 +52,7 @@ export class CampaignState {
         break;
       case "run_finished":
         this.finished.push(event);
-        this.run = undefined;
+        if (!this.round) this.run = undefined;
         this.second = undefined;
         break;
       case "look":
@@ -60,6 +68,11 @@ export class CampaignState {
         this.ended = event;
         break;
     }
+  }
+
+  /** The start of a run, by its number. */
+  startOf(number: number | undefined): EventOf<"run_started"> | undefined {
+    return [...this.started.values()].findLast((event) => event.number === number);
   }
 
   /** Maximum number of runs of the campaign. */

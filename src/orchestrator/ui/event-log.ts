@@ -1,5 +1,4 @@
 import { appendFileSync } from "node:fs";
-import type { Configuration } from "../../contract/configuration.js";
 import { messageOf } from "../../contract/errors.js";
 import {
   type CampaignEvent,
@@ -9,7 +8,8 @@ import {
   type RunStatus,
 } from "../../contract/events.js";
 import { sum } from "../../contract/numbers.js";
-import { adaptiveLines, campaignText, finishedText, isBurnIn, lookText, runText } from "./event-text.js";
+import { CampaignState } from "./campaign-state.js";
+import { adaptiveLines, campaignText, endText, lookText, roundText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -40,8 +40,7 @@ export type NewEvent = CampaignEvent extends infer Each
 /** Passes every event of a campaign to the screen and, as text, to the log file. */
 export class EventLog {
   readonly #screen: Screen;
-  /** The configuration of the latest run. */
-  #configuration: Configuration | undefined;
+  readonly #state = new CampaignState();
   readonly #runs: EventOf<"ended">["runs"] = {
     ...({ valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 } satisfies Record<RunStatus, number>),
     kept: 0,
@@ -71,8 +70,8 @@ export class EventLog {
     const { event: kind, ...rest } = newEvent;
     const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
     this.#count(event);
-    if (event.event === "run_started") this.#configuration = event.configuration;
-    for (const line of logLines(event, this.#configuration)) this.#log(`${event.at} ${line}`);
+    this.#state.add(event);
+    for (const line of logLines(event, this.#state)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);
   }
 
@@ -141,12 +140,11 @@ export class EventLog {
     } else if (event.event === "run_kept") {
       runs.kept++;
       runs.not_begun--;
-      if (!isBurnIn(event)) this.#measured++;
+      this.#measured++;
     } else if (event.event === "run_finished") {
       runs[event.status]++;
       runs.not_begun--;
-      const isMeasured = event.status !== "failed" && event.status !== "aborted";
-      if (isMeasured && !isBurnIn(event)) this.#measured++;
+      if (event.status !== "failed" && event.status !== "aborted") this.#measured++;
     }
   }
 
@@ -156,13 +154,16 @@ export class EventLog {
   }
 }
 
-/** The lines of benchmark.log for an event of a run of that configuration. Live figures are left out: the results hold better ones. */
-function logLines(event: CampaignEvent, configuration: Configuration | undefined): string[] {
+/** The lines of benchmark.log for an event. Live figures are left out: the results hold better ones. */
+function logLines(event: CampaignEvent, state: CampaignState): string[] {
   switch (event.event) {
     case "opened":
     case "second":
     case "planned":
+    case "round_finished":
       return [];
+    case "round_started":
+      return [roundText(event)];
     case "report":
       return [
         ...(event.max_rate ?? []).map(({ sentence }) => sentence),
@@ -184,7 +185,7 @@ function logLines(event: CampaignEvent, configuration: Configuration | undefined
     case "phase":
       return [event.phase === "report" ? "building the report" : `  ${event.phase}`];
     case "run_finished":
-      return [escapeControls(`  ${finishedText(event, configuration)}`)];
+      return [escapeControls(`  ${endText(event, state)}`)];
     case "ended":
       return [escapeControls(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`)];
   }

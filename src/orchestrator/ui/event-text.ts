@@ -8,6 +8,7 @@ import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { profiles } from "../../traffic/profiles.js";
+import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
 
 /** `requests/s`, `decisions/s`. */
@@ -75,24 +76,24 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
 }
 
-/** Whether an event is about a run of the burn-in round, which never counts. */
-export const isBurnIn = ({ round }: { round?: number | undefined }): boolean => round === 0;
-
-/** `run 2`, `burn-in`, or `diagnosing run`. */
-export function runNumberText(event: Pick<EventOf<"run_finished">, "run" | "round" | "diagnose">): string {
-  if (event.diagnose) return "diagnosing run";
-  return isBurnIn(event) ? "burn-in" : `run ${event.run}`;
-}
+/** `run 2`, or `diagnosing run`. */
+export const runNumberText = ({
+  run,
+  diagnose,
+}: Pick<EventOf<"run_finished">, "run" | "diagnose">): string => (diagnose ? "diagnosing run" : `run ${run}`);
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
 export function runText(event: EventOf<"run_started">): string {
   const { configuration, run, runs_per_configuration, at_most, search } = event;
   if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
-  if (event.diagnose || isBurnIn(event))
-    return `${configurationText(configuration)}, ${runNumberText(event)}`;
+  if (event.diagnose) return `${configurationText(configuration)}, ${runNumberText(event)}`;
   const total = `${at_most ? "at most " : ""}${runs_per_configuration}`;
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
+
+/** `round 2 of 7: 5 runs by turns`. */
+export const roundText = ({ round, of, runs }: EventOf<"round_started">): string =>
+  `round ${round} of ${of}: ${counted(runs.length, "run")} by turns`;
 
 const PHASES: Partial<Record<Phase, string>> = {
   starting: "starting the parts",
@@ -109,12 +110,14 @@ const PHASES: Partial<Record<Phase, string>> = {
 
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
-/** The live figures of a second. Figures that were not measured are left out. */
-export function secondPieces(second: EventOf<"second">, measured: Measured): string[] {
+/** The live figures of a second. Figures that were not measured are left out; by turns they come with the name of their run. */
+export function secondPieces(second: EventOf<"second">, state: CampaignState): string[] {
+  const measured = state.startOf(second.number)?.configuration;
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
   const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
+  const name = state.round && measured ? `${measured.target.label}: ` : "";
   return [
-    [throughputText(second.requests_per_second, measured)],
+    [`${name}${throughputText(second.requests_per_second, measured)}`],
     p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
@@ -149,6 +152,13 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
   ];
   const reasons = reasonsText(finished);
   return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
+}
+
+/** How a run ended; it is named where others were under way at the same time. */
+export function endText(finished: EventOf<"run_finished">, { round, started }: CampaignState): string {
+  const configuration = started.get(finished.file)?.configuration;
+  const text = finishedText(finished, configuration);
+  return round ? `${configuration?.target.label ?? finished.file}: ${text}` : text;
 }
 
 /** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */

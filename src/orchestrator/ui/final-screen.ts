@@ -11,7 +11,6 @@ import {
   adaptiveLines,
   configurationText,
   entryText,
-  isBurnIn,
   loadAndLimitsText,
   percentileText,
   rateText,
@@ -186,13 +185,6 @@ function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished
   });
 }
 
-/** Runs of the burn-in round that failed, were invalid or spoiled: they never count, but a reader should know. */
-function burnInLine(runs: readonly EventOf<"run_finished">[]): string[] {
-  const bad = runs.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run));
-  if (bad.length === 0) return [];
-  return [`${bad.length} of ${counted(runs.length, "run")} of the burn-in failed: that round does not count`];
-}
-
 /** Whether the campaign was interrupted after its folder was created. */
 const isInterrupted = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
@@ -234,9 +226,7 @@ function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
   const { ended } = state;
   if (!ended) return [];
-  const all = state.campaign?.objectives ? withoutMisses(state) : state;
-  const finished = all.finished.filter((run) => !isBurnIn(run));
-  const kept = all.kept.filter((run) => !isBurnIn(run));
+  const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
   const runsWith = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>
@@ -264,7 +254,6 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
           `${suspects.length} of ${counted(finished.length, "run")} ${are(suspects.length)} suspect (${rules.join(", ")}): the report says why`,
         ]
       : []),
-    ...burnInLine(state.finished.filter(isBurnIn)),
     ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
     ...(isInterrupted(state) ? keptLine(state, measured, done) : []),
   ];

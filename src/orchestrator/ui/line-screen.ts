@@ -2,9 +2,10 @@ import type { CampaignEvent } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import {
   campaignText,
-  finishedText,
+  endText,
   lookText,
   phaseText,
+  roundText,
   runLine,
   runText,
   secondPieces,
@@ -54,6 +55,9 @@ export class LineScreen implements Screen {
         return [escapeControls(campaignText(event, durationText(event.estimate_s)))];
       case "run_kept":
         return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
+      case "round_started":
+        if (this.#detail === "run") return [];
+        return stamped(`${roundText(event)}; ${durationText(event.time_left_s)} left`);
       case "run_started":
         if (this.#detail === "run") return [];
         return stamped(
@@ -66,14 +70,11 @@ export class LineScreen implements Screen {
         return stamped(lookText(event));
       case "second":
         return this.#detail === "verbose"
-          ? stamped(
-              `  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.#state.run?.configuration).join(", ")}`,
-            )
+          ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.#state).join(", ")}`)
           : [];
       case "run_finished": {
-        const configuration = this.#state.started.get(event.file)?.configuration;
-        if (this.#detail !== "run") return stamped(`  ${finishedText(event, configuration)}`);
-        return stamped(runLine(event, configuration));
+        if (this.#detail !== "run") return stamped(`  ${endText(event, this.#state)}`);
+        return stamped(runLine(event, this.#state.started.get(event.file)?.configuration));
       }
       case "detail": {
         if (this.#detail !== "verbose") return [];

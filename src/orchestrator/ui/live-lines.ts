@@ -1,7 +1,7 @@
 import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import type { CampaignState } from "./campaign-state.js";
-import { phaseText, runText, secondPieces } from "./event-text.js";
+import { phaseText, roundText, runText, secondPieces } from "./event-text.js";
 import { bar, durationText, escapeControls, flow, truncate, wrap } from "./text.js";
 
 export interface Size {
@@ -54,15 +54,19 @@ function phaseLine({ phase, at, lasts_s }: EventOf<"phase">, nowMs: number, colu
 }
 
 function figureLines(state: CampaignState, nowMs: number, columns: number): string[] {
-  const { phase, second, run } = state;
+  const { phase, second } = state;
   if (phase?.phase !== "measure") return [];
   const ageMs = sinceMs(second?.at ?? phase.at, nowMs);
-  if (second && ageMs < STALE_MS) return flow(secondPieces(second, run?.configuration), columns);
+  if (second && ageMs < STALE_MS) return flow(secondPieces(second, state), columns);
   return flow(
     [ageMs < STALE_MS ? "no figures yet" : `no figures for ${Math.floor(ageMs / 1000)} s`],
     columns,
   );
 }
+
+/** The targets of a round. */
+const targetsText = (state: CampaignState, { runs }: EventOf<"round_started">): string =>
+  runs.flatMap((number) => state.startOf(number)?.configuration.target.label ?? []).join(", ");
 
 function problemLine({ finished }: CampaignState, columns: number): string[] {
   const pieces = (["suspect", "invalid", "failed"] as const).flatMap((status) => {
@@ -80,7 +84,9 @@ export function liveLines(state: CampaignState, nowMs: number, { columns, rows }
   const room = Math.max(1, columns - 1);
   const as = (tone: Tone, lines: readonly string[]) =>
     lines.map((text) => ({ tone, text: truncate(text, room) }));
-  const what = state.run ? wrap(escapeControls(runText(state.run)), room) : [];
+  const { round, run } = state;
+  const text = round ? `${roundText(round)}: ${targetsText(state, round)}` : run && runText(run);
+  const what = text ? wrap(escapeControls(text), room) : [];
   const lines = [
     ...as("head", progressLines(state, nowMs, room)),
     ...as("strong", what),

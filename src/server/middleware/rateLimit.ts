@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Decision, RequestLimiter } from "../../targets/types.js";
 import type { Counters } from "../lib/counters.js";
 
@@ -11,9 +11,7 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const MAX_KEY_LENGTH = 256;
 const MAX_DESCRIPTORS = 16;
 
-const BAD_KEY = JSON.stringify({
-  error: `userId must be 1 to ${MAX_KEY_LENGTH} characters, given at most ${MAX_DESCRIPTORS} times`,
-});
+const BAD_KEY = `userId must be 1 to ${MAX_KEY_LENGTH} characters, given at most ${MAX_DESCRIPTORS} times`;
 const FAILED = JSON.stringify({ error: "the rate limiter's store failed" });
 const BROKEN = JSON.stringify({ error: "internal error" });
 
@@ -29,7 +27,88 @@ const isKey = (key: unknown): boolean =>
  * store failed for any descriptor · 500 when the work throws.
  */
 export function rateLimited(counters: Counters, limiter: RequestLimiter | undefined, work: Work): Handler {
+  if (limiter?.hook) return hookedHandler(counters, limiter, work);
   return limiter ? limitedHandler(counters, limiter, work) : unlimitedHandler(counters, work);
+}
+
+/** A request whose first key a hook decides on. */
+interface Hooked {
+  /** When it was asked. */
+  asked_ms: number;
+}
+
+const keysOf = (request: FastifyRequest): string | string[] =>
+  (request.query as { userId?: string | string[] }).userId ?? request.ip;
+
+/**
+ * Installs the limiter's own hook for the routes that follow, as its users do: the answers to denied requests are its own.
+ * The hook decides on one key; the handler asks for the others of a request that has several. A request is finished when
+ * its last decision is known: its handler follows in the same turn of the event loop, if its client is still there.
+ */
+export async function installLimiter(
+  app: FastifyInstance,
+  counters: Counters,
+  hook: NonNullable<RequestLimiter["hook"]>,
+): Promise<void> {
+  app.decorateRequest("asked_ms", 0);
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    // What the library throws for a denied request, and a bad key.
+    if (error.statusCode !== undefined) return reply.code(error.statusCode).send({ error: error.message });
+    hook.failed();
+    counters.answers[503]++;
+    counters.finished++;
+    return fail(request, reply, error);
+  });
+  await hook.install(app, {
+    keyOf(request) {
+      counters.requests++;
+      const keys = keysOf(request);
+      const key = typeof keys === "string" ? keys : keys[0];
+      if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
+        counters.answers[400]++;
+        counters.finished++;
+        throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
+      }
+      (request as unknown as Hooked).asked_ms = performance.now();
+      return key;
+    },
+    decided(request, outcome) {
+      counters.consumeDuration.observe(performance.now() - (request as unknown as Hooked).asked_ms);
+      if (outcome === "limited") {
+        counters.hits++;
+        counters.answers[429]++;
+      } else if (typeof keysOf(request) !== "string") return;
+      counters.finished++;
+    },
+  });
+}
+
+/** Behind a hook that has admitted the first key. */
+function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
+  return (request, reply) => {
+    const keys = keysOf(request);
+    if (typeof keys === "string") admit(counters, request, reply, work);
+    else
+      limiter.consume(keys.slice(1)).then((decision) => {
+        answer(counters, request, reply, decision, work);
+        counters.finished++;
+      });
+  };
+}
+
+function answer(
+  counters: Counters,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  decision: Decision,
+  work: Work,
+): void {
+  if (decision.outcome === "allowed") admit(counters, request, reply, work);
+  else if (decision.outcome === "limited") deny(counters, reply, decision);
+  else {
+    counters.answers[503]++;
+    fail(request, reply, decision.error);
+  }
 }
 
 /** Without a limiter. */
@@ -44,23 +123,21 @@ function unlimitedHandler(counters: Counters, work: Work): Handler {
 function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   const finish = (request: FastifyRequest, reply: FastifyReply, decision: Decision, startedMs: number) => {
     counters.consumeDuration.observe(performance.now() - startedMs);
-    if (decision.outcome === "allowed") admit(counters, request, reply, work);
-    else if (decision.outcome === "limited") deny(counters, reply, decision);
-    else fail(counters, request, reply, decision.error);
+    answer(counters, request, reply, decision, work);
     counters.finished++;
   };
 
   return (request, reply) => {
     counters.requests++;
-    const { userId = request.ip } = request.query as { userId?: string | string[] };
-    if (typeof userId === "string" ? !isKey(userId) : !areKeys(userId)) {
-      send(reply, 400, BAD_KEY);
+    const keys = keysOf(request);
+    if (typeof keys === "string" ? !isKey(keys) : !areKeys(keys)) {
+      send(reply, 400, JSON.stringify({ error: BAD_KEY }));
       counters.answers[400]++;
       counters.finished++;
       return;
     }
     const startedMs = performance.now();
-    limiter.consume(userId).then((decision) => finish(request, reply, decision, startedMs));
+    limiter.consume(keys).then((decision) => finish(request, reply, decision, startedMs));
   };
 }
 
@@ -93,9 +170,8 @@ function deny(counters: Counters, reply: FastifyReply, decision: Decision & { ou
   send(reply, 429, `{"error":"too many requests","retry_after_s":${seconds}}`);
 }
 
-function fail(counters: Counters, request: FastifyRequest, reply: FastifyReply, error: Error): void {
+function fail(request: FastifyRequest, reply: FastifyReply, error: Error): void {
   request.log.error(error);
-  counters.answers[503]++;
   send(reply, 503, FAILED);
 }
 

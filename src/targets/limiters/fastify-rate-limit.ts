@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
 import type { Limits } from "../../contract/configuration.js";
+import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED } from "../request-limiter.js";
-import type { ClientDescription, Limiter, LimiterDescription } from "../types.js";
+import type { ClientDescription, InstallHook, Limiter, LimiterDescription } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, withLimiter } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
@@ -47,25 +49,22 @@ const limiterOf = (decide: Decide, limit: number): Limiter =>
       isExceeded ? { outcome: "limited", limit, remaining, msBeforeNext: ttl } : ALLOWED,
   );
 
+const loadPlugin = async (libraries: Libraries) =>
+  (await libraries.load(PACKAGE, () => import("@fastify/rate-limit"))).default;
+
 /**
  * Registers the plugin on its own Fastify instance, which never listens, and returns `createRateLimit()`: the function
- * that decides in every use of the library. It is called without options, because they would change the key prefix.
+ * that decides in every use of the library; the limiter layer and requests of several keys need it. It is called without options, because they would change the key prefix.
  */
 async function createDecide(libraries: Libraries, settings: Settings): Promise<Decide> {
-  const [{ default: Fastify }, { default: plugin }] = await Promise.all([
-    import("fastify"),
-    libraries.load(PACKAGE, () => import("@fastify/rate-limit")),
-  ]);
+  const { default: Fastify } = await import("fastify");
   const app = Fastify();
-  await app.register(plugin, settings);
+  await app.register(await loadPlugin(libraries), settings);
   return app.createRateLimit() as unknown as Decide;
 }
 
-const limiting = (max: number, { window_s }: Limits): Settings => ({
-  global: false,
-  max,
+const limiting = ({ window_s }: Limits): Settings => ({
   timeWindow: window_s * 1_000,
-  keyGenerator: (request: LimitedRequest) => request.key,
   // The library's default: a failing store is an error, not an admitted request.
   skipOnError: false,
 });
@@ -109,14 +108,29 @@ export const fastifyRateLimit: LimiterDescription = {
     const store: Settings = inMemory(description)
       ? { cache: LOCAL_KEYS }
       : { redis: client.handle, nameSpace: keyPrefix };
+    const settings = { ...store, ...limiting(limits) };
+    const keyGenerator = (request: LimitedRequest) => request.key;
     const make = async (max: number): Promise<Limiter> =>
-      limiterOf(await createDecide(libraries, { ...store, ...limiting(max, limits) }), limits.points);
+      limiterOf(
+        await createDecide(libraries, { ...settings, global: false, keyGenerator, max }),
+        limits.points,
+      );
+    const install: InstallHook = async (app, { keyOf, decided }) =>
+      app.register(await loadPlugin(libraries), {
+        ...settings,
+        keyGenerator: keyOf,
+        max: (_request: unknown, key: string) => (key.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points),
+        onExceeding: (request: FastifyRequest) => decided(request, "allowed"),
+        onExceeded: (request: FastifyRequest) => decided(request, "limited"),
+      });
     // Limit 0: the first consume exceeds it, by the same script and commands as any other.
-    const pair = { standard: await make(limits.points), exhausted: await make(0) };
+    const pair = { standard: await make(limits.points), exhausted: await make(0), install };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
     const handle = client.handle as Handle;
-    await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(keyPrefix + key));
+    await preload([pair.standard, pair.exhausted], await client.shardKeys(), (key) =>
+      handle.del(keyPrefix + key),
+    );
     const script = { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) } as const;
     return { version, script, ...pair };
   },

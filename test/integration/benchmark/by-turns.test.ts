@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { groupOutputSchema } from "../../../src/contract/result.js";
@@ -11,8 +12,8 @@ import { StubServer } from "../../helpers/stub-server.js";
 
 beforeAll(build);
 
-const specFor = ({ url }: StubServer, duration = "0.6") => {
-  const env = { TARGET_URL: url, DURATION: duration, WARMUP: "0.3", CONNECTIONS: "4", TIMEOUT: "2" };
+const specFor = ({ url }: StubServer, warmup: string) => {
+  const env = { TARGET_URL: url, DURATION: "0.6", WARMUP: warmup, CONNECTIONS: "4", TIMEOUT: "1" };
   const { generator, ...spec } = decodeGeneratorEnv(env);
   return {
     ...spec,
@@ -24,8 +25,9 @@ const specFor = ({ url }: StubServer, duration = "0.6") => {
 async function generateGroup(
   stubs: readonly StubServer[],
   onDrained: (phase: string) => Promise<boolean> = async () => true,
+  warmup = "0.3",
 ) {
-  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub)), turns: { seed: 1 } });
+  const spec = groupSpec({ runs: stubs.map((stub) => specFor(stub, warmup)), turns: { seed: 1 } });
   const child = spawn(process.execPath, [join(ROOT, "dist/benchmark/index.js")], {
     env: { PATH: process.env.PATH, ...encodeRunSpec(spec) },
     stdio: ["pipe", "pipe", "pipe"],
@@ -49,7 +51,8 @@ async function generateGroup(
 
 test("every target of a group has its result, its counts reconcile, and the server received nothing else", async () => {
   const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 400 })];
-  const { code, outputs, seconds } = await generateGroup(stubs);
+  // Idle for longer than the time-out of a request: no connection is closed or opened for that.
+  const { code, outputs, seconds } = await generateGroup(stubs, async () => sleep(1_500, true));
   expect(code).toBe(0);
   expect(outputs).toHaveLength(2);
   expect(new Set(seconds)).toEqual(new Set([0, 1]));
@@ -59,7 +62,11 @@ test("every target of a group has its result, its counts reconcile, and the serv
     expectConsistent(result);
     expect(result.turns?.group).toBe(2);
     expect(result.turns?.turns).toBeGreaterThanOrEqual(5);
-    expect((await stubs[index]?.counts())?.asked).toBe(result.warmup.requests + result.counts.sent);
+    const { asked, connections } = (await stubs[index]?.counts()) ?? {};
+    expect({ asked, connections }).toEqual({
+      asked: result.warmup.requests + result.counts.sent,
+      connections: 4,
+    });
   }
 });
 
@@ -68,6 +75,20 @@ test("nothing is sent before the line comes, and the generator ends when its inp
   const { code } = await generateGroup([stub], async () => false);
   expect(code).toBe(4);
   expect((await stub.counts()).asked).toBe(0);
+});
+
+test("an automatic warm-up goes on until every target that answers is steady, and is part of what the server received", async () => {
+  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 200 })];
+  const { outputs } = await generateGroup(stubs, undefined, "auto");
+  for (const [index, output] of outputs.entries()) {
+    if ("failed" in output) throw new Error(output.failed);
+    const { warmup, counts } = output;
+    expect(warmup.steady).toBeTypeOf("boolean");
+    // The longest is 10 s.
+    if (warmup.steady) expect(warmup.took_s).toBeGreaterThanOrEqual(1.5);
+    else expect(warmup.took_s).toBeGreaterThanOrEqual(10);
+    expect((await stubs[index]?.counts())?.asked).toBe(warmup.requests + counts.sent);
+  }
 });
 
 test("a target that dies in the round fails alone", async () => {

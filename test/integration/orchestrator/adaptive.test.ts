@@ -18,8 +18,8 @@ const summaryOf = (campaign: Campaign) =>
 test("adaptive runs that are killed under way go on, end within their limits, and say what they found", async () => {
   const home = newFolder();
   const killed = Campaign.run(home, "memory,none", ["--runs", "auto", "--max-runs", "6"]);
-  // In the eighth run, which is of the third round after the burn-in.
-  await killed.waitForLog("  measure", 8);
+  // In the sixth run, which is of the third round.
+  await killed.waitForLog("  measure", 6);
   killed.signal("SIGKILL");
   await killed.ended;
 
@@ -47,17 +47,15 @@ test("a budget ends it between two rounds with a message, and the rounds that we
   const [row] = configurations;
   expect(row?.missing_runs).toBe(0);
   expect(row?.runs).toBeLessThan(5);
-  // The burn-in is kept and never counts.
-  expect(row?.runs).toBe(campaign.results.size - 1);
+  expect(row?.runs).toBe(campaign.results.size);
   // The first round runs whatever the budget.
   if ((row?.runs ?? 0) > 1) expect(campaign.manifest.adaptive?.spent_s).toBeLessThan(12);
   const events = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(events.find(({ event }) => event === "campaign")).toMatchObject({ runs: 21, estimate_s: 12 });
-  const [burnIn, first] = events.filter(({ event }) => event === "run_started");
-  expect(burnIn).toMatchObject({ run: 0, round: 0 });
+  expect(events.find(({ event }) => event === "campaign")).toMatchObject({ runs: 20, estimate_s: 12 });
+  const first = events.find(({ event }) => event === "run_started");
   expect(first).toMatchObject({ run: 1, round: 1, runs_per_configuration: 20, at_most: true });
   expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
   expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });

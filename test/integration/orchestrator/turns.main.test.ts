@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { eventSchema } from "../../../src/contract/events.js";
 import { hasFigures } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -23,8 +24,8 @@ test("the targets of a round are measured by turns; an interrupted round is meas
   expect([...campaign.results.values()].map(({ status }) => status)).toEqual(Array(ROUND).fill("aborted"));
   expect(await campaign.leftovers()).toEqual([]);
 
-  const resumed = Campaign.resume(home);
-  const { code, stderr } = await resumed.ended;
+  const resumed = Campaign.resume(home, ["--json"]);
+  const { code, stdout, stderr } = await resumed.ended;
   expect(code, stderr).toBe(0);
   expect(await resumed.leftovers()).toEqual([]);
   expect(resumed.results.size).toBe(2 * ROUND);
@@ -33,7 +34,7 @@ test("the targets of a round are measured by turns; an interrupted round is meas
   expect(resumed.manifest.set_aside).toHaveLength(ROUND);
   const { plan, turns } = resumed.manifest;
   expect(plan.order).toBe("turns");
-  expect(new Set(plan.runs.map(({ round, block }) => `${round}.${block}`))).toEqual(new Set(["1.1", "2.1"]));
+  expect(new Set(plan.runs.map(({ round, group }) => `${round}.${group}`))).toEqual(new Set(["1.1", "2.1"]));
   for (const result of resumed.results.values()) {
     if (!hasFigures(result) || result.status !== "measured") throw new Error("a run has no figures");
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
@@ -44,5 +45,15 @@ test("the targets of a round are measured by turns; an interrupted round is meas
     });
     expect(result.resources["server-1"]?.cpu_us_per_request).toBeGreaterThan(0);
   }
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => eventSchema.parse(JSON.parse(line)));
+  const rounds = events.flatMap((event) => (event.event === "round_finished" ? [event.runs] : []));
+  expect(rounds).toEqual(
+    [1, 2].map((round) => plan.runs.flatMap((run, index) => (run.round === round ? [index + 1] : []))),
+  );
+  for (const round of [1, 2])
+    expect(readFileSync(join(resumed.folder, `round-${round}-group-1.log`), "utf8")).toContain("generator-1");
   expect(readdirSync(join(resumed.folder, "report"))).toContain("index.html");
 });

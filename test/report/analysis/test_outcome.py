@@ -5,6 +5,8 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -126,7 +128,7 @@ def test_latencies_that_hide_what_failed_are_refused(build: Build) -> None:
         assert f" {field} " in outcome.err
 
 
-def test_a_percentile_that_is_not_identified_is_compared_by_its_upper_bound() -> None:
+def test_a_percentile_is_compared_by_its_upper_bound_and_never_unsupported_or_late() -> None:
     # 30 of 10,030 timed out at 3 ms: rank 9,930 is the 30th of 130 requests above 1 ms.
     bounded, open_ended = (
         result(
@@ -138,8 +140,12 @@ def test_a_percentile_that_is_not_identified_is_compared_by_its_upper_bound() ->
     first, second = (run.measured for run in row.runs)
     assert first is not None and second is not None
     assert "p99" in first.bounds_ms and "p99" in second.bounds_ms
+    assert percentile("p99").at_most(first) == pytest.approx(8.0, rel=1e-3)
+    assert percentile("p99").at_most(second) == math.inf
     assert percentile("p99").compared(first) == pytest.approx(8.0, rel=1e-3)
-    assert percentile("p99").compared(second) == math.inf
+    assert percentile("p99").compared(replace(first, unsupported=("p99",))) is None
+    late: Any = SimpleNamespace(late_percentiles=("p99",))
+    assert percentile("p99").compared(replace(first, schedule=late)) is None
     assert percentile("p99")(first) is None
     assert row.range_of(percentile("p99")) is None
 

@@ -1,4 +1,4 @@
-"""Campaigns in blocks: the reference, its copy, the burn-in round."""
+"""Campaigns in rounds: the reference, its copy, and runs that were set aside."""
 
 import csv
 import io
@@ -13,11 +13,13 @@ import pytest
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build
-from report.analysis.cells import Cell, cells
-from report.analysis.steadiness import spread_controls
+from report.analysis.cells import Cell, cells, copy_key
+from report.analysis.resolution import resolutions
+from report.analysis.summary import summarize
 from report.cli.compare import main
+from report.results.upgrade import PREVIOUS
 from report.sections.verdict_text import sentence
-from simulated_campaigns import rows
+from simulated_campaigns import campaign, plan, rows, throughputs
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
 ROUNDS = 10
@@ -52,15 +54,7 @@ def test_faster_than_the_reference_is_not_the_fastest() -> None:
     assert ranking.winner is None
 
 
-def test_a_reference_of_several_blocks_is_paired_within_each() -> None:
-    many = (FAST, SLOW, "node-redis@valkey", "iovalkey+autopipelining", "ioredis@valkey+autopipelining", COPY)
-    (ranking,) = cell_of({FAST: 1.1}, many).rankings
-    assert ranking.reference and len(ranking.reference.runs) == 2 * ROUNDS
-    assert {pair.comparison.pairs for pair in ranking.pairs} == {ROUNDS}
-    assert {pair.new.identity.label for pair in ranking.pairs if pair.comparison.shown} == {FAST}
-
-
-def test_the_copy_is_a_control_and_no_smaller_difference_is_called_shown() -> None:
+def test_the_copy_is_a_control_that_gates_no_difference_unless_told_apart() -> None:
     cell = cell_of({FAST: 1.04, COPY: 1.01}, cv=0.001)
     (ranking,) = cell.rankings
     assert [control.identity.label for control in cell.controls] == [COPY]
@@ -69,10 +63,22 @@ def test_the_copy_is_a_control_and_no_smaller_difference_is_called_shown() -> No
     assert ranking.resolution.share == pytest.approx(0.015, abs=0.005)
     (shown,) = [pair for pair in ranking.pairs if pair.comparison.shown]
     assert shown.new.identity.label == FAST
-    (ranking,) = cell_of({FAST: 1.04, COPY: 1.05}, cv=0.001).rankings
-    (hidden,) = [pair for pair in ranking.pairs if pair.new.identity.label == FAST]
-    assert hidden.comparison.status == "inconclusive"
-    assert hidden.comparison.reason == "the difference is smaller than the resolution of this campaign"
+    assert ranking.winner and ranking.winner.identity.label == FAST
+
+
+def test_the_copies_of_a_campaign_are_one_family() -> None:
+    """Each alone, seven pairs in one direction are told apart; of four copies together none is."""
+    rng = np.random.default_rng(1)
+    both = [
+        summarize(campaign(slots, throughputs(rng, slots, "calm", 0.001, {COPY: 1.05}), REFERENCE, traffic))
+        for traffic in ("realistic", "hot", "fixed", "allowed")
+        for slots in [plan(rng, REFERENCE, (FAST, COPY), 7)]
+    ]
+    together = [replace(row, id=f"{n}{row.id}", by_turns=True) for n, part in enumerate(both) for row in part]
+    alone = [row for row in together if row.id.startswith("0")]
+    for rows_, told in ((alone, True), (together, False)):
+        found = resolutions(rows_, copy_key).values()
+        assert {each.told_apart for each in found} == {told}
 
 
 def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
@@ -83,20 +89,6 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
     assert {standing.rank for standing in ranking.standings} == {None}
 
 
-def test_controls_that_spread_forbid_nothing_where_pairs_and_a_copy_tell() -> None:
-    """The host changes by a fifth, and so do the runs of the control."""
-
-    def found(others: tuple[str, ...], rounds: int = ROUNDS) -> tuple[set[str], bool]:
-        summaries = rows(np.random.default_rng(1), "ramp", others, rounds, 0.005, {FAST: 1.5})
-        (cell,) = cells(summaries)
-        (ranking,) = cell.rankings
-        return {pair.comparison.status for pair in ranking.pairs}, bool(spread_controls(summaries))
-
-    assert found((FAST, COPY, "none")) == ({"better"}, True)
-    assert found((FAST, "none")) == ({"inconclusive"}, True)
-    assert found((FAST, COPY, "none"), ROUNDS - 1) == ({"inconclusive"}, True)
-
-
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
     summaries = rows(np.random.default_rng(1), "ramp", (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
     cut = [replace(row, runs=row.runs[1:]) if row.reference else row for row in summaries]
@@ -105,21 +97,26 @@ def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
     assert "had no partner there that counts" in sentence(ranking)
 
 
-def in_blocks() -> tuple[Document, list[Document]]:
-    """Ten rounds of one block, a burn-in round before it; the fast one is a tenth faster."""
+def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
+    """Ten rounds, in a document of the previous schema after one that does not count; the fast one is a tenth
+    faster."""
     configurations = [configuration(label) for label in (REFERENCE, FAST, COPY)]
     rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
     document = manifest(configurations, ROUNDS)
     document["plan"]["references"] = [hash_of(configurations[0])]
     runs, results = [], []
-    for number in range(ROUNDS + 1):
+    for number in range(0 if previous else 1, ROUNDS + 1):
         for each in configurations:
             key = hash_of(each)
             file = f"{key}_run{number}.json"
-            runs.append({"configuration_hash": key, "run": number, "round": number, "block": 1, "file": file})
+            run = {"configuration_hash": key, "run": number, "round": number, "file": file}
+            runs.append(run | ({"block": 1} if previous else {}))
             rate = rates[key] // (3 if number == 0 else 1) + 4 * (number % 3)
             results.append(result(each, number, rate))
     document["plan"]["runs"] = runs
+    if previous:
+        for each in (document, document["plan"], *results):
+            each["schema_version"] = PREVIOUS
     return document, results
 
 
@@ -128,7 +125,7 @@ def table_rows(text: str, label: str) -> list[str]:
 
 
 def test_the_report_of_such_a_campaign(build: Build) -> None:
-    outcome = build(*in_blocks())
+    outcome = build(*in_rounds(previous=True))
     assert outcome.code == 0, outcome.err
     folder = outcome.folder / "report"
     told = json.loads((folder / "summary.json").read_text())
@@ -136,18 +133,17 @@ def test_the_report_of_such_a_campaign(build: Build) -> None:
     assert (conclusion["reference"], conclusion["winner"]) == (REFERENCE, FAST)
     assert conclusion["resolution"]["copy"] == COPY
     assert "iovalkey+copy is iovalkey once more and had 1.00×" in conclusion["sentence"]
-    assert "is called shown" in conclusion["sentence"]
     by_label: dict[str, Any] = {row["label"]: row for row in told["configurations"]}
     assert by_label[COPY]["control"] is True
-    assert {(row["runs"], row["burn_in_runs"], row["missing_runs"]) for row in by_label.values()} == {
+    assert {(row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()} == {
         (10, 1, 0)
     }
-    # The burn-in runs were three times slower, and are in no figure.
+    # Those before the first round were three times slower, and are in no figure.
     assert by_label[REFERENCE]["requests_per_second"]["min"] >= 2000
 
     runs = list(csv.DictReader(io.StringIO((folder / "runs.csv").read_text())))
-    assert [row["run"] for row in runs if row["burn_in"] == "true"] == ["0"] * 3
-    assert outcome.page.count("burn-in, not counted") == 3
+    assert [row["run"] for row in runs if row["set_aside"]] == ["1"] * 3
+    assert outcome.page.count("set aside<") == 3
     rows_of = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
     assert (rows_of[COPY]["control"], rows_of[COPY]["copy_of"]) == ("true", REFERENCE)
     text = (folder / "summary.md").read_text()
@@ -157,10 +153,10 @@ def test_the_report_of_such_a_campaign(build: Build) -> None:
     assert "to the reference" in text
 
 
-def test_a_plan_without_blocks_is_compared_as_before(build: Build) -> None:
-    document, results = in_blocks()
+def test_a_plan_without_rounds_is_compared_unpaired(build: Build) -> None:
+    document, results = in_rounds()
     for run in document["plan"]["runs"]:
-        del run["round"], run["block"]
+        del run["round"]
     del document["plan"]["references"]
     outcome = build(document, results)
     (conclusion,) = json.loads((outcome.folder / "report" / "summary.json").read_text())["conclusions"]
@@ -168,12 +164,27 @@ def test_a_plan_without_blocks_is_compared_as_before(build: Build) -> None:
     assert [each["pairs"] for each in conclusion["comparisons"]] == [None]
 
 
-def test_the_burn_in_is_kept_in_a_baseline(
+def test_what_was_set_aside_is_kept_in_a_baseline(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = build(*in_blocks()).folder
+    folder = build(*in_rounds(previous=True)).folder
     (tmp_path / "results").mkdir()
     monkeypatch.chdir(tmp_path)
     assert main(["--save-baseline", "main", str(folder)]) == 0
     saved = tmp_path / "results" / "baselines" / "main"
     assert len(list(saved.glob("*_run0.json"))) == 3
+
+
+def test_rounds_that_were_measured_again_are_listed_and_in_no_figure(build: Build) -> None:
+    document, results = in_rounds()
+    aborted = {**results[0], "started_at": "2026-01-02T01:00:00.000Z"}
+    document["set_aside"] = ["aborted/1-x_run1.json"]
+    outcome = build(document, results, files={"aborted/1-x_run1.json": json.dumps(aborted).encode()})
+    assert outcome.code == 0, outcome.err
+    folder = outcome.folder / "report"
+    runs = list(csv.DictReader(io.StringIO((folder / "runs.csv").read_text())))
+    (listed,) = [row for row in runs if row["set_aside"]]
+    assert (listed["started_at"], listed["file"]) == (aborted["started_at"], "aborted/1-x_run1.json")
+    assert "in no figure: its round was interrupted" in outcome.page and aborted["started_at"] in outcome.page
+    told = json.loads((folder / "summary.json").read_text())["configurations"]
+    assert sorted((row["runs"], row["runs_set_aside"]) for row in told) == [(10, 0), (10, 0), (10, 1)]

@@ -45,7 +45,7 @@ HEADER = (
     "send_gap_p90_ms,send_gap_p99_ms,send_gap_max_ms,send_wakes_shared,latency_late,"
     "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
-    "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,burn_in_runs,"
+    "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,runs_set_aside,"
     "host_speed,host_speed_min,host_speed_max,"
     "burst_quotas,over_admitted,under_admitted,promises_broken,generators\n"
 )

@@ -38,16 +38,14 @@ def test_bytes_of_runs_csv(build: Build) -> None:
         f"{first}1,false,failed,invalid,server-1: exited with code 137,,,,2026-01-02T03:04:05.000Z,"
         + "," * 43
         + "local,01_run1.json,server,1"
-        + "," * 45
-        + ",false"
-        + "," * 12
+        + "," * 58
         + "1,,,\n",
         f"{first}2,true,measured,suspect,,M6 generator saturated,server loop,,2026-01-02T03:04:05.000Z,"
         "5.000000,20.000,100,1.000,1.000,1.000,1.000,1.000,1.000,1.000,"
         "0.800,0.500,1.000,0.245,p99 p99_9,40,0.400000,"
         "40000.000,80.00,90000000,,12.000,0.02,90000000,,40.000,0.08,90000000,,,20000000,3145728,0,0,0,0,"
         "1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,00_run2.json,server,1,1.000,1.000,"
-        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000,,,,false" + "," * 12 + "1,,,\n",
+        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000" + "," * 16 + "1,,,\n",
         f"{first}3,false,missing" + "," * 52 + "server,1" + "," * 58 + "1,,,\n",
     ]
     assert {line.count(",") for line in (header, *lines)} == {header.count(",")}

@@ -46,9 +46,9 @@ def test_one_run_of_each_has_no_ratio() -> None:
     assert row.ratios == ("–", "–", "–")
 
 
-def test_fewer_than_five_runs_on_a_side_are_indicative() -> None:
+def test_fewer_than_five_runs_on_a_side_say_so() -> None:
     row = row_of(*measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4))
-    assert row.tags == ("indicative, 4 runs",)
+    assert row.tags == ("only 4 runs",)
     assert row.ratios == ("1.00×, 1.00–1.00×",) * 3
 
 
@@ -103,4 +103,4 @@ def test_page_has_the_table_where_a_client_has_both(build: Build) -> None:
     results = [result(configuration(label), 1, 1000 + 250 * n) for n, label in enumerate(labels)]
     page = build(manifest([configuration(label) for label in labels], 1), results).page
     assert page.count("Client and script apart") == 1
-    assert "indicative, 1 run<" in page
+    assert "only 1 run<" in page

@@ -77,27 +77,6 @@ def test_fewer_than_five_runs_say_what_it_takes() -> None:
     assert found.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
 
 
-def test_an_unsteady_machine_is_said_first_and_names_nobody() -> None:
-    found = recommended(
-        *runs_of("iovalkey", 6000),
-        *runs_of("valkey-glide", 3000),
-        *runs_of("none", 9000, (1.0, 0.8, 1.1, 0.95, 1.0)),
-    )
-    assert found.lead.startswith(
-        "This machine was too unsteady to rank anything: runs of the controls differ by 30 % (none)"
-    )
-    assert found.lines == ()
-    assert "close other programs" in found.decide and "at least 4 CPUs" in found.decide
-    assert found.command.endswith("--duration-mode fixed30 --runs 10")
-
-
-def test_on_enough_cpus_each_role_shall_have_its_own() -> None:
-    machine = manifest([])["machine"] | {"cpus": 8}
-    control = runs_of("none", 9000, (1.0, 0.8, 1.1, 0.95, 1.0))
-    found = recommended(*runs_of("iovalkey", 6000), *control, machine=machine)
-    assert "CPUs of their own (--cpuset-store, --cpuset-server, --cpuset-loadtest)" in found.decide
-
-
 @pytest.mark.parametrize(
     ("results", "lead"),
     [

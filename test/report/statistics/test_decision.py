@@ -46,7 +46,7 @@ def test_a_difference_below_the_floor_is_none_however_significant() -> None:
 
 def test_four_runs_are_indicative_and_say_what_it_takes() -> None:
     found = compare_runs(times(1.5)[:4], STEADY)
-    assert found.status == "indicative"
+    assert found.status == "too few runs"
     assert found.reason == "4 runs per side cannot show a difference, it takes at least 5"
     assert (found.p, found.p_holm, found.runs_needed) == (None, None, 5)
     assert compare_runs([900], [1000]).runs_needed is None
@@ -83,7 +83,7 @@ def test_correction_can_take_a_difference_away() -> None:
 
 def test_comparisons_that_are_not_tested_do_not_count_in_the_correction() -> None:
     few, enough = compare_family([(STEADY[:3], STEADY), (times(1.2), STEADY)])
-    assert (few.status, enough.status, enough.comparisons) == ("indicative", "better", 1)
+    assert (few.status, enough.status, enough.comparisons) == ("too few runs", "better", 1)
 
 
 def test_nothing_to_compare_is_said() -> None:

@@ -91,7 +91,7 @@ def test_two_failed_runs_of_a_pair_are_equal_and_one_is_the_worst() -> None:
     assert ratio_of_pairs([(0.0, 1.0), (1.0, 0.0)]).estimate == 1
 
 
-def blocks(values: list[float]) -> dict[tuple[int, int], float]:
+def in_rounds(values: list[float]) -> dict[tuple[int, int], float]:
     return {(number, 1): value for number, value in enumerate(values, start=1)}
 
 
@@ -99,7 +99,7 @@ STEADY = [1000.0 + 3 * (n % 4) for n in range(10)]
 
 
 def test_a_missing_partner_drops_the_pair() -> None:
-    base, new = blocks(STEADY), blocks([1.1 * value + n for n, value in enumerate(STEADY)])
+    base, new = in_rounds(STEADY), in_rounds([1.1 * value + n for n, value in enumerate(STEADY)])
     del base[4, 1]
     sample = sample_of(new, base, 10)
     assert (len(sample.pairs), sample.dropped, len(sample.new)) == (9, 1, 10)
@@ -107,18 +107,18 @@ def test_a_missing_partner_drops_the_pair() -> None:
     assert (found.status, found.pairs, found.dropped) == ("better", 9, 1)
 
 
-def test_a_run_is_paired_with_the_reference_of_its_own_block() -> None:
-    base = {(n, block): 1000.0 * block for n in range(1, 11) for block in (1, 2)}
+def test_a_run_is_paired_with_the_reference_of_its_own_group() -> None:
+    base = {(n, group): 1000.0 * group for n in range(1, 11) for group in (1, 2)}
     new = {(n, 1 + n % 2): 1000.0 * (1 + n % 2) for n in range(1, 11)}
     assert set(sample_of(new, base, 10).pairs) == {(1000.0, 1000.0), (2000.0, 2000.0)}
-    (first, *_) = sample_of(new, base, 10, by_block=False).pairs
+    (first, *_) = sample_of(new, base, 10, by_group=False).pairs
     assert first[0] == 2000
     assert first[1] == pytest.approx(1000 * math.sqrt(2))
 
 
 def test_pairs_begin_at_ten_planned_rounds_whatever_the_runs() -> None:
     def sample(planned: int, made: int) -> Sample:
-        new, base = (blocks([factor * value for value in STEADY[:made]]) for factor in (1.1, 1))
+        new, base = (in_rounds([factor * value for value in STEADY[:made]]) for factor in (1.1, 1))
         return sample_of(new, base, planned)
 
     assert [sample(planned, 9).is_paired(1) for planned in (0, 9, 10)] == [False, False, True]
@@ -140,7 +140,7 @@ def test_claims_of_no_difference_are_corrected_over_the_family_too() -> None:
         family = []
         for _ in range(20):
             runs = 1000 * np.exp(0.005 * rng.standard_normal((2, 10)))
-            family.append(sample_of(blocks((1.0205 * runs[0]).tolist()), blocks(runs[1].tolist()), 10))
+            family.append(sample_of(in_rounds((1.0205 * runs[0]).tolist()), in_rounds(runs[1].tolist()), 10))
         alone += any(
             each.status == "no difference" for sample in family for each in compare_samples([sample])
         )

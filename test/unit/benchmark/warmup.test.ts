@@ -24,7 +24,7 @@ function endOf({
   latency_us = () => 500,
   failed = 0,
 }: Course): number | undefined {
-  const watch = new WarmupWatch(workers, model, generators);
+  const watch = new WarmupWatch(workers, model, { generators });
   for (let index = 0; index < slices; index++) {
     for (let worker = 0; worker < workers; worker++) {
       const count = answers(index);

@@ -53,6 +53,8 @@ const samples = [
   { t_s: 1, interval_s: 1, allowed: 1, limited: 0, failed: 0, server_event_loop_utilisation: 0.8 },
 ];
 
+const TURNS = { group: 2, turns: 10, lead_in_ms: 5, slice_ms: 100, drained_s: 0.01 };
+
 describe("the resource that limited a run, with its figure", () => {
   test.each<[string, Evidence, string, ...string[]]>([
     ["a busy loop", run(0.97, { ...server(90), ...store(40) }), "server loop", "97 %"],
@@ -68,6 +70,16 @@ describe("the resource that limited a run, with its figure", () => {
     ["a server that was held up", run(0.4, server(30, { caps: { cpus: 2 }, throttling })), "server CPU"],
     ["a store at its cap", run(0.4, store(49, { caps: { cpus: 0.5 } })), "store CPU"],
     ["a store below its cap", run(0.4, store(49, { caps: { cpus: 2 } })), "none"],
+    [
+      "an unsteady window",
+      run(0.97, {}, { turns: { ...TURNS, halves: { ratio: 0.8, error: 0.01 } } }),
+      "none",
+    ],
+    [
+      "a steady one",
+      run(0.97, {}, { turns: { ...TURNS, halves: { ratio: 0.95, error: 0.01 } } }),
+      "server loop",
+    ],
     ["a busy generator", run(0.5, {}, withWorkers({ event_loop_utilisation: 0.95 })), "generator"],
     ["a generator without a CPU", run(0.5, {}, withWorkers({ cpu_wait_share: 0.7 })), "generator", "70 %"],
     ["the loop by its active time, not by samples", run(0.96, {}, { samples }), "server loop", "96 %"],

@@ -187,8 +187,9 @@ export class AutocannonConnections implements ClosedConnections {
       broken = true;
     });
     const connect = client._connect.bind(client);
+    const destroyConnection = client._destroyConnection.bind(client);
     client._connect = () => {
-      if (isIdle) {
+      if (isIdle || isPausing) {
         isIdle = false;
         return;
       }
@@ -197,7 +198,8 @@ export class AutocannonConnections implements ClosedConnections {
         source.undecided();
         this.#recorder?.lost(now_ms - sent_ms, now_ms);
       }
-      client.pipelinedRequests.clear();
+      // It also stops listening to the lost socket, whose later error would open a second connection.
+      if (client.conn) destroyConnection();
       isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.
       client.parser.initialize("RESPONSE");
@@ -211,7 +213,6 @@ export class AutocannonConnections implements ClosedConnections {
       }, RECONNECT_MS);
     };
 
-    const destroyConnection = client._destroyConnection.bind(client);
     client._destroyConnection = () => {
       // The gate keeps it open and idle, for as long as others have the load.
       isIdle = !client.destroyed && this.#waiting.has(client);

@@ -46,22 +46,6 @@ describe("runs of an interrupted campaign", () => {
     expect(missing).toBe(2);
   });
 
-  test("of the burn-in round nothing is missing, and nothing counts; what it has is not repeated", async () => {
-    const flags = ["--clients", "none", "--runs", "5", "--concurrency", "50"];
-    campaign = await createCampaign(newFolder(), "20260101_000000", flags);
-    const invalid = result(0);
-    const kept = campaign.save(0, { ...invalid, verdict: { ...invalid.verdict, status: "invalid" } });
-    for (const index of [1, 2, 3, 4, 5]) campaign.save(index, result(index));
-    const found = await completedRuns();
-    expect(found.completed.has(kept)).toBe(true);
-    expect(found).toMatchObject({ missing: 0, rejected: [] });
-    expect(found.outcomes.map(({ file }) => file)).toEqual(
-      campaign.manifest.plan.runs.slice(1).map(({ file }) => file),
-    );
-    campaign.save(0, failedRun(campaign.manifest, 0, "failed"));
-    expect(await completedRuns()).toMatchObject({ missing: 0, outcomes: { length: 5 } });
-  });
-
   test.each<[string, (file: string, path: string) => void]>([
     ["has no checksum", () => unlinkSync(join(campaign.folder, CHECKSUMS))],
     ["has no checksum", () => writeFileSync(join(campaign.folder, CHECKSUMS), "damaged\n")],

@@ -55,7 +55,7 @@ describe("the README of a campaign", () => {
     ],
     [
       ["--clients", "iovalkey,valkey-glide", "--runs", "10"],
-      [" 30 runs, 10 of each of 3", "burn-in", "reference iovalkey"],
+      [" 30 runs, 10 of each of 3", "reference iovalkey"],
     ],
   ])("says what was planned: %j", async (flags, parts) => {
     const text = campaignReadme(await existing("--concurrency", "50", ...flags));

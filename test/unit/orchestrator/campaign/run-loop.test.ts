@@ -1,40 +1,13 @@
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { isBurnIn } from "../../../../src/contract/plan.js";
 import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
 import { RunLoop } from "../../../../src/orchestrator/campaign/run-loop.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { Progress } from "../../../../src/orchestrator/run/campaign-progress.js";
 import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
-import { EventLog, type NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
+import { EventLog } from "../../../../src/orchestrator/ui/event-log.js";
 import { configuration } from "../../../helpers/evidence.js";
 import { everything, requestOf } from "../../../helpers/request.js";
-
-test("runs of the burn-in round are kept and told, and count for nothing", async () => {
-  const request = requestOf("--clients", "none", "--concurrency", "8", "--runs", "5");
-  const plan = makePlan(request, everything);
-  const events: NewEvent[] = [];
-  const eventLog = new EventLog({ show: (event) => events.push(event), close: () => {} });
-  const outcomeOf = (planned: (typeof plan.runs)[number]): RunOutcome => ({
-    file: planned.file,
-    status: isBurnIn(planned) ? "invalid" : "valid",
-    configuration,
-    seconds: 1,
-  });
-  const loop = new RunLoop({
-    plan,
-    request,
-    eventLog,
-    progress: new Progress(eventLog, plan, {}),
-    completed: new Map(plan.runs.map((planned) => [planned.file, outcomeOf(planned)])),
-    // Nothing is measured.
-  } as unknown as ConstructorParameters<typeof RunLoop>[0]);
-  const outcomes = await loop.runAll();
-  expect(outcomes.map(({ file }) => file)).toEqual(plan.runs.slice(1).map(({ file }) => file));
-  expect(exitCodeOf(outcomes, 0)).toBe(EXIT.done);
-  expect(events.filter(({ event }) => event === "run_kept")).toHaveLength(6);
-  expect(eventLog.measured).toBe(5);
-});
 
 test("a diagnosing run says how the campaign ended only if it failed, and comes after the last decision", async () => {
   const request = requestOf("--clients", "none", "--concurrency", "8", "--runs", "1", "--diagnose");

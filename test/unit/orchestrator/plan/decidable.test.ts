@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { decidable } from "../../../../src/orchestrator/plan/decidable.js";
+import { costOfOrder, decidable } from "../../../../src/orchestrator/plan/decidable.js";
+import { estimateCampaignS, overheadsOf } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/answers.js";
+import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
 /** Eight targets of one ranking. */
 const EIGHT = [
@@ -13,30 +15,65 @@ const found = (clients: string, ...flags: string[]) =>
 
 test("the family of a ranking is each target against its reference; the copy is none of them", () => {
   expect(found("iovalkey,valkey-glide,ioredis@valkey,none", "--runs", "10")).toEqual({
-    lines: ["reference iovalkey + copy: 2 comparisons, paired by round"],
+    lines: ["reference iovalkey + copy: 2 comparisons, paired by round, which 7 rounds can decide"],
     warnings: [],
   });
 });
 
-test("below five runs they are indicative", () => {
-  expect(found("iovalkey,valkey-glide", "--runs", "3")).toEqual({
-    lines: [
-      "reference iovalkey: 1 comparison, indicative: 3 runs a side cannot show a difference, give --runs 5 or more",
-    ],
-    warnings: [],
-  });
+test.each([
+  [1, 6],
+  [2, 7],
+  [3, 7],
+  [4, 8],
+])("%d comparisons by turns are decided from %d rounds on, and a plain command says so", (others, fewest) => {
+  const clients = EIGHT.split(",")
+    .slice(0, others + 1)
+    .join(",");
+  expect(found(clients).warnings).toEqual([expect.stringContaining(`--runs ${fewest} `)]);
+  expect(found(clients, "--runs", String(fewest - 1)).warnings).toHaveLength(1);
+  expect(found(clients, "--runs", String(fewest)).warnings).toEqual([]);
+});
+
+test("where targets do not go by turns a conclusion takes many more minutes", () => {
+  const cost = (...flags: string[]) =>
+    costOfOrder(makePlan(requestOf("--clients", "iovalkey,valkey-glide", ...flags), everything), {
+      standalone: 2,
+    });
+  expect(cost("--order", "turns")).toEqual([]);
+  expect(cost("--order", "interleaved", "--runs", "60")).toEqual([]);
+  expect(cost("--order", "interleaved")).toEqual([expect.stringMatching(/about \d+ (h|min)/)]);
 });
 
 test("a family that is too large for the runs is a warning with the runs that it takes", () => {
   // 7 comparisons: 7 x 2/252 is more than 0.05, 7 x 2/924 is less.
   const flags = ["--order", "consecutive", "--no-copy"];
-  const line = "reference iovalkey: 7 comparisons, which 5 runs a side cannot decide: give --runs 6 or more";
+  const line = "reference iovalkey: 7 comparisons, which 5 rounds cannot decide: give --runs 6 or more";
   expect(found(EIGHT, "--runs", "5", ...flags)).toEqual({ lines: [line], warnings: [line] });
   expect(found(EIGHT, "--runs", "6", ...flags).warnings).toEqual([]);
-  // In two blocks the reference has twice as many runs.
-  expect(found(EIGHT, "--runs", "5").warnings).toEqual([]);
 });
 
 test("targets that are alone are compared with nothing", () => {
   expect(found("iovalkey,ioredis,none", "--runs", "5")).toEqual({ lines: [], warnings: [] });
+});
+
+test.each([
+  ["quick", 6],
+  ["standard", 15],
+  ["publication", 60],
+])(
+  "preset %s goes by turns, can decide all of its comparisons, and takes at most %d minutes",
+  async (preset, most) => {
+    const plan = makePlan(requestOf("--preset", preset), onlyValkey);
+    expect(plan.order).toBe("turns");
+    expect(decidable(plan)).toMatchObject({ lines: { length: expect.any(Number) }, warnings: [] });
+    expect(decidable(plan).lines).not.toEqual([]);
+    for (const runtime of ["local", "docker"])
+      expect(estimateCampaignS(plan, await overheadsOf(runtime, "turns")) / 60).toBeLessThanOrEqual(most);
+  },
+);
+
+test("what the menu suggests can decide all of its comparisons", () => {
+  const plan = makePlan(requestOf(...argvOf(DEFAULT_ANSWERS)), everything);
+  expect(decidable(plan).lines).not.toEqual([]);
+  expect(decidable(plan).warnings).toEqual([]);
 });

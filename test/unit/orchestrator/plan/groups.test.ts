@@ -50,6 +50,8 @@ describe("groups of a round by turns", () => {
     const plan = planOf(clients, "--duration-mode", "custom:5");
     const rankings = plannedRankings(plan);
     const controls = plan.configurations.filter(isControl);
+    const [largest] = rankings.toSorted((a, b) => b.members.length - a.members.length);
+    const partner = largest?.reference;
     for (let seed = 1; seed <= 50; seed++) {
       const groups = groupsOf(rankings, shuffler(seed), 2);
       const share = (one: Planned, other: Planned) =>
@@ -60,13 +62,20 @@ describe("groups of a round by turns", () => {
         const clusters = group.filter(({ configuration }) => isCluster(configuration.target.topology));
         expect(clusters.length).toBeLessThanOrEqual(3);
       }
+      for (const control of controls) {
+        // The same in every round.
+        if (partner) expect(share(partner, control)).toBe(true);
+      }
       for (const { members, reference } of rankings) {
         for (const member of members) {
           if (reference) expect(share(member, reference)).toBe(true);
-          for (const control of controls) expect(share(member, control)).toBe(true);
           const copy = members.find(({ configuration }) => isCopy(configuration.target));
           const ownGroups = groups.filter((group) => group.includes(member));
-          if (copy) for (const group of ownGroups) expect(group).toContain(copy);
+          // A reference may stand beside controls once more.
+          const isBesideControls = (group: readonly Planned[]) =>
+            member === partner && group.every((each) => each === partner || isControl(each));
+          if (copy)
+            for (const group of ownGroups) if (!isBesideControls(group)) expect(group).toContain(copy);
         }
         // What is no reference, copy or control has one run a round.
         const others = members.filter(
@@ -78,7 +87,7 @@ describe("groups of a round by turns", () => {
   });
 
   test("who shares a group is drawn anew each round, and the same for the same seed", () => {
-    const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none";
+    const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,iovalkey+autopipelining,none";
     const rounds = groupsIn(planOf(clients));
     const mates = rounds.map((groups) =>
       sorted(groups.find((group) => group.includes("valkey-glide")) ?? []).join(),

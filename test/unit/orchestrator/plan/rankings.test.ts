@@ -8,7 +8,7 @@ import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
 const planOf = (clients: string, ...flags: string[]) =>
-  makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "5", ...flags), everything);
+  makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "6", ...flags), everything);
 /** Of the store layer. */
 function storeRequest(...flags: string[]): Request {
   const stores = ["--layer", "store", "--stores", "valkey,redis", "--operations", "incr"];
@@ -71,7 +71,7 @@ describe("references", () => {
 describe("copies", () => {
   const clients = "iovalkey,valkey-glide,ioredis,none";
 
-  test("of each reference from five runs on, that differ in name and hash alone", () => {
+  test("of each reference from six runs on, that differ in name and hash alone", () => {
     const plan = planOf(clients);
     expect(labels(plan)).toEqual(["iovalkey", "iovalkey+copy", "valkey-glide", "ioredis", "none"]);
     const [original, copy] = plan.configurations;
@@ -90,11 +90,11 @@ describe("copies", () => {
     expect(references(plan)).toEqual(["iovalkey"]);
   });
 
-  test("none below five runs, with --no-copy, and at the store layer", () => {
+  test("none below six runs, with --no-copy, and at the store layer", () => {
     const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
-    expect(copies(makePlan(requestOf("--clients", clients, "--runs", "4"), everything))).toEqual([]);
+    expect(copies(makePlan(requestOf("--clients", clients, "--runs", "5"), everything))).toEqual([]);
     expect(copies(planOf(clients, "--no-copy"))).toEqual([]);
-    expect(copies(makePlan(storeRequest("--runs", "5"), everything))).toEqual([]);
+    expect(copies(makePlan(storeRequest("--runs", "6"), everything))).toEqual([]);
   });
 
   test("one that is named is not planned twice, and is no reference", () => {

@@ -17,13 +17,13 @@ const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ..
 
 describe("the command line of the menu's answers", () => {
   test("names only what differs from the defaults, and a whole group by its name", () => {
-    expect(words({})).toBe("--clients standalone,controls");
+    expect(words({})).toBe("--clients standalone,controls --runs 7");
     expect(words({ clients: ["iovalkey", "none"], runs: "5", concurrency: "8 9" })).toBe(
       "--clients iovalkey,none --concurrency 8 9 --runs 5",
     );
     const all = Object.values(clientGroups()).flat();
     expect(words({ clients: all })).toBe(
-      "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http",
+      "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http --runs 7",
     );
   });
 
@@ -85,7 +85,7 @@ test("where only the limiter is called, the menu drops the number of servers", a
   expect(argvOf(answers)).toContain("--servers");
   const answer = await page?.ask(answering(["limiter"]), answers);
   expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
-    "--clients standalone,controls --layer limiter",
+    "--clients standalone,controls --layer limiter --runs 7",
   );
 });
 

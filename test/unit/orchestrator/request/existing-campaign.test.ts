@@ -88,6 +88,8 @@ describe("--resume", () => {
     await expectFailure(() => resume(root), EXIT.usage, path);
     writeFileSync(path, JSON.stringify({ ...manifest, schema_version: 1 }));
     await expectFailure(() => resume(root), EXIT.usage, path, "schema_version is 1", "measure again");
+    writeFileSync(path, JSON.stringify({ ...manifest, schema_version: 2 }));
+    await expectFailure(() => resume(root), EXIT.usage, path, "ratelimit-bench report");
     writeFileSync(path, JSON.stringify({ ...manifest, plan: { ...manifest.plan, seed: -1 } }));
     await expectFailure(() => resume(root), EXIT.usage, path, "plan.seed");
     const [run] = manifest.plan.runs;

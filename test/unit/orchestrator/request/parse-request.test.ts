@@ -28,7 +28,7 @@ test("the defaults are those of the original", () => {
     clientCooldownS: 10,
     traffic: ["realistic"],
     runtime: "auto",
-    order: "interleaved",
+    order: "turns",
     output: "results",
     allowParallel: false,
     notices: [],
@@ -111,7 +111,7 @@ describe("the warm-up", () => {
     ["smoke", 1],
     ["quick", 1.5],
     ["standard", 1.5],
-    ["publication", 10],
+    ["publication", 1.5],
   ])("of preset %s is %s, unless a flag gives another", (preset, expected) => {
     expect(warmup("--preset", preset)).toBe(expected);
     expect(warmup("--preset", preset, "--warmup", "7")).toBe(7);

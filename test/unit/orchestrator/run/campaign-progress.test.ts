@@ -15,12 +15,11 @@ test("a run tells its round, and of how many that count it is one: a reference h
     plan,
     {},
   );
-  for (const run of plan.runs) progress.started(run);
+  for (const run of plan.runs) progress.started([run]);
   const [reference = ""] = plan.references ?? [];
   const started = events.filter((event) => event.event === "run_started");
   const ofReference = started.filter((event) => event.configuration_hash === reference);
   expect(ofReference.map(({ run, round }) => [run, round])).toEqual([
-    [0, 0],
     ...Array.from({ length: 10 }, (_, index) => [index + 1, Math.floor(index / 2) + 1]),
   ]);
   expect(ofReference.every((event) => event.runs_per_configuration === 10)).toBe(true);

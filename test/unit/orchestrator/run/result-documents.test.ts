@@ -75,6 +75,26 @@ describe("the document of a measured run", () => {
     expect(broken).not.toHaveProperty("outcome_text");
   });
 
+  test.each([
+    [4, 50, 0],
+    [10, 50, 1],
+    [30, undefined, 1],
+  ])(
+    "by turns a store whose CPU time was idle use by %d %% costs %s µs a request, with %d notes",
+    (percent, known, count) => {
+      const role = { ...seen, kind: "store" as const, cpu_us_per_request: 25 };
+      const node = { ...role, cpu_us: 1000 * (100 - percent), idle_us: 1000 * percent };
+      const resources = { "store-1": node, "store-2": node };
+      const result = { ...generatorsOwn(), resources: {} };
+      const record = measuredDocument(identity, { result, store, resources, notes: [] });
+      const costs = Object.values(record.resources).flatMap(({ kind, cpu_us_per_request: cost }) =>
+        kind === "store" ? [cost] : [],
+      );
+      expect(costs).toEqual(Array(2).fill(known && known / 2));
+      expect(record.notes.length - generatorsOwn().notes.length).toBe(count);
+    },
+  );
+
   test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
     const own = {
       kind: "server" as const,

@@ -114,7 +114,7 @@ describe("the problem lines", () => {
     expect(lines.at(-1)).toContain("--resume");
   });
 
-  test("count suspect, spoiled, kept and burnt-in runs", () => {
+  test("count suspect, spoiled and kept runs", () => {
     const reasons = [{ rule: "M6", severity: "suspect" as const, text: "saturated" }];
     const failed = { outcome: "failed" as const, outcome_text: "why" };
     const lines = problemLines(
@@ -130,10 +130,6 @@ describe("the problem lines", () => {
     ).join("\n");
     for (const part of [/1 of 4 .*invalid/, /load in 1 of 4/, /1 of 3 .*suspect \(M6\)/])
       expect(lines).toMatch(part);
-    const burnt = new EventFixture(planOf("--runs", "5"));
-    const ended = burnt.ended({ exit_code: 4, runs: { valid: 1, failed: 1 } });
-    const burnIn = [burnt.campaign(), burnt.failed(1, "gone"), burnt.finished(3), burnt.report(), ended];
-    expect(problemLines(storyOf(burnIn)).join("\n")).toMatch(/burn-in/);
   });
 
   test("after an interruption name what is kept, and the command that builds its report", () => {

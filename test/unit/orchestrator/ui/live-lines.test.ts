@@ -30,6 +30,19 @@ describe("the live screen", () => {
       expect(text).toMatch(part);
   });
 
+  test("by turns has the targets of the round, and the one whose second it was", () => {
+    const tell = new EventFixture(planOf("--clients", "iovalkey,valkey-glide", "--runs", "1"));
+    const runs = [tell.started(1), tell.started(2)];
+    const events = [tell.campaign(), tell.round("round_started"), ...runs, tell.phase("measure", 10, 10)];
+    const at = (second: number, ...more: CampaignEvent[]) => linesAt(second, [...events, ...more]).join("\n");
+    const labels = runs.map(({ configuration }) => configuration.target.label);
+    for (const label of labels) expect(at(10)).toContain(label);
+    expect(at(20, tell.second(20))).toContain(`${labels[0]}: 5012 requests/s`);
+    expect(at(20, tell.finished(1), tell.finished(2), tell.round("round_finished", 20))).not.toContain(
+      labels[0],
+    );
+  });
+
   test("counts the time left down between events, never below zero", () => {
     expect(linesAt(25, measuring).join()).toContain("75 s left");
     expect(linesAt(5000, measuring).join()).toContain("0 s left");

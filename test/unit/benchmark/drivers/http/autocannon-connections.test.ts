@@ -1,0 +1,41 @@
+import { once } from "node:events";
+import net, { type AddressInfo, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test, vi } from "vitest";
+import { AutocannonConnections } from "../../../../../src/benchmark/drivers/http/autocannon-connections.js";
+import { ResponseRecorder } from "../../../../../src/benchmark/measurement/recorder.js";
+
+test("a connection that ends and then fails, as under a killed server, is opened once again, and no request has two ends", async () => {
+  const open = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    open.add(socket);
+    socket
+      .on("close", () => open.delete(socket))
+      .on("error", () => {})
+      .resume();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const connect = vi.spyOn(net, "connect");
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const requestBuffer = Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const source = { next: () => ({ requestBuffer }), sent: () => {}, undecided: () => {} };
+  const connections = new AutocannonConnections([{ url, source }] as never, 10);
+  try {
+    await connections.connected();
+    const recorder = new ResponseRecorder(String);
+    recorder.open(0);
+    connections.openGate(recorder, Number.POSITIVE_INFINITY);
+    const lost = connect.mock.results.at(-1)?.value as Socket;
+    lost.emit("end");
+    lost.emit("error", new Error("reset"));
+    await sleep(200);
+    expect(open.size).toBe(1);
+    const sent = connections.shutGate();
+    expect(recorder.counts(sent)).toMatchObject({ sent: 2, connection_errors: 1, followed: 1 });
+  } finally {
+    for (const socket of open) socket.destroy();
+    await connections.stop();
+    server.close();
+    connect.mockRestore();
+  }
+});
