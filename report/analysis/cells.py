@@ -34,7 +34,8 @@ class Cell:
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     ceilings: tuple[Pair, ...]
-    """The client with the highest median throughput with each control as the base; empty in an open loop."""
+    """The client with the highest median throughput, by turns one that shares its groups, with each control
+    as the base; empty in an open loop."""
     client_vs_script: tuple[StoreVariants, ...]
     """Variants on each store on which some client has rows with and without `same-script`."""
 
@@ -92,7 +93,18 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
     clients = [row for row in by_throughput(summaries) if row.figures]
     if not clients or clients[0].identity.open_loop:
         return ()
-    return tuple(pair for control in controls for pair in compare_rows([control, clients[0]], throughput))
+    return tuple(
+        pair
+        for control in controls
+        for pair in compare_rows([control, _partner(control, clients)], throughput)
+    )
+
+
+def _partner(control: Summary, clients: Sequence[Summary]) -> Summary:
+    """By turns the client that shares most groups with the control, else the first."""
+    if not control.by_turns:
+        return clients[0]
+    return max(clients, key=lambda row: len(set(row.places) & set(control.places)))
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:

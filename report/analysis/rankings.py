@@ -356,6 +356,7 @@ class _Compared:
             rows[0].last_look,
             reference=None if self.reference is None else rows.index(self.reference),
             in_rounds=all(row.planned_rounds for row in rows),
+            together=all(row.by_turns for row in rows),
         )
 
     def best_rows(self, rows: Sequence[Summary], order: Sequence[Pair]) -> dict[str, str]:

@@ -226,8 +226,8 @@ def _compared(
 def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
-    """The sample of two rows of one campaign, with what pairs them: the group, where every run of the one has
-    a run of the other planned in its own, as with a reference; else the round.
+    """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
+    Else the round.
 
     Args:
         rounds: only the first so many.
@@ -236,9 +236,9 @@ def sample_between(
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
-    by_group = places <= others or others <= places
+    together = new.by_turns and base.by_turns and not places.isdisjoint(others)
+    by_group = together or places <= others or others <= places
     side, other = (upto(row.side(figure), last) for row in (new, base))
-    together = by_group and new.by_turns and base.by_turns
     return sample_of(side, other, min(planned, last), by_group, share, together)
 
 

@@ -726,9 +726,14 @@ def _printed(result: Document) -> Printed:
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs, of an adaptive campaign those that it asked for: a reference is left out of groups in
-    which nothing was left to be compared with it."""
+    """The planned runs, of an adaptive campaign those that it asked for: what is beside the others of a group
+    is left out where none of them is left."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
+    by_turns = manifest["plan"]["order"] == "turns"
+
+    def beside(entry: Mapping[str, Any]) -> bool:
+        is_reference = entry["configuration_hash"] in references
+        return "beside" in entry or ("group" in entry and not by_turns and is_reference)
 
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
@@ -738,18 +743,8 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
         for entry in manifest["plan"]["runs"]
         if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
-    compared = {
-        (number(entry), entry.get("group"))
-        for entry in asked
-        if entry["configuration_hash"] not in references
-    }
-    return [
-        entry
-        for entry in asked
-        if entry["configuration_hash"] not in references
-        or "group" not in entry
-        or (number(entry), entry["group"]) in compared
-    ]
+    compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
+    return [entry for entry in asked if not beside(entry) or (number(entry), entry["group"]) in compared]
 
 
 def planned_of(manifest: Document) -> tuple[Planned, ...]:

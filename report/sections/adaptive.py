@@ -135,6 +135,11 @@ def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
     return None
 
 
+def _beside(control: Summary, cells: Sequence[Cell]) -> list[Summary]:
+    """By turns a control is measured as long as any target that is compared with it."""
+    return [row for cell in cells if control in cell.controls for row in cell.summaries]
+
+
 def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     values = row.throughputs
     name = f"{row.identity.short_label}, {load_text(row.identity)}"
@@ -192,6 +197,11 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
             reference = _with_reference(row, runtime.cells) if row.identity.copy else None
             if reference:
                 stops[row.id] = stops[reference.id]
+                continue
+            beside = _beside(row, runtime.cells) if row.by_turns else []
+            if beside:
+                own = [stops[each.id] for each in beside]
+                stops[row.id] = None if None in own else max(filter(None, own))
                 continue
             stops[row.id] = _alone(row, schedule, looked)
             conclusions.append(_lone(row, stops[row.id]))

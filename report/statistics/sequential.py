@@ -19,7 +19,8 @@ from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
 
-#: The share that the first look spends: just enough for five runs per side that do not overlap (2/252).
+#: The share that the first look spends: just enough for five runs per side that do not overlap (2/252). By
+#: turns the plan has the first look after the round in which pairs can decide its family at this share.
 _FIRST = 0.008
 #: The share of the last of three or more looks; those in between share the rest equally.
 _LAST = 0.022
@@ -95,6 +96,7 @@ def compare_in_looks(
     *,
     reference: int | None = None,
     in_rounds: bool = False,
+    together: bool = False,
 ) -> Family:
     """What so many rounds show of the sides of one ranking; equal arguments give equal results.
 
@@ -113,6 +115,7 @@ def compare_in_looks(
         rounds: only looks up to it have taken place, and only their runs are used.
         reference: the index of the side that the others are compared with; None: each with each.
         in_rounds: they were measured next to each other, so that they may be paired.
+        together: they were measured at the same time, by turns: they are compared by pairs alone.
     """
     pairs = (
         list(combinations(range(len(sides)), 2))
@@ -127,7 +130,8 @@ def compare_in_looks(
 
     def sample(pair: tuple[int, int], look: int) -> Sample:
         base, new = (upto(sides[index], look) for index in pair)
-        return sample_of(new, base, look if in_rounds else 0, by_group=reference is not None)
+        by_group = together or reference is not None
+        return sample_of(new, base, look if in_rounds or together else 0, by_group, together=together)
 
     for look, share in levels:
         running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
@@ -201,7 +205,7 @@ def corrected_for_looks(
 
     def spread_at(look: int) -> tuple[float, int]:
         # Earlier looks of a comparison by pairs may have been too early for pairs.
-        by_pairs = paired is not None and look >= MIN_ROUNDS_TO_PAIR
+        by_pairs = paired is not None and (sample.together or look >= MIN_ROUNDS_TO_PAIR)
         deviation = paired if paired is not None and by_pairs else unpaired
         return _spread_per_round(deviation, by_pairs), _freedom(look, by_pairs)
 
@@ -244,7 +248,7 @@ def _is_hopeless(
     """
     runs = min(len(sample.new), len(sample.base))
     most, share = schedule.looks[-1], schedule.levels[-1][1]
-    paired = in_rounds and replace(sample, rounds=most).is_paired(comparisons, share)
+    paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
     deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
     if paired:
         runs = len(sample.pairs)

@@ -2,16 +2,21 @@ import type { Readable } from "node:stream";
 import { AUTO_WARMUP } from "../contract/configuration.js";
 import { messageOf } from "../contract/errors.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
+import { isClientLayer } from "../contract/layers.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
+import type { PluginFacts } from "../contract/plugins.js";
 import type { Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsSpec } from "../contract/turns.js";
+import { SLICE_MS } from "../judge/merging/slices.js";
 import { halvesOf } from "../judge/steadiness.js";
 import { findWorkload } from "../traffic/lookup.js";
+import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
 import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
+import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor } from "./measurement/monitor.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
@@ -23,16 +28,6 @@ import { type WarmupSlice, WarmupWatch } from "./warmup.js";
 import type { MeasuredByTurns } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Shortest lead-in and slice. */
-const LEAD_IN_MS = 5;
-const SLICE_MS = 100;
-/** Longest slice: a slower target is not measured by turns. */
-const LONGEST_SLICE_MS = 5_000;
-/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
-const LEAD_IN_LATENCIES = 2;
-const SLICE_LATENCIES = 20;
-/** Cycles of a window at least. */
-const FEWEST_CYCLES = 5;
 /** Turns of a target between two looks at whether its warm-up of `auto` is over. */
 const TURNS_OF_A_LOOK = 5;
 
@@ -53,15 +48,6 @@ interface Member {
 function meanLatencyMs(workers: Workers): number {
   const answers = sum(workers.flatMap(({ slices }) => [...slices.allowed, ...slices.limited]));
   return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
-}
-
-/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
-export function lengthsFor(slowest_ms: number): TurnLengths {
-  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(SLICE_MS, SLICE_LATENCIES * slowest_ms));
-  return {
-    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
-    slice_ms: 100 * Math.ceil(slice_ms / 100),
-  };
 }
 
 /** Of load, in the turns of a target that are a second of its slices. */
@@ -149,12 +135,14 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
 
 /**
  * One round of a group: connect to all targets, warm up by turns, drain, measure by turns, drain. At each drained moment it
- * waits for the line that says that the counters of all targets are read.
+ * waits for the line that says that the counters of all targets are read. Where the targets have a generator each, this
+ * is the one of its only target, and waits for each of its turns.
  * @returns what was measured of each target, in the order of the group
  * @throws BenchError when a server cannot be reached or is not the expected one
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,
+  plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GroupOutput> {
@@ -162,13 +150,13 @@ export async function runByTurns(
   const [{ generator: common }] = runs;
   for (const spec of runs) {
     requireLimits(spec);
-    findWorkload(spec.generator.workload.id);
+    if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
   }
   const driver = await loadDriver(common.layer);
   const members: Member[] = await Promise.all(
     runs.map(async (spec) => {
       const { servers, workers } = spec.generator;
-      const consumers = await identifyServers(servers);
+      const consumers = servers.length > 0 ? await identifyServers(servers) : undefined;
       const monitor = consumers && new ServerMonitor(servers.map(({ url }) => url));
       return { spec, consumers, monitor, merger: new SampleMerger(workers) };
     }),
@@ -183,27 +171,39 @@ export async function runByTurns(
   try {
     await pool.connect();
     await waits.at("connected");
+    if (isClientLayer(common.layer))
+      for (const member of members)
+        member.consumers = await generatorAsConsumer(member.spec, plugins, () => pool.read());
     const at_start = await readAll(members, (consumers) => consumers.read());
     report({ event: "phase", phase: "warmup" });
     const began_ms = monotonicMs();
-    const warm = await warmUp(common, turns, pool, members.length);
-    const found = turns.lengths ?? lengthsFor(Math.max(...warm.measured.map(meanLatencyMs)));
+    /** Turns that the input gives, of the only target. */
+    const given = (seconds: number, counts: boolean) =>
+      pool.givenTurns(waits.turns(), { seconds, counts }, (answers) => report({ event: "turn", ...answers }));
+    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : common.warmup_s;
+    const warm = turns.given
+      ? { took_s: warmup_s, steady: [], measured: await given(warmup_s, false) }
+      : await warmUp(common, turns, pool, members.length);
+    const found = turns.lengths ?? lengthsFor(Math.max(0, ...warm.measured.map(meanLatencyMs)));
     const drainMs = common.timeout_s * 1000;
     const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("drained");
 
-    const seconds = Math.max(durationOf(common), (FEWEST_CYCLES * found.slice_ms) / 1000);
     const opened_ms = monotonicMs();
     report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await readMonitors();
-    const measured = await pool.turns(
-      { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
-      async () => void (await readMonitors(secondsOf(found))),
-    );
+    const seconds = secondsOfSlices(durationOf(common), found);
+    const measured = turns.given
+      ? await given(seconds, true)
+      : await pool.turns(
+          { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
+          async () => void (await readMonitors(secondsOf(found))),
+        );
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
-    const halves = halvesOf(measured.map((workers) => answersByTurn(workers, found)));
+    // Those of other generators are not known here.
+    const halves = turns.given ? [] : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
     return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
       if (failed !== undefined) return { failed };
       const workers = measured[index] ?? [];

@@ -26,7 +26,7 @@ async function main(): Promise<ExitCode> {
   });
   const report = createProgressWriter(progress);
   const result = group
-    ? (await runByTurns(group, report, process.stdin)).map(withPlugins)
+    ? (await runByTurns(group, facts, report, process.stdin)).map(withPlugins)
     : withPlugins(await run(spec, facts, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);

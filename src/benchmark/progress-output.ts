@@ -19,10 +19,13 @@ export function secondText(second: Extract<Progress, { event: "second" }>): stri
     .join(", ");
 }
 
+const eventText = (progress: Exclude<Progress, { event: "second" }>): string =>
+  progress.event === "phase" ? progress.phase : `turn: ${progress.answers} answers`;
+
 /** Progress goes to standard error, so that standard output holds nothing but the result. */
 export function createProgressWriter(format: "text" | "json"): (progress: Progress) => void {
   return (progress) => {
-    const text = progress.event === "phase" ? progress.phase : secondText(progress);
+    const text = progress.event === "second" ? secondText(progress) : eventText(progress);
     process.stderr.write(`${format === "json" ? JSON.stringify(progress) : text}\n`);
   };
 }

@@ -2,6 +2,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
 import { BenchError, EXIT } from "../contract/errors.js";
 import { ALL_STEADY_LINE, type AnnouncedPhase, type Progress, READ_LINE } from "../contract/progress.js";
+import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
 
 /**
  * Announces the drained moments and waits at each until the input says that the counters are read, as long as the input is
@@ -15,6 +16,7 @@ export class ReadingWaits {
   #read = 0;
   #hasEnded = false;
   #areAllSteady = false;
+  readonly #turns: (TurnLengths | typeof LAST_TURN_LINE)[] = [];
   #check: () => void = () => {};
 
   constructor(report: (progress: Progress) => void, input: Readable) {
@@ -24,6 +26,8 @@ export class ReadingWaits {
     this.#lines.on("line", (line) => {
       if (line.trim() === READ_LINE) this.#read++;
       if (line.trim() === ALL_STEADY_LINE) this.#areAllSteady = true;
+      const turn = line.trim() === LAST_TURN_LINE ? LAST_TURN_LINE : turnOf(line);
+      if (turn) this.#turns.push(turn);
       this.#check();
     });
     const end = () => {
@@ -44,10 +48,24 @@ export class ReadingWaits {
   async at(phase: AnnouncedPhase): Promise<void> {
     const number = ++this.#announced;
     this.#report({ event: "phase", phase });
+    await this.#until(() => this.#read >= number, `at the moment ${phase}`);
+  }
+
+  /** The turns that the input gives, up to its line after the last one. @throws BenchError when the input closes before it */
+  async *turns(): AsyncGenerator<TurnLengths> {
+    for (;;) {
+      await this.#until(() => this.#turns.length > 0, "between turns");
+      const turn = this.#turns.shift();
+      if (turn === undefined || turn === LAST_TURN_LINE) return;
+      yield turn;
+    }
+  }
+
+  async #until(hasCome: () => boolean, when: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#check = () => {
-        if (this.#read >= number) return resolve();
-        const text = `the standard input ended at the moment ${phase}: whoever reads the counters is gone`;
+        if (hasCome()) return resolve();
+        const text = `the standard input ended ${when}: whoever reads the counters is gone`;
         if (this.#hasEnded) reject(new BenchError(text, EXIT.configurationFailed));
       };
       this.#check();

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sum } from "../contract/numbers.js";
 import type { TurnLengths } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
-import { shuffler } from "../traffic/shuffle.js";
+import { drawnCycles, type TurnOrder } from "../traffic/turn-order.js";
 import type { ClosedConnections } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
 
-/** A rate that was counted, and what the turn took beyond its slice. */
-interface Turn {
-  slice_ms: number;
-  /** From the end of the slice to the last answer. */
-  drained_ms: number;
+/** What was answered in a slice. */
+export interface TurnAnswers {
+  answers: number;
+  latency_sum_us: number;
 }
 
 /** What a worker has used so far; the differences around a turn are the target's. */
@@ -76,7 +76,7 @@ export class TurnWindow {
   }
 
   /** One turn: lead-in, slice, and what is in flight followed to its end. */
-  async turn({ lead_in_ms, slice_ms }: TurnLengths): Promise<Turn> {
+  async turn({ lead_in_ms, slice_ms }: TurnLengths): Promise<void> {
     const before = this.#readUsage();
     const began_ms = cheapMonotonicMs();
     this.#ignored.resume(began_ms, 1);
@@ -108,7 +108,21 @@ export class TurnWindow {
       this.#waited_ms === undefined || inSlice.waited_ms === undefined
         ? undefined
         : this.#waited_ms + inSlice.waited_ms;
-    return { slice_ms: taken, drained_ms };
+  }
+
+  /** Turns that it has had. */
+  get turns(): number {
+    return this.#turns;
+  }
+
+  /** Of its last turn. */
+  lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
+    const { allowed, limited, latency_sum_us } = this.#recorder.slices(this.#turns * slice_ms);
+    const first = -Math.round(slice_ms / SLICE_MS);
+    return {
+      answers: sum([...allowed.slice(first), ...limited.slice(first)]),
+      latency_sum_us: sum(latency_sum_us.slice(first)),
+    };
   }
 
   /** What it did since the last call; times are those of its own slices. */
@@ -154,12 +168,7 @@ export interface TurnFigures {
   waited_ms?: number;
 }
 
-/** How long turns go on, and in which order. */
-export interface TurnsPlan {
-  lengths: TurnLengths;
-  /** Of each target. */
-  seconds: number;
-  seed: number;
+export interface TurnsPlan extends TurnOrder {
   /** Not in the warm-up: after each second of own turns the figures are reported, and the servers are read. */
   counts: boolean;
 }
@@ -167,9 +176,6 @@ export interface TurnsPlan {
 /** Turns of a target that are a second of its own. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
-
-/** The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step do not march with the edges. */
-const RANDOM_SHARE = 0.5;
 
 /**
  * Gives the load to the targets by turns, in an order drawn anew for each cycle, never to two at a time. A target whose
@@ -179,23 +185,28 @@ const RANDOM_SHARE = 0.5;
  */
 export async function takeTurns(
   windows: readonly TurnWindow[],
-  { lengths, seconds, seed }: TurnsPlan,
+  plan: TurnOrder,
   meet: () => Promise<void>,
   onSecond: (isLast: boolean) => Promise<void>,
 ): Promise<void> {
-  const cycles = Math.max(1, Math.round((1000 * seconds) / lengths.slice_ms));
-  const { shuffle, share } = shuffler(seed);
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    const order = shuffle(windows);
+  const cycles = [...drawnCycles(windows, plan)];
+  for (const [index, cycle] of cycles.entries()) {
     // Drawn for all, so that all workers draw the same.
-    const leadIns = order.map(() => lengths.lead_in_ms * (1 + RANDOM_SHARE * share()));
-    for (const [index, window] of order.entries()) {
+    for (const { target, ...turn } of cycle) {
       await meet();
-      if (window.overrun_ms > 1000 * seconds) await window.leave();
-      if (window.hasLeft) continue;
-      await window.turn({ ...lengths, lead_in_ms: leadIns[index] ?? lengths.lead_in_ms });
+      await turnUnlessOverrun(target, turn, plan.seconds);
     }
-    const isLast = cycle === cycles - 1;
-    if (isLast || (cycle + 1) % turnsOfASecond(lengths) === 0) await onSecond(isLast);
+    const isLast = index === cycles.length - 1;
+    if (isLast || (index + 1) % turnsOfASecond(plan.lengths) === 0) await onSecond(isLast);
   }
+}
+
+/** @param seconds of its window: beyond so many of overruns it gets no further turn */
+export async function turnUnlessOverrun(
+  window: TurnWindow,
+  turn: TurnLengths,
+  seconds: number,
+): Promise<void> {
+  if (window.overrun_ms > 1000 * seconds) await window.leave();
+  if (!window.hasLeft) await window.turn(turn);
 }

@@ -76,7 +76,11 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   if (!spec) return undefined;
   const [first, ...others] = spec.runs;
   if (!first) throw usageError("RUN_SPEC: runs: empty");
-  return { runs: [inGroup(first), ...others.map(inGroup)], turns: spec.turns };
+  const { turns } = spec;
+  if (turns.given && others.length > 0)
+    throw usageError("RUN_SPEC: turns.given: each target has a generator of its own");
+  const member = (run: RunSpec) => inGroup(run, turns);
+  return { runs: [member(first), ...others.map(member)], turns };
 }
 
 /**
@@ -89,7 +93,7 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
 }
 
 /** @throws usageError for a run that cannot go by turns */
-function inGroup(spec: RunSpec): GeneratorRunSpec {
+function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   const run = checked(spec);
   const { share, load, extent, layer, waits_for_readings } = run.generator;
   const refuse = (member: string, text: string) =>
@@ -97,7 +101,8 @@ function inGroup(spec: RunSpec): GeneratorRunSpec {
   if (share) throw refuse("share", "there is one generator");
   if (load.model === "open") throw refuse("load", "the load is a closed loop");
   if (!("duration_s" in extent)) throw refuse("extent", "a run has a duration");
-  if (isClientLayer(layer)) throw refuse("layer", "the load goes to servers");
+  if (isClientLayer(layer) !== (given ?? false))
+    throw refuse("layer", "the turns are given where the worker is the client, and nowhere else");
   if (!waits_for_readings) throw refuse("waits_for_readings", "the counters are read at drained moments");
   return run;
 }

@@ -197,8 +197,8 @@ export const manifestSchema = z.strictObject({
   versions: z.array(versionFactsSchema).optional(),
   conditions: z.array(z.string()),
   plan: planSchema,
-  /** Length of the turns, which the first round has found; absent in other orders. */
-  turns: turnLengthsSchema.optional(),
+  /** Length of the turns, which the first round has found, by configuration; absent in other orders. */
+  turns: z.record(z.string(), turnLengthsSchema).optional(),
   /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
   /** Only with an adaptive plan. */

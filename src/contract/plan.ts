@@ -95,6 +95,11 @@ export const planSchema = z.strictObject({
       round: z.int().min(1).optional(),
       /** By turns: the group in its round, from 1. */
       group: z.int().min(1).optional(),
+      /**
+       * By turns: it is there for the others of its group, as their reference, its copy or a control, and is requested only
+       * where one of them is.
+       */
+      beside: z.literal(true).optional(),
       /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
       diagnose: z.literal(true).optional(),
       /** Result file, relative to the campaign's folder. */

@@ -53,5 +53,11 @@ export const progressSchema = z.discriminatedUnion("event", [
     run: z.int().min(0).optional(),
     ...progressSecondShape,
   }),
+  /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice. */
+  z.strictObject({
+    event: z.literal("turn"),
+    answers: z.int().min(0),
+    latency_sum_us: z.number().min(0),
+  }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

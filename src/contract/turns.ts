@@ -7,14 +7,31 @@ export const turnLengthsSchema = z.strictObject({
 });
 export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
-/** How one generator gives the load to the targets of a group by turns (M16). */
+/** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
   /** Of the order of turns. */
   seed: z.int().min(0),
   /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
   lengths: turnLengthsSchema.optional(),
+  /**
+   * Each target of the group has a generator of its own, which takes a turn when a line of its input says so: at the limiter
+   * layer, where the worker is the client.
+   */
+  given: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
+
+/** The line that gives a generator its next turn. */
+export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn ${lead_in_ms} ${slice_ms}`;
+/** The line after the last turn of the warm-up, or of the window. */
+export const LAST_TURN_LINE = "last";
+
+/** @returns undefined for another line */
+export function turnOf(line: string): TurnLengths | undefined {
+  const [, lead_in_ms, slice_ms] = /^turn (\S+) (\S+)$/.exec(line.trim()) ?? [];
+  const turn = { lead_in_ms: Number(lead_in_ms), slice_ms: Number(slice_ms) };
+  return turnLengthsSchema.safeParse(turn).data;
+}
 
 /** A run's part in a round by turns: what its slices have together is its window. */
 export const turnsFactsSchema = z.strictObject({

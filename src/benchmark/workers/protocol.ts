@@ -1,9 +1,10 @@
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import type { TurnLengths } from "../../contract/turns.js";
 import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnFigures, TurnsPlan } from "../turns.js";
+import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import type { MeetingPlace } from "./meeting.js";
 import type { WorkerPlace } from "./shares.js";
@@ -28,8 +29,15 @@ export type Command =
   | { command: "warmUp"; atMostS: number }
   | ({ command: "measure" } & WorkerWindow)
   | ({ command: "turns" } & TurnsPlan)
+  /** The next turn of the only run; the first opens its window. */
+  | { command: "turn"; turn: TurnLengths; plan: GivenTurns }
+  /** Closes that window. */
+  | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
+
+/** A window whose turns are given from outside. */
+export type GivenTurns = Pick<TurnsPlan, "seconds" | "counts">;
 
 /** Ends the warm-up that is running. It has no reply of its own. */
 export interface EndWarmUp {
@@ -66,6 +74,7 @@ export type Reply =
   | { reply: "warmUp"; warmup: WarmupFacts }
   | { reply: "measure"; measured: Measured }
   | { reply: "turns"; measured: MeasuredByTurns[] }
+  | { reply: "turn"; answers: TurnAnswers }
   | { reply: "read"; reading: WorkerReading }
   | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; run: number; sample: WorkerSample }

@@ -3,13 +3,15 @@ import { Worker } from "node:worker_threads";
 import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { rounded, sum } from "../../contract/numbers.js";
+import type { TurnLengths } from "../../contract/turns.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnsPlan } from "../turns.js";
+import type { TurnAnswers, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import { type MeetingPlace, meetingPlace, resume } from "./meeting.js";
 import type {
   Command,
   EndWarmUp,
+  GivenTurns,
   Measured,
   MeasuredByTurns,
   Reply,
@@ -165,7 +167,30 @@ export class WorkerPool {
     this.#onPaused = () => {
       if (++paused % this.#handles.length === 0) onPause().finally(() => resume(this.#meeting));
     };
-    const replies = await this.#all(() => ({ command: "turns", ...plan }));
+    return this.#byRun(await this.#all(() => ({ command: "turns", ...plan })));
+  }
+
+  /**
+   * Gives the load to the only run by turns that come from outside.
+   * @param onTurn called after each turn with what all workers measured in it
+   */
+  async givenTurns(
+    turns: AsyncIterable<TurnLengths>,
+    plan: GivenTurns,
+    onTurn: (answers: TurnAnswers) => void,
+  ): Promise<(MeasuredByTurns & { connections: number })[][]> {
+    for await (const turn of turns) {
+      const replies = await this.#all(() => ({ command: "turn", turn, plan }));
+      const taken = replies.flatMap((reply) => (reply.reply === "turn" ? [reply.answers] : []));
+      onTurn({
+        answers: sum(taken.map(({ answers }) => answers)),
+        latency_sum_us: sum(taken.map(({ latency_sum_us }) => latency_sum_us)),
+      });
+    }
+    return this.#byRun(await this.#all(() => ({ command: "endTurns" })));
+  }
+
+  #byRun(replies: readonly Reply[]): (MeasuredByTurns & { connections: number })[][] {
     const workers = replies.map((reply) => (reply.reply === "turns" ? reply.measured : []));
     return (workers[0] ?? []).map((_, run) =>
       workers.flatMap((measured, worker) => {

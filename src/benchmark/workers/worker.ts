@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import { BenchError, messageOf } from "../../contract/errors.js";
+import type { TurnLengths } from "../../contract/turns.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
 import { mostRequests } from "../../traffic/boundary.js";
@@ -20,12 +21,20 @@ import type { WorkerSample } from "../measurement/recorder.js";
 import { RequestCounts } from "../measurement/request-counts.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
-import { type TurnsPlan, TurnWindow, takeTurns, type Usage } from "../turns.js";
+import {
+  type TurnsPlan,
+  TurnWindow,
+  takeTurns,
+  turnsOfASecond,
+  turnUnlessOverrun,
+  type Usage,
+} from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import { meetingOf } from "./meeting.js";
 import type {
   Command,
   EndWarmUp,
+  GivenTurns,
   Measured,
   MeasuredByTurns,
   Reply,
@@ -243,9 +252,12 @@ function usage(): Usage {
   };
 }
 
+const turnWindow = ({ connections }: RunLoad): TurnWindow =>
+  new TurnWindow(connections, driver.codeText, usage);
+
 /** Gives the load to all runs by turns, together with the other workers. */
 async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
-  const windows = runs.map(({ connections }) => new TurnWindow(connections, driver.codeText, usage));
+  const windows = runs.map(turnWindow);
   const { meet, resumed } = meetingOf(assignment);
   await takeTurns(windows, plan, meet, async (isLast) => {
     if (!plan.counts) return;
@@ -254,20 +266,43 @@ async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
     post({ reply: "paused" });
     await resumed();
   });
-  return windows.map((window, index) => {
-    const { turns, ...measured } = window.window(plan.lengths);
-    const { sent, undecided } = (runs[index] ?? only).counts;
-    return {
-      ...measured,
-      turns,
-      event_loop_utilisation: clampShare(turns.utilisation),
-      ...(turns.waited_ms === undefined
-        ? {}
-        : { cpu_wait_share: clampShare(turns.waited_ms / turns.counted_ms) }),
-      sent_by_request: sent,
-      undecided_by_request: undecided,
-    };
-  });
+  return windows.map((window, index) => measuredIn(window, plan.lengths, runs[index] ?? only));
+}
+
+function measuredIn(window: TurnWindow, lengths: TurnLengths, { counts }: RunLoad): MeasuredByTurns {
+  const { turns, ...measured } = window.window(lengths);
+  return {
+    ...measured,
+    turns,
+    event_loop_utilisation: clampShare(turns.utilisation),
+    ...(turns.waited_ms === undefined
+      ? {}
+      : { cpu_wait_share: clampShare(turns.waited_ms / turns.counted_ms) }),
+    sent_by_request: counts.sent,
+    undecided_by_request: counts.undecided,
+  };
+}
+
+/** The window of the only run whose turns are given from outside. */
+let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
+
+async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" }>): Promise<Reply> {
+  given ??= { window: turnWindow(only), lengths: turn, plan };
+  const { window } = given;
+  await turnUnlessOverrun(window, turn, plan.seconds);
+  if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
+    post({ reply: "sample", run: 0, sample: window.sample() });
+  const none = { answers: 0, latency_sum_us: 0 };
+  return { reply: "turn", answers: window.hasLeft ? none : window.lastAnswers(turn) };
+}
+
+function endGivenTurns(): MeasuredByTurns[] {
+  if (!given) return [];
+  const { window, lengths, plan } = given;
+  given = undefined;
+  if (plan.counts && window.turns % turnsOfASecond(lengths) > 0)
+    post({ reply: "sample", run: 0, sample: window.sample() });
+  return [measuredIn(window, lengths, only)];
 }
 
 async function execute(command: Command): Promise<Reply> {
@@ -281,6 +316,10 @@ async function execute(command: Command): Promise<Reply> {
       return { reply: "measure", measured: await measure(command) };
     case "turns":
       return { reply: "turns", measured: await byTurns(command) };
+    case "turn":
+      return takeGivenTurn(command);
+    case "endTurns":
+      return { reply: "turns", measured: endGivenTurns() };
     case "read":
       return { reply: "read", reading: read() };
     case "stop":

@@ -1,12 +1,12 @@
 import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, roundOf } from "../../contract/plan.js";
+import { type Plan, roundOf, unitsOf } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
-import { originals, plannedRankings } from "../plan/rankings.js";
+import { isControl, originals, plannedRankings } from "../plan/rankings.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -70,7 +70,7 @@ const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> => new Set(ru
 
 /**
  * The configurations that continue, with those that they are compared with: a reference and its copies take part as
- * long as any other member of their ranking does, and no longer.
+ * long as any other member of their ranking does, and no longer; by turns controls as long as any target beside them.
  */
 function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set(continuing);
@@ -84,6 +84,22 @@ function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySe
       if (isOpen) found.add(each.hash);
       else found.delete(each.hash);
     }
+  }
+  for (const [hash, mates] of controlsBeside(plan)) {
+    if ([...mates].some((mate) => found.has(mate))) found.add(hash);
+    else found.delete(hash);
+  }
+  return found;
+}
+
+/** By turns: the controls that are in a group for others, with all of those. */
+function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
+  const controls = new Set(plan.configurations.filter(isControl).map(({ hash }) => hash));
+  const found = new Map<string, Set<string>>();
+  for (const unit of unitsOf(plan, plan.runs)) {
+    const mates = unit.filter(({ beside }) => !beside).map((run) => run.configuration_hash);
+    for (const { configuration_hash: hash, beside } of unit)
+      if (beside && controls.has(hash)) found.set(hash, new Set([...(found.get(hash) ?? []), ...mates]));
   }
   return found;
 }

@@ -13,6 +13,8 @@ import {
   diskBytes,
   type EstimateRange,
   estimateRange,
+  type GroupsEstimate,
+  groupsEstimate,
   type Overheads,
   overheadsOf,
 } from "../plan/estimate.js";
@@ -31,7 +33,7 @@ export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
   /** The likely range for a search for the highest rate, whose trials follow from each other. */
-  estimate: EstimateRange & { runs: number; disk_bytes: number };
+  estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
   notices: string[];
   /** What a conclusion costs where targets do not go by turns. */
   order_cost: string[];
@@ -58,6 +60,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   if (request.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
+  const groups = groupsEstimate(plan, overheads);
   const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
   return {
     runtime: { id: description.id, choice },
@@ -66,6 +69,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
       runs: expected.runs.length,
       ...estimateRange(expected, overheads),
       disk_bytes: Math.round(diskBytes(expected)),
+      ...(groups ? { groups } : {}),
     },
     order_cost: costOfOrder(plan, overheads),
     notices: [
@@ -172,6 +176,15 @@ export function adaptiveText({ adaptive }: Plan): string[] {
   ];
 }
 
+/** How many targets are up at once, by turns, and what that takes. */
+export function groupLines({ estimate: { groups } }: Preview): string[] {
+  if (!groups) return [];
+  const { groups_per_round, targets, start_s, memory_bytes } = groups;
+  return [
+    `by turns: ${counted(groups_per_round, "group")} a round of up to ${counted(targets, "target")} at once, about ${start_s} s to start and stop, ${(memory_bytes / 1e9).toFixed(1)} GB of memory`,
+  ];
+}
+
 /** `about 68 min (until 22:52)`. */
 export function timesText({ estimate }: Preview, now = new Date()): string {
   const { at_least: least, seconds } = estimate;
@@ -235,6 +248,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     `${warmupText(plan.warmup_s)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
+    ...groupLines(found),
     ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,

@@ -206,9 +206,11 @@ export class RunLoop {
       listener: listeners[index] as RunListener,
     }));
     const [first] = planned;
+    // Those that the first round of this load has found hold for all.
+    const [lengths] = planned.flatMap((each) => manifest.turns?.[each.configuration_hash] ?? []);
     const turns = {
       seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.group ?? 0) : 0)) % 4_294_967_296,
-      ...(manifest.turns ? { lengths: manifest.turns } : {}),
+      ...(lengths ? { lengths } : {}),
     };
     const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.group ?? 1}`);
     const log = (line: string): void => {
@@ -225,8 +227,11 @@ export class RunLoop {
       if ("error" in end) return end;
       const identity = identities[index] as RunIdentity;
       const { turns: found } = end.raw.result;
-      // Those of the first round hold for all.
-      if (found) manifest.turns ??= { lead_in_ms: found.lead_in_ms, slice_ms: found.slice_ms };
+      if (found) {
+        const { lead_in_ms, slice_ms } = found;
+        const { hash } = identity.planned;
+        manifest.turns = { [hash]: lengths ?? { lead_in_ms, slice_ms }, ...manifest.turns };
+      }
       try {
         checkPlugins(identity.plugins ?? [], end.raw.result);
         return { result: measuredDocument(identity, end.raw) };

@@ -7,35 +7,38 @@ const MIN_RUNS = 5;
 /** A decision is left out where the last one follows within this factor. */
 const MIN_SPACING_FACTOR = 1.15;
 
+/** What the first of several looks may spend of 5 %: the same as in `report/statistics/sequential.py`. */
+const FIRST_SHARE = 0.008;
+
+/** By turns: the first round after which so many comparisons can be decided, by signed ranks and Holm's correction. */
+export const firstRoundByTurns = (comparisons: number): number =>
+  Math.ceil(1 + Math.log2(comparisons / FIRST_SHARE));
+
 /**
  * The rounds after which it is decided which configurations continue: 5, 7, 10, 14, 20, … Each needs √2 times the runs
  * of the one before, so that few decisions share the error, and no configuration has many more runs than necessary.
  * @param maxRuns of a configuration, at least 5
+ * @param first the first of them, where runs can show something only later
  */
-export function decisionRounds(maxRuns: number): number[] {
+export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
   const rounds: number[] = [];
   for (let step = 0; rounds.length === step; step++) {
-    const round = Math.round(MIN_RUNS * 2 ** (step / 2));
+    const round = Math.round(first * 2 ** (step / 2));
     if (round * MIN_SPACING_FACTOR < maxRuns) rounds.push(round);
   }
   return [...rounds, maxRuns];
 }
 
 /**
- * The runs of a plan that are left where its configurations take part in so many rounds. By turns a
- * reference is measured in a group only where another configuration of it is: it would be compared with nothing.
+ * The runs of a plan that are left where its configurations take part in so many rounds. By turns what is beside others is
+ * measured in a group only where another configuration of it is: it would be compared with nothing.
  * @param lastRound of a configuration, by its hash
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
-  const references = new Set(plan.references);
   const runs = plan.runs.filter((run) => run.diagnose || roundOf(run) <= lastRound(run.configuration_hash));
   const groupOf = ({ round, group }: Plan["runs"][number]) => `${round} ${group}`;
-  const compared = new Set(
-    runs.flatMap((run) => (references.has(run.configuration_hash) ? [] : [groupOf(run)])),
-  );
-  return runs.filter(
-    (run) => run.group === undefined || !references.has(run.configuration_hash) || compared.has(groupOf(run)),
-  );
+  const compared = new Set(runs.flatMap((run) => (run.beside ? [] : [groupOf(run)])));
+  return runs.filter((run) => !run.beside || compared.has(groupOf(run)));
 }
 
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
+import { isClientLayer } from "../../contract/layers.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Order, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -124,8 +125,57 @@ export function roundS(
   group: readonly Configuration[],
   overheads: Overheads,
 ): number {
-  const starts_s = group.map(({ target: { topology } }) => overheads[topology] ?? overheads.standalone ?? 0);
-  return sum([...group.map((each) => ownTurnsS(plan.warmup_s, each)), ...starts_s, IDLE_S]);
+  return sum([...group.map((each) => ownTurnsS(plan.warmup_s, each)), startS(group, overheads), IDLE_S]);
+}
+
+/** Until the parts of a group have started, and later stopped. */
+const startS = (group: readonly Configuration[], overheads: Overheads): number =>
+  sum(group.map(({ target: { topology } }) => overheads[topology] ?? overheads.standalone ?? 0));
+
+/** Resident memory of a role, from results on two cores; of a store without keys to speak of. */
+const RESIDENT_BYTES = { server: 180e6, service: 20e6, store: 10e6, generator: 190e6 };
+
+/** At the server layer the targets of a group share a generator. */
+function groupBytes(group: readonly Configuration[]): number {
+  const counts = group.map(roleCounts);
+  const own = sum(
+    counts.map(
+      ({ server, service, store }) =>
+        server * RESIDENT_BYTES.server + service * RESIDENT_BYTES.service + store * RESIDENT_BYTES.store,
+    ),
+  );
+  const generators = group.some(({ layer }) => isClientLayer(layer)) ? group.length : 1;
+  return own + generators * RESIDENT_BYTES.generator;
+}
+
+/** What the largest group of a plan takes. */
+export interface GroupsEstimate {
+  groups_per_round: number;
+  /** That are up at once. */
+  targets: number;
+  start_s: number;
+  memory_bytes: number;
+}
+
+/** Undefined in other orders than by turns. */
+export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
+  if (plan.order !== "turns") return undefined;
+  const units = [...unitsOf(plan, plan.runs)].filter(([first]) => !first.diagnose && roundOf(first) === 1);
+  const groups = units.map((unit) => configurationsOf(plan, unit));
+  return {
+    groups_per_round: groups.length,
+    targets: Math.max(...groups.map(({ length }) => length)),
+    start_s: Math.round(Math.max(...groups.map((group) => startS(group, overheads)))),
+    memory_bytes: Math.max(...groups.map(groupBytes)),
+  };
+}
+
+function configurationsOf(
+  { configurations }: Plan,
+  runs: readonly Pick<PlannedRun, "configuration_hash">[],
+): Configuration[] {
+  const byHash = new Map(configurations.map(({ hash, configuration }) => [hash, configuration]));
+  return runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
 }
 
 /** The seconds of a run's own turns, those of its warm-up included. */
@@ -141,18 +191,13 @@ export const cooldownS = (plan: Plan, before: Configuration, next: Configuration
     : plan.cooldown_s;
 
 export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   if (plan.order === "turns") {
     const units = [...unitsOf(plan, plan.runs)].map((unit) =>
-      roundS(
-        plan,
-        unit.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []),
-        overheads,
-      ),
+      roundS(plan, configurationsOf(plan, unit), overheads),
     );
     return sum(units) + plan.cooldown_s * Math.max(0, units.length - 1) + REPORT_S;
   }
-  const runs = plan.runs.flatMap(({ configuration_hash }) => byHash.get(configuration_hash) ?? []);
+  const runs = configurationsOf(plan, plan.runs);
   const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
   return sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S;
 }

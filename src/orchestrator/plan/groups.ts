@@ -1,26 +1,28 @@
 import { type Configuration, canonicalJson } from "../../contract/configuration.js";
 import { countIn, USUAL } from "../../contract/dimensions.js";
-import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
+import { isProgramLayer } from "../../contract/layers.js";
+import { parseTargetText } from "../../contract/target.js";
 import { isCopy } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import type { Planned, Ranking } from "./rankings.js";
+import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** Targets that are up at once and have the load by turns, at most (M16). */
 const GROUP_SIZE = 5;
-/** A cluster starts six nodes for each target. */
-const CLUSTER_GROUP_SIZE = 3;
+/** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
+const CLUSTERS = 3;
+/** The option of a client that runs the one script for all. */
+const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(
-  request: Pick<Request, "adaptive" | "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
+  request: Pick<Request, "diagnose" | "access" | "caps" | "storeAccess" | "objectives">,
   configurations: readonly Configuration[],
 ): string | undefined {
   if (configurations.length === 1) return "one target has the load alone";
   if (request.objectives) return "the search for the highest rate plans its own trials";
-  if (request.adaptive) return "--runs auto takes its looks at interleaved runs";
   if (request.diagnose) return "runs with instruments are not compared";
   if (Object.values(request.access).some((access) => access !== undefined))
     return "the runs take place on several machines";
@@ -38,7 +40,6 @@ export function reasonAgainstTurns(
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
   if (isProgramLayer(layer) || target.program !== undefined) return "a foreign program makes the load";
-  if (isClientLayer(layer)) return "at the limiter layer each target is a generator of its own";
   if (faults) return "faults are planned";
   if (countIn(configuration, "generators") > USUAL) return "several generators make the load";
   if (load.model === "open") return "an open loop sends at its times";
@@ -54,14 +55,18 @@ function loadKey(configuration: Configuration): string {
   return canonicalJson(load);
 }
 
-const sizeOf = (members: readonly Planned[], cpus: number): number =>
-  cpus < 8 && members.some(({ configuration }) => isCluster(configuration.target.topology))
-    ? CLUSTER_GROUP_SIZE
-    : GROUP_SIZE;
+/** Clusters that fit on a machine at once. */
+const mostClusters = (cpus: number): number => (cpus < 8 ? CLUSTERS : GROUP_SIZE);
+
+const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
+
+const fits = (members: readonly Planned[], cpus: number): boolean =>
+  members.length <= GROUP_SIZE && members.filter(onCluster).length <= mostClusters(cpus);
 
 /**
- * The groups of a round (M22): targets of equal load, each with the reference of its ranking and its copy. Who shares a group
- * is drawn anew each round.
+ * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the
+ * reference's copy, and controls stand beside the reference of the largest ranking of their load, so that each comparison
+ * has both sides in one group. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
 export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
@@ -72,35 +77,89 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const key = loadKey(first.configuration);
     byLoad.set(key, [...(byLoad.get(key) ?? []), ranking]);
   }
-  return shuffle([...byLoad.values()].flatMap((equal) => packed(equal, shuffle, cpus)));
+  const groups = [...byLoad.values()].flatMap((equal) => {
+    const controls = shuffle(equal.flatMap(({ members }) => members.filter(isControl)));
+    const ranked = equal.filter(({ members }) => !members.every(isControl));
+    const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
+    const partner = largest?.reference ?? largest?.members[0];
+    if (!partner) return parts(controls, GROUP_SIZE);
+    return withControls(packed(ranked, shuffle, cpus), controls, partner);
+  });
+  return shuffle(groups.map((group) => shuffle(group)));
 }
 
+/** The groups with the controls, each in one of its partner's. */
+function withControls(
+  groups: readonly Planned[][],
+  controls: readonly Planned[],
+  partner: Planned,
+): Planned[][] {
+  const found = groups.map((group) => [...group]);
+  const left = controls.filter((control) => {
+    const group = found.find((each) => each.includes(partner) && each.length < GROUP_SIZE);
+    group?.push(control);
+    return !group;
+  });
+  return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
+}
+
+/** Rankings of one load in groups. */
 function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
-  const size = sizeOf(
-    rankings.flatMap(({ members }) => members),
-    cpus,
-  );
   const groups: Planned[][] = [];
-  // Large rankings first: those that fit whole fill the groups that are left.
-  for (const ranking of shuffle(rankings).toSorted((a, b) => b.members.length - a.members.length)) {
-    for (const part of partsOf(ranking, size, shuffle)) {
-      const group = groups.find((each) => each.length + part.length <= size);
-      if (group) group.push(...part);
-      else groups.push(part);
-    }
+  const all = shuffle(linked(rankings, cpus)).flatMap((together) =>
+    together.length > 1
+      ? [together.flatMap(({ members }) => members)]
+      : together.flatMap((ranking) => partsOf(ranking, shuffle, cpus)),
+  );
+  // Large parts first: those that fit whole fill the groups that are left.
+  for (const part of all.toSorted((a, b) => b.length - a.length)) {
+    const group = groups.find((each) => fits([...each, ...part], cpus));
+    if (group) group.push(...part);
+    else groups.push([...part]);
   }
-  return groups.map((group) => shuffle(group));
+  return groups;
 }
 
-/** A ranking in parts of at most `size`, each with its reference and the reference's copy. */
-function partsOf({ members, reference }: Ranking, size: number, shuffle: Shuffler["shuffle"]): Planned[][] {
-  if (members.length <= size || !reference) return reference ? [[...members]] : members.map((each) => [each]);
+/** Rankings that the report compares with each other stay together where they fit whole. */
+function linked(rankings: readonly Ranking[], cpus: number): Ranking[][] {
+  const found: Ranking[][] = [];
+  for (const ranking of rankings) {
+    const other = found.find(
+      (each) =>
+        each.some((one) => areLinked(one, ranking)) &&
+        fits(
+          [...each, ranking].flatMap(({ members }) => members),
+          cpus,
+        ),
+    );
+    if (other) other.push(ranking);
+    else found.push([ranking]);
+  }
+  return found;
+}
+
+/** What a client's rows on several stores and topologies, and under its own script and the one for all, share. */
+function nameKey({ configuration: { target } }: Planned): string {
+  const { client, version, options } = parseTargetText(target.text);
+  return canonicalJson({ client, version, options: options.filter(({ id }) => id !== SAME_SCRIPT) });
+}
+
+const areLinked = (one: Ranking, other: Ranking): boolean =>
+  one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
+
+/** A ranking in parts that fit, each with its reference and the reference's copy. */
+function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
+  if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
   const others = shuffle(members.filter((each) => !always.includes(each)));
-  const room = Math.max(1, size - always.length);
-  const count = Math.ceil(others.length / room);
-  return Array.from({ length: count }, (_, part) => [
-    ...always,
-    ...others.filter((_, index) => index % count === part),
-  ]);
+  if (others.length === 0) return [always];
+  let room = 1;
+  while (room < others.length && fits([...always, ...others.slice(0, room + 1)], cpus)) room++;
+  return parts(others, room).map((part) => [...always, ...part]);
+}
+
+/** As few parts of at most `size` as there can be, of nearly equal length. */
+function parts(members: readonly Planned[], size: number): Planned[][] {
+  const count = Math.ceil(members.length / size);
+  return Array.from({ length: count }, (_, part) => members.filter((_, index) => index % count === part));
 }

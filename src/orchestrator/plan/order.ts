@@ -1,25 +1,46 @@
 import { availableParallelism } from "node:os";
 import type { Plan } from "../../contract/plan.js";
+import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
 import { groupsOf } from "./groups.js";
-import type { Planned, Ranking } from "./rankings.js";
+import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** A run of a plan without its file. */
 type OrderedRun = Omit<Plan["runs"][number], "file">;
+
+/** Those of a group that are there for its others: references, copies and controls, or controls alone. */
+function besideIn(group: readonly Planned[], rankings: readonly Ranking[]): readonly Planned[] {
+  const controls = group.filter(isControl);
+  const beside = group.filter(
+    (each) =>
+      isControl(each) ||
+      isCopy(each.configuration.target) ||
+      rankings.some(({ reference }) => reference === each),
+  );
+  return [beside, controls].find(({ length }) => length < group.length) ?? [];
+}
 
 /** By turns: rounds of groups, whose runs are made at the same time. */
 function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
   const lastRuns = new Map<string, number>();
   return Array.from({ length: rounds }, (_, index) => {
     const groups = groupsOf(rankings, shuffler(seed + index + 1), availableParallelism());
-    return groups.flatMap((members, group) =>
-      members.map(({ hash }) => {
+    return groups.flatMap((members, group) => {
+      const beside = besideIn(members, rankings);
+      return members.map((each) => {
+        const { hash } = each;
         const run = (lastRuns.get(hash) ?? 0) + 1;
         lastRuns.set(hash, run);
-        return { configuration_hash: hash, run, round: index + 1, group: group + 1 };
-      }),
-    );
+        return {
+          configuration_hash: hash,
+          run,
+          round: index + 1,
+          group: group + 1,
+          ...(beside.includes(each) ? { beside: true as const } : {}),
+        };
+      });
+    });
   }).flat();
 }
 

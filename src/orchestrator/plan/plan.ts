@@ -44,7 +44,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
-import { decisionRounds } from "./decision-rounds.js";
+import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
 import { reasonAgainstTurns } from "./groups.js";
@@ -53,6 +53,7 @@ import { orderedRuns } from "./order.js";
 import {
   addedReference,
   MIN_ROUNDS_FOR_A_COPY,
+  originals,
   type Planned,
   type Ranking,
   rankingsOf,
@@ -386,10 +387,15 @@ function runsOf(
   }));
 }
 
-const adaptivePlan = (maxRuns: number, { budgetS }: NonNullable<Request["adaptive"]>): Plan["adaptive"] => ({
-  looks: decisionRounds(maxRuns),
-  ...(budgetS === undefined ? {} : { budget_s: budgetS }),
-});
+function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ranking[]): Plan["adaptive"] {
+  const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
+  const first = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
+  const { budgetS } = adaptive ?? {};
+  return {
+    looks: decisionRounds(runs, first),
+    ...(budgetS === undefined ? {} : { budget_s: budgetS }),
+  };
+}
 
 /** The configurations that a request selects, and what it skips. */
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
@@ -459,6 +465,17 @@ export function selectConfigurations(
   };
 }
 
+/** By turns at the limiter layer: how far ratios of one round lie apart, where equal targets had a generator each. */
+const PRECISION_OF_GENERATORS = "12 to 14 %";
+
+/** What turns can tell where each target has a generator of its own. */
+const precisionNotes = (configurations: readonly Planned[]): string[] =>
+  configurations.some(({ configuration: { layer } }) => isClientLayer(layer))
+    ? [
+        `limiter layer: each target has a generator of its own; there pairs of equal targets deviated by ${PRECISION_OF_GENERATORS} on two shared CPUs`,
+      ]
+    : [];
+
 /**
  * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
  * The errors are those of `selectConfigurations`.
@@ -490,7 +507,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     seed: request.seed,
     order: request.order,
     runs_per_configuration: isRanked ? request.runs : 1,
-    ...(request.adaptive && isRanked ? { adaptive: adaptivePlan(request.runs, request.adaptive) } : {}),
+    ...(request.adaptive && isRanked ? { adaptive: adaptivePlan(request, rankings) } : {}),
     warmup_s: request.warmupS,
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
@@ -502,6 +519,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
+      ...(request.order === "turns" ? precisionNotes(configurations) : []),
       ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
       // M16

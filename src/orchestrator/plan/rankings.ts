@@ -20,7 +20,7 @@ export interface Ranking {
 export const MIN_ROUNDS_FOR_A_COPY = 6;
 
 /** A control measures the harness, and a run with faults what they do: neither is ranked. */
-const isControl = ({ configuration: { target } }: Planned): boolean =>
+export const isControl = ({ configuration: { target } }: Planned): boolean =>
   clients.some(({ id, control }) => id === target.client && control);
 
 const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.target);

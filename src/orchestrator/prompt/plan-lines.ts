@@ -2,6 +2,7 @@ import { countedRuns, type Plan } from "../../contract/plan.js";
 import {
   adaptiveText,
   extentText,
+  groupLines,
   type Preview,
   plannedLoadText,
   roundsText,
@@ -43,6 +44,7 @@ export function planLines(found: Preview, columns: number): string[] {
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
     ...configurationLines(plan, columns),
+    ...groupLines(found),
     ...adaptiveText(plan),
     ...decidable(plan).lines,
     ...found.order_cost,

@@ -16,7 +16,7 @@ const CLIENTS_AND_SCRIPTS = [
     `${client}@valkey`,
     `${client}@valkey+same-script`,
   ]),
-  "controls",
+  "none",
 ].join(",");
 
 export const PRESETS: readonly Preset[] = [

@@ -26,6 +26,8 @@ export class DrainedReadings {
   readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
   /** Number of announcements of each generator. */
   readonly #announced: number[];
+  /** That of the last announcement. */
+  #phase: AnnouncedPhase | undefined;
   /** Number of moments at which all generators have come. */
   #complete = 0;
   /** Rejects when a reading fails, and never resolves. */
@@ -65,7 +67,20 @@ export class DrainedReadings {
    */
   take(generator: number, phase: AnnouncedPhase): boolean {
     this.#announced[generator] = (this.#announced[generator] ?? 0) + 1;
-    if (Math.min(...this.#announced) === this.#complete) return false;
+    this.#phase = phase;
+    return this.#takeIfComplete();
+  }
+
+  /** A generator has ended: the others do not wait for it. */
+  leave(generator: number): void {
+    this.#announced[generator] = Number.POSITIVE_INFINITY;
+    this.#takeIfComplete();
+  }
+
+  #takeIfComplete(): boolean {
+    const all = Math.min(...this.#announced);
+    const phase = this.#phase;
+    if (all === this.#complete || all === Number.POSITIVE_INFINITY || !phase) return false;
     this.#complete++;
     this.#pending = this.#pending
       .then(() => this.#readings[phase]())

@@ -15,11 +15,16 @@ type Announcement = Extract<Progress, { event: "phase" }>;
 /** A phase of the run; the others concern the generators alone. */
 type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof STEADY>;
 
+export type TurnEvent = Extract<Progress, { event: "turn" }>;
+
 /** Receives what the generators announce, as if they were one. */
 export interface GeneratorListener {
   /** @param opens_in_ms until the window opens, after its lead-in; only of `measure` */
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
-  second(second: Second): void;
+  /** @param generator whose second it is, of those that are not merged */
+  second(second: Second, generator: number): void;
+  /** A generator has ended a turn that it was given. */
+  turn?(generator: number, turn: TurnEvent): void;
 }
 
 /** The load generators of one run. They go on from moment to moment together, and their outputs are merged to one. */
@@ -68,9 +73,11 @@ export class Generators {
         this.#silence.heard(index);
         const progress = parseProgress(line);
         if (progress?.event === "phase") this.#announced(index, progress, readings, listener);
+        else if (progress?.event === "turn") listener.turn?.(index, progress);
         else if (progress) {
-          const second = seconds.add(index, progress);
-          if (second) listener.second(second);
+          // By turns each second is of one run, whichever generator reports it.
+          const second = progress.run === undefined ? seconds.add(index, progress) : progress;
+          if (second) listener.second(second, index);
         }
       });
     });

@@ -1,14 +1,19 @@
-import { AUTO_WARMUP } from "../../contract/configuration.js";
+import { AUTO_WARMUP, type Configuration } from "../../contract/configuration.js";
 import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
-import { groupOutputSchema } from "../../contract/result.js";
+import { isClientLayer } from "../../contract/layers.js";
+import { sum } from "../../contract/numbers.js";
+import { type GeneratorOutput, groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
-import type { TurnsSpec } from "../../contract/turns.js";
+import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
+import { halvesOf } from "../../judge/steadiness.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
+import { GIVEN_SLICE_MS, lengthsFor, secondsOfSlices } from "../../traffic/turn-order.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { Generators, outputOfGenerator } from "./generators.js";
+import { Generators, outputOfGenerator, type TurnEvent } from "./generators.js";
+import { GivenTurns } from "./given-turns.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
 import {
@@ -34,9 +39,9 @@ export interface RoundMember {
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
- * Makes the runs of a round: all their stores, services and servers are up at once, and one generator gives them the load by
- * turns. A run that fails alone leaves the others.
- * @param log gets what the generator prints
+ * Makes the runs of a round: all their stores, services and servers are up at once, and one generator, or one of each at the
+ * limiter layer, gives them the load by turns. A run that fails alone leaves the others.
+ * @param log gets what the generators print
  * @returns how each ended, in their order
  */
 export async function executeRound(
@@ -52,7 +57,7 @@ export async function executeRound(
       members.map(async ({ request, listener }, index): Promise<RoundEnd> => {
         try {
           const raw = await executeRun(request, runtime, lease, listener, {
-            run: `run-${index + 1}`,
+            run: runName(index),
             startLoad: (ready) => round.join(index, ready),
           });
           return { raw };
@@ -75,7 +80,7 @@ interface Joined extends ReadyRun {
   reject(error: unknown): void;
 }
 
-/** The generator that a round's runs share. It starts when all runs are ready, but for those that failed before. */
+/** The generators of a round. They start when all runs are ready, but for those that failed before. */
 class Round {
   readonly parts: RunningPart[] = [];
   readonly #members: readonly RoundMember[];
@@ -84,6 +89,7 @@ class Round {
   readonly #log: (line: string) => void;
   readonly #joined = new Map<number, Joined>();
   readonly #dropped = new Set<number>();
+  readonly #own = new Map<number, RunningPart>();
   #hasBegun = false;
 
   constructor(
@@ -105,9 +111,13 @@ class Round {
     });
   }
 
-  /** A run failed. */
+  /** A run failed. A generator of its own would load what is gone in the turns that it still has. */
   drop(index: number): void {
     this.#dropped.add(index);
+    this.#own
+      .get(index)
+      ?.stop()
+      .catch(() => {});
     this.#beginWhenReady();
   }
 
@@ -131,37 +141,29 @@ class Round {
     });
   }
 
-  async #begin(runs: readonly Joined[]): Promise<void> {
-    const roles = runs.map(({ settings }) => {
-      const role = layoutOf(settings).find(({ id }) => id === GENERATOR);
-      if (!role?.runSpec) throw new Error("the layout has no load generator");
-      return role;
-    });
-    const [first] = runs;
-    const [role] = roles;
-    if (!first || !role) throw new Error("a round has no runs");
-    const specs = (allocation: PartAllocation): RunSpec[] =>
-      runs.flatMap(({ supervisor }, index) => roles[index]?.runSpec?.(supervisor.places, allocation) ?? []);
-    const part = await this.#start({
-      ...role.part(first.supervisor.places),
-      kind: role.kind,
-      environment: (allocation) => encodeRunSpec(groupSpec({ runs: specs(allocation), turns: this.#turns })),
-    });
-    this.parts.push(part);
-    const generator: RunningRole = { id: GENERATOR, kind: role.kind, part };
-    part.onLine(this.#log);
-    const { warmupS } = first.settings;
-    const warmup_s = runs.length * (warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS);
-    const generators = new Generators([generator], warmup_s);
+  async #begin(joined: readonly Joined[]): Promise<void> {
+    const [first] = joined;
+    if (!first) return;
+    const { configuration, warmupS } = first.settings;
+    // At the limiter layer the worker is the client, and each target has a generator of its own.
+    const hasOwn = isClientLayer(configuration.layer);
+    const loads = await this.#startGenerators(hasOwn ? joined.map((run) => [run]) : [joined], hasOwn);
+    const runs = loads.flatMap((load) => load.runs);
+    const parts = loads.map(({ part }) => part);
+    if (parts.length === 0) return;
+    const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
+    const roles = parts.map((part) => ({ id: GENERATOR, kind: "generator" as const, part }));
+    const generators = new Generators(roles, runs.length * warmup_s);
     const watch = new CounterWatch([
       ...runs.flatMap(({ index, store, servers }) =>
         [...store.nodes, ...servers].map((each) => ({ ...each, id: idIn(index, each.id) })),
       ),
-      generator,
+      ...roles.map((role, at) => (hasOwn ? { ...role, id: idIn(runs[at]?.index ?? at, GENERATOR) } : role)),
     ]);
     const failedReadings = new Map<number, PartFailed>();
+    const given = hasOwn ? new TurnsOfRound(parts, this.#turns, configuration, warmupS) : undefined;
     const readings = new DrainedReadings(
-      [part],
+      parts,
       {
         // A store that cannot be read fails its run alone.
         readBefore: async () => {
@@ -175,39 +177,147 @@ class Round {
         },
       },
       { start: () => watch.startByTurns(), stop: () => watch.stop() },
-      () => generators.goOn(),
+      () => {
+        generators.goOn();
+        given?.goOn();
+      },
     );
     generators.follow(readings, {
       phase: (phase) => {
         for (const { listener } of runs) listener.phase(phase);
       },
-      second: ({ run = 0, ...second }) => runs[run]?.listener.second(second),
+      second: ({ run = 0, ...second }, generator) => runs[hasOwn ? generator : run]?.listener.second(second),
+      turn: (generator, turn) => given?.ended(generator, turn),
     });
-    part.exited.then(() => watch.stop());
-    const outputs = outputOfGenerator(generator, groupOutputSchema);
-    outputs.catch(() => {});
-    for (const [position, run] of runs.entries()) {
-      run.resolve({
-        watch: watchOf(run.index, watch),
-        failures: [generators.failed, readings.failed],
-        output: async (mayEnd) => {
-          const output = (await run.supervisor.waitFor(outputs, mayEnd))[position];
-          const failed = failedReadings.get(run.index);
-          if (failed) throw failed;
-          if (!output) throw new PartFailed(GENERATOR, "printed no result of this run");
-          const [server, ...others] = run.servers;
-          if ("failed" in output)
-            throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
-          return output;
-        },
-        done: () => readings.done(),
-        // The others may need it still.
-        leave: () => {},
-      });
+    for (const [at, { exited }] of parts.entries()) exited.then(() => readings.leave(at));
+    Promise.all(parts.map(({ exited }) => exited)).then(() => watch.stop());
+    for (const [at, { runs: own }] of loads.entries()) {
+      const outputs = outputOfGenerator(roles[at] as RunningRole, groupOutputSchema);
+      outputs.catch(() => {});
+      for (const [position, run] of own.entries()) {
+        run.resolve({
+          watch: watchOf(run.index, watch),
+          failures: [generators.failed, readings.failed],
+          output: async (mayEnd) => {
+            const output = (await run.supervisor.waitFor(outputs, mayEnd))[position];
+            const failed = failedReadings.get(run.index);
+            if (failed) throw failed;
+            if (!output) throw new PartFailed(GENERATOR, "printed no result of this run");
+            const [server, ...others] = run.servers;
+            if ("failed" in output)
+              throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
+            return given ? given.complete(runs.indexOf(run), output) : output;
+          },
+          done: () => readings.done(),
+          // The others may need it still.
+          leave: () => {},
+        });
+      }
     }
     this.#whenFinished = () => generators.leave();
   }
+
+  /** One that does not start fails its runs alone. @returns those that have started */
+  async #startGenerators(
+    groups: readonly (readonly Joined[])[],
+    given: boolean,
+  ): Promise<{ part: RunningPart; runs: readonly Joined[] }[]> {
+    const started = await Promise.all(
+      groups.map(async (runs) => {
+        try {
+          const part = await this.#startGenerator(runs, given);
+          for (const { index } of given ? runs : []) this.#own.set(index, part);
+          return [{ part, runs }];
+        } catch (error) {
+          for (const { reject } of runs) reject(error);
+          return [];
+        }
+      }),
+    );
+    return started.flat();
+  }
+
+  async #startGenerator(runs: readonly Joined[], given: boolean): Promise<RunningPart> {
+    const roles = runs.map(({ settings }) => {
+      const role = layoutOf(settings).find(({ id }) => id === GENERATOR);
+      if (!role?.runSpec) throw new Error("the layout has no load generator");
+      return role;
+    });
+    const [first] = runs;
+    const [role] = roles;
+    if (!first || !role) throw new Error("a round has no runs");
+    const specs = (allocation: PartAllocation): RunSpec[] =>
+      runs.flatMap(({ supervisor }, index) => roles[index]?.runSpec?.(supervisor.places, allocation) ?? []);
+    const turns: TurnsSpec = { ...this.#turns, ...(given ? { given } : {}) };
+    const part = await this.#start({
+      ...role.part(first.supervisor.places),
+      kind: role.kind,
+      ...(given ? { run: runName(first.index) } : {}),
+      environment: (allocation) => encodeRunSpec(groupSpec({ runs: specs(allocation), turns })),
+    });
+    this.parts.push(part);
+    part.onLine((line) => this.#log(given ? `${runName(first.index)}: ${line}` : line));
+    return part;
+  }
 }
+
+/** The turns of a round whose targets have generators of their own, and what only all of them together tell. */
+class TurnsOfRound {
+  readonly #given: GivenTurns;
+  readonly #spec: TurnsSpec;
+  readonly #planned_s: number;
+  readonly #warmup_s: number;
+  #lengths: TurnLengths;
+  #measured: readonly (readonly TurnEvent[])[] = [];
+  /** How often all have gone on from a drained moment. */
+  #moments = 0;
+
+  constructor(
+    parts: readonly RunningPart[],
+    spec: TurnsSpec,
+    { extent }: Configuration,
+    warmupS: RunSettings["warmupS"],
+  ) {
+    this.#given = new GivenTurns(parts);
+    this.#spec = spec;
+    this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
+    this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
+    this.#lengths = spec.lengths ?? lengthsFor(0, GIVEN_SLICE_MS);
+  }
+
+  /** After the readings before the warm-up, and those before the window, the turns begin. */
+  async goOn(): Promise<void> {
+    const { seed, lengths } = this.#spec;
+    this.#moments++;
+    if (this.#moments === 1) {
+      const warm = await this.#given.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
+      this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), GIVEN_SLICE_MS);
+    } else if (this.#moments === 2) {
+      const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
+      this.#measured = await this.#given.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
+    }
+  }
+
+  ended(generator: number, turn: TurnEvent): void {
+    this.#given.ended(generator, turn);
+  }
+
+  /** The result of a generator, with what it does not know. */
+  complete(generator: number, output: GeneratorOutput): GeneratorOutput {
+    if (!output.turns) return output;
+    const halves = halvesOf(this.#measured.map((turns) => turns.map(({ answers }) => answers)))[generator];
+    const turns = { ...output.turns, ...this.#lengths, group: this.#measured.length };
+    return { ...output, turns: { ...turns, ...(halves ? { halves } : {}) } };
+  }
+}
+
+/** Milliseconds; 0 without answers. */
+function meanLatencyMs(turns: readonly TurnEvent[]): number {
+  const answers = sum(turns.map((turn) => turn.answers));
+  return answers > 0 ? sum(turns.map((turn) => turn.latency_sum_us)) / answers / 1000 : 0;
+}
+
+const runName = (index: number): string => `run-${index + 1}`;
 
 const idIn = (index: number, id: string): string => `${index}/${id}`;
 

@@ -11,6 +11,8 @@ import pytest
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
+from report.analysis.figures import throughput
+from report.analysis.summary import sample_between, summarize
 from report.cli.decide_rounds import main as decide_rounds
 from report.cli.generate import main as generate
 from report.compare.matching import compare_sides
@@ -152,3 +154,67 @@ def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path:
     manifested["adaptive"]["rounds"] |= {hash_of(SLOW): 10, copy: 5}
     (folder / "manifest.json").write_text(json.dumps(manifested))
     assert {row.missing for row in analyse(load_campaign(folder)).summaries} == {()}
+
+
+def by_turns(folder: Path, count: int) -> Path:
+    """Two groups a round, the reference in each and the control in one, on a host that changes from group to
+    group; the fast one is a fifth faster."""
+    slow, fast, ioredis, control = SLOW, FAST, configuration("ioredis@valkey"), CONTROL
+    manifested = manifest([slow, fast, ioredis, control], runs=20)
+    plan = manifested["plan"]
+    groups = [(slow, fast), (slow, ioredis, control)]
+    rates = {"iovalkey": 2000, "valkey-glide": 2400, "ioredis@valkey": 2000, "none": 5000}
+    entries, results = [], []
+    numbers: dict[str, int] = {}
+    for round_ in range(1, 21):
+        for group, members in enumerate(groups, start=1):
+            host = 1 + (7 * round_ + 3 * group) % 5 / 2
+            for each in members:
+                label = each["target"]["label"]
+                run = numbers[label] = numbers.get(label, 0) + 1
+                entry = {
+                    "configuration_hash": hash_of(each),
+                    "run": run,
+                    "round": round_,
+                    "group": group,
+                    "file": f"{label}_run{run}.json",
+                }
+                entries.append(entry if each in (fast, ioredis) else {**entry, "beside": True})
+                if round_ <= count:
+                    own = 1 + (round_ % 3 if each is ioredis else 0) / 10
+                    results.append(result(each, run, round(rates[label] * host * own)))
+    plan |= {"order": "turns", "runs": entries, "adaptive": {"looks": [9, 13, 20]}}
+    plan["references"] = [hash_of(slow)]
+    rounds = {hash_of(each): count for each in (slow, fast, ioredis, control)}
+    manifested["adaptive"] = {"rounds": rounds, "looked": 0, "spent_s": 1}
+    return write_campaign(folder, manifested, results)
+
+
+def test_by_turns_a_target_is_decided_by_pairs_and_a_control_stays_beside_the_others(tmp_path: Path) -> None:
+    folder = by_turns(tmp_path / "c", 9)
+    found = ask(folder, "--round", "9")
+    assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
+        "iovalkey": True,
+        "valkey-glide": False,
+        "ioredis@valkey": True,
+        "none": True,
+    }
+    assert any("valkey-glide is faster than iovalkey" in each for each in found["concluded"])
+
+
+def test_by_turns_a_control_is_compared_by_the_groups_that_it_shares(tmp_path: Path) -> None:
+    cells = analyse(load_campaign(by_turns(tmp_path / "c", 9))).cells
+    (ceiling,) = cells[0].ceilings
+    # The fast one has the highest throughput, and was in another group.
+    assert ceiling.new.identity.label in ("iovalkey", "ioredis@valkey")
+    assert ceiling.base.identity.label == "none"
+    assert (ceiling.comparison.pairs, ceiling.comparison.status) == (9, "worse")
+
+
+def test_by_turns_rows_that_share_no_group_are_compared_as_runs_of_other_moments(tmp_path: Path) -> None:
+    campaign = load_campaign(by_turns(tmp_path / "c", 9))
+    rows = {row.identity.label: row for row in summarize(campaign)}
+    apart = sample_between(rows["valkey-glide"], rows["ioredis@valkey"], throughput)
+    beside = sample_between(rows["valkey-glide"], rows["iovalkey"], throughput)
+    assert (apart.together, beside.together) == (False, True)
+    assert len(beside.pairs) == 9

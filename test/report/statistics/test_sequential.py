@@ -3,6 +3,7 @@
 The draws are seeded: unchanged code does not fail by chance.
 """
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -192,3 +193,64 @@ def test_estimates_of_campaigns_that_stop_early_are_as_often_too_large_as_too_sm
     assert abs(above / count - 0.5) <= 3 * np.sqrt(0.25 / count)
     plain = sum((each.stopped_at or each.ratio or 0) > ratio for each in found)
     assert plain > above
+
+
+#: By turns the first look is the round in which three comparisons can be decided at its share: 3 · 2^(1-10).
+BY_TURNS = LookSchedule(looks=(10, 14, 20))
+
+
+def study_by_turns(count: int, ratio: float, deviation: float = 0.04) -> tuple[int, int, float]:
+    """Three targets and their reference on a host that drifts, shifts and bursts; one of them has `ratio`.
+
+    Returns:
+        Families with a false alarm, those that found the ratio, and rounds of that target on average.
+    """
+    rng = np.random.default_rng(20260102)
+    alarms = found = 0
+    rounds_made = 0
+    for _ in range(count):
+        host = np.cumsum(0.05 * rng.standard_normal(20)) + 0.3 * (np.arange(20) > rng.integers(20))
+        host += 0.5 * (rng.random(20) < 0.1)
+        own = deviation / np.sqrt(2) * rng.standard_normal((4, 20))
+        runs = 1000 * np.exp(host + own) * np.array([[1], [1], [1], [ratio]])
+        family = compare_in_looks(
+            [rounds(side) for side in runs.tolist()], BY_TURNS, 20, reference=0, together=True
+        )
+        told = [each.shown for each in family.comparisons]
+        alarms += any(told if ratio == 1 else told[:2])
+        found += told[2]
+        rounds_made += family.stops[3][0] if family.stops[3] else 20
+    return alarms, found, rounds_made / count
+
+
+def at_most(share: float, count: int) -> float:
+    """So many of `count`, within three standard errors."""
+    return count * share + 3 * math.sqrt(count * share * (1 - share))
+
+
+def test_by_turns_all_looks_together_have_a_false_alarm_in_at_most_5_percent() -> None:
+    alarms, _, _ = study_by_turns(40, 1)
+    assert alarms <= at_most(0.05, 40)
+
+
+@pytest.mark.long
+def test_by_turns_false_alarms_and_power_on_a_host_that_shifts() -> None:
+    # Without the floor of 2 % it is the looks alone that keep false alarms rare.
+    alarms, _, _ = study_by_turns(1000, 1, 0.25)
+    assert alarms <= at_most(0.05, 1000)
+    false, found, made = study_by_turns(200, 1.1)
+    assert false <= at_most(0.05, 200)
+    assert found >= 0.95 * 200
+    assert made <= 12
+
+
+def test_by_turns_a_decided_target_leaves_and_looks_go_by_pairs_from_the_first_on() -> None:
+    host = [1000.0 * 3 ** (number % 2) for number in range(20)]
+    ragged = [1, 0.8, 1.25, 0.9, 1.1]
+    sides_ = [host, [1.2 * v for v in host], [v * ragged[n % 5] for n, v in enumerate(host)]]
+    family = compare_in_looks(
+        [rounds(side) for side in sides_], LookSchedule(looks=(9, 13, 20)), 9, reference=0, together=True
+    )
+    assert family.settled == (9, None)
+    assert [each.pairs for each in family.comparisons] == [9, 9]
+    assert family.stops[1] == (9, "decided")

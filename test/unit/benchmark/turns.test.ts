@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { lengthsFor } from "../../../src/benchmark/by-turns.js";
 import type { ClosedConnections } from "../../../src/benchmark/closed-loop.js";
 import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
 import type { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turns.js";
 import { sum } from "../../../src/contract/numbers.js";
 import { accounted } from "../../../src/judge/counts.js";
+import { lengthsFor } from "../../../src/traffic/turn-order.js";
 
 const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
 
@@ -58,7 +58,7 @@ test("each cycle gives every target one turn, never two at a time, in an order t
   const seconds: boolean[] = [];
   await takeTurns(
     windows,
-    { lengths: LENGTHS, seconds: 0.6, seed: 1, counts: true },
+    { lengths: LENGTHS, seconds: 0.6, seed: 1 },
     async () => {},
     async (isLast) => void seconds.push(isLast),
   );

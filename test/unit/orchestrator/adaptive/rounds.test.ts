@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
+import { unitsOf } from "../../../../src/contract/plan.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
 import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
 import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
@@ -31,6 +32,7 @@ interface Course {
   stopAfter?: number;
 }
 const ADAPTIVE = ["--concurrency", "50", "--runs", "auto"];
+const INTERLEAVED = ["--order", "interleaved"];
 
 /** Goes through a plan like the run loop; each run takes 10 s. */
 async function simulate(
@@ -77,7 +79,8 @@ const runsOf = ({ measured }: Simulation, label: string): number =>
   measured.filter((file) => file.startsWith(`${label}_`) && !file.endsWith("_run0.json")).length;
 
 test("decided configurations stop; the others continue in the seeded order of fixed runs", async () => {
-  const simulation = await simulate({ iovalkey: 10, none: 7, "valkey-glide": 10 });
+  const script = { iovalkey: 10, none: 7, "valkey-glide": 10 };
+  const simulation = await simulate(script, { flags: INTERLEAVED });
   const { manifest } = simulation.fixture;
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([10, 7, 10]);
   const flags = [...THREE, "--concurrency", "50", "--runs", "20", "--order", "interleaved"];
@@ -97,7 +100,7 @@ test("decided configurations stop; the others continue in the seeded order of fi
 });
 
 test("a reference and its copy go on as long as any target of their ranking, and no longer", async () => {
-  const flags = ["--clients", "iovalkey,valkey-glide,ioredis@valkey,none"];
+  const flags = ["--clients", "iovalkey,valkey-glide,ioredis@valkey,none", ...INTERLEAVED];
   // Whatever is said about the reference and the copy.
   const script = { iovalkey: 5, "iovalkey+copy": 99, "valkey-glide": 10, "ioredis@valkey": 5, none: 7 };
   const simulation = await simulate(script, { flags });
@@ -106,7 +109,7 @@ test("a reference and its copy go on as long as any target of their ranking, and
 });
 
 test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {
-  const simulation = await simulate({}, { flags: ["--max-runs", "8"] });
+  const simulation = await simulate({}, { flags: ["--max-runs", "8", ...INTERLEAVED] });
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([8, 8, 8]);
   expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 8]);
   expect(simulation.fixture.manifest.adaptive?.ended?.round).toBe(8);
@@ -134,4 +137,35 @@ test.each([2, 7, 18, 19, 23])("a campaign killed after %d runs ends the same way
   const resumed = await simulate(script, { completed: killed.measured, fixture });
   expect([...killed.measured, ...resumed.measured]).toEqual(whole.measured);
   expect(resumed.fixture.manifest.adaptive).toEqual(whole.fixture.manifest.adaptive);
+});
+
+/** One group a round. */
+const BY_TURNS = ["--clients", "iovalkey,ioredis@valkey,valkey-glide,none"];
+
+test("by turns a decided target leaves its group; reference, copy and control stay as long as another does", async () => {
+  const script = { "ioredis@valkey": 9, "valkey-glide": 13, none: 9 };
+  const simulation = await simulate(script, { flags: BY_TURNS });
+  const { plan } = simulation.fixture.manifest;
+  expect(plan.order).toBe("turns");
+  expect(simulation.decisions.map(({ round }) => round)).toEqual([9, 13]);
+  const made = plan.runs.filter(({ file }) => simulation.measured.includes(file));
+  const labels = new Map(
+    plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.label]),
+  );
+  for (const unit of unitsOf(plan, made)) {
+    const group = unit.map((run) => labels.get(run.configuration_hash)).sort();
+    const open = unit[0].round && unit[0].round > 9 ? [] : ["ioredis@valkey"];
+    expect(group).toEqual([...open, "iovalkey", "iovalkey+copy", "none", "valkey-glide"]);
+  }
+  expect(runsOf(simulation, "valkey-glide")).toBe(13);
+  expect(requestedRuns(simulation.fixture.manifest).map(({ file }) => file)).toEqual(simulation.measured);
+});
+
+test("by turns a control that has no room beside the others stays as long as the reference beside it", async () => {
+  const flags = ["--clients", `${BY_TURNS[1]},node-redis@valkey`];
+  const decided = { "ioredis@valkey": 10, "valkey-glide": 10, "node-redis@valkey": 10 };
+  const simulation = await simulate({ ...decided, none: 99 }, { flags });
+  expect(runsOf(simulation, "none")).toBe(10);
+  // One beside the others, and one beside the control.
+  expect(runsOf(simulation, "iovalkey")).toBe(20);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
+import { groupsEstimate } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
@@ -52,6 +53,27 @@ test("a dry run prints groups and what the runs can decide", () => {
   const lines = previewLines(found);
   expect(lines).toContainEqual(expect.stringMatching(/^ {2}round 6: \([1-4] [1-4] [1-4] [1-4]\)$/));
   expect(lines).toContainEqual(expect.stringMatching(/^reference iovalkey \+ copy: 1 comparison/));
+});
+
+test("by turns a dry run says how many targets are up at once, how long they take to start, and their memory", () => {
+  const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none";
+  const flags = ["--clients", clients, "--order", "turns", "--runs", "7", "--concurrency", "8"];
+  const planOf = (...more: string[]) => makePlan(requestOf(...flags, ...more), everything);
+  const plan = planOf();
+  const groups = groupsEstimate(plan, { none: 1, standalone: 2 });
+  expect(groups).toMatchObject({ groups_per_round: 2, targets: 5, start_s: 10 });
+  const found = {
+    runtime: { id: "local", choice: "as asked" },
+    plan,
+    estimate: { runs: 1, seconds: 60, disk_bytes: 1e6, ...(groups ? { groups } : {}) },
+    notices: [],
+    order_cost: [],
+  };
+  expect(previewLines(found)).toContainEqual(expect.stringMatching(/^by turns: 2 groups .* 5 targets .* GB/));
+  // There the servers are missing, and each target has a generator of its own.
+  const atLimiter = groupsEstimate(planOf("--layer", "limiter"), {});
+  expect(atLimiter?.memory_bytes).toBeGreaterThanOrEqual(5 * 190e6);
+  expect(groupsEstimate(planOf("--rate", "100"), {})).toBeUndefined();
 });
 
 describe("a dry run reports that the start would be refused:", () => {

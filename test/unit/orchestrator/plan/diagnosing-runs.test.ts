@@ -57,7 +57,8 @@ describe("an adaptive campaign", () => {
 
   test("counts them in what it needs at least", () => {
     const overheads = { standalone: 2 };
-    const without = estimateRange(planOf("--runs", "auto"), overheads).at_least?.runs ?? 0;
+    const others = planOf("--runs", "auto", "--order", "interleaved");
+    const without = estimateRange(others, overheads).at_least?.runs ?? 0;
     expect(estimateRange(plan, overheads).at_least?.runs).toBe(without + 2);
   });
 });

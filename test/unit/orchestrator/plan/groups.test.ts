@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { type Plan, roundOf, unitsOf } from "../../../../src/contract/plan.js";
 import { groupsOf } from "../../../../src/orchestrator/plan/groups.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
+import { isControl, type Planned, plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
+import { isCopy } from "../../../../src/targets/options.js";
+import { isCluster } from "../../../../src/targets/topologies.js";
 import { shuffler } from "../../../../src/traffic/shuffle.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -37,51 +39,98 @@ describe("groups of a round by turns", () => {
       ]);
   });
 
-  test("of more targets each group has the reference and its copy, and each other target one run a round", () => {
-    const others = [
-      "iovalkey",
-      "valkey-glide",
-      "node-redis@valkey",
-      "iovalkey+autopipelining",
-      "valkey-glide+copy",
-    ];
-    const plan = planOf(["ioredis@valkey", ...others.slice(0, 4), "none"].join());
-    const mates = new Set<string>();
-    for (const groups of groupsIn(plan)) {
-      const compared = groups.filter((group) => group.includes("ioredis@valkey"));
-      expect(compared.length).toBeGreaterThan(1);
-      for (const group of compared) {
+  test.each([
+    ["one ranking, more targets than a group", "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none"],
+    ["with two controls", "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none,memory"],
+    ["two rankings", "ioredis@valkey,iovalkey,valkey-glide,ioredis@redis,node-redis@redis,none"],
+    ["stores", "ioredis@valkey,ioredis@redis"],
+    ["controls alone", "none,memory"],
+    ["clusters", "ioredis@valkey:cluster,iovalkey:cluster,valkey-glide:cluster,none"],
+  ])("of %s both sides of every comparison share a group in every round", (_, clients) => {
+    const plan = planOf(clients, "--duration-mode", "custom:5");
+    const rankings = plannedRankings(plan);
+    const controls = plan.configurations.filter(isControl);
+    const [largest] = rankings.toSorted((a, b) => b.members.length - a.members.length);
+    const partner = largest?.reference;
+    for (let seed = 1; seed <= 50; seed++) {
+      const groups = groupsOf(rankings, shuffler(seed), 2);
+      const share = (one: Planned, other: Planned) =>
+        groups.some((group) => group.includes(one) && group.includes(other));
+      for (const group of groups) {
         expect(group.length).toBeLessThanOrEqual(5);
-        expect(group.filter((label) => label.startsWith("ioredis@valkey"))).toHaveLength(2);
+        expect(new Set(group).size).toBe(group.length);
+        const clusters = group.filter(({ configuration }) => isCluster(configuration.target.topology));
+        expect(clusters.length).toBeLessThanOrEqual(3);
       }
-      const rest = groups.flat().filter((label) => !label.startsWith("ioredis@valkey"));
-      expect(sorted(rest)).toEqual(sorted([...others.slice(0, 4), "none"]));
-      mates.add(sorted(groups.find((group) => group.includes("valkey-glide")) ?? []).join());
+      for (const control of controls) {
+        // The same in every round.
+        if (partner) expect(share(partner, control)).toBe(true);
+      }
+      for (const { members, reference } of rankings) {
+        for (const member of members) {
+          if (reference) expect(share(member, reference)).toBe(true);
+          const copy = members.find(({ configuration }) => isCopy(configuration.target));
+          const ownGroups = groups.filter((group) => group.includes(member));
+          // A reference may stand beside controls once more.
+          const isBesideControls = (group: readonly Planned[]) =>
+            member === partner && group.every((each) => each === partner || isControl(each));
+          if (copy)
+            for (const group of ownGroups) if (!isBesideControls(group)) expect(group).toContain(copy);
+        }
+        // What is no reference, copy or control has one run a round.
+        const others = members.filter(
+          (each) => each !== reference && !isCopy(each.configuration.target) && !isControl(each),
+        );
+        for (const each of others) expect(groups.filter((group) => group.includes(each))).toHaveLength(1);
+      }
     }
-    expect(mates.size).toBeGreaterThan(1);
   });
 
-  test("other loads are other groups, and clusters share one by three on fewer than 8 CPUs", () => {
-    const plan = planOf("ioredis@valkey,iovalkey", "--workload", "light,heavy");
-    for (const groups of groupsIn(plan)) expect(groups).toHaveLength(2);
-    const clusters = planOf("ioredis@valkey:cluster,iovalkey:cluster,valkey-glide:cluster");
-    const sizes = (cpus: number) =>
-      groupsOf(plannedRankings(clusters), shuffler(1), cpus).map(({ length }) => length);
-    expect(sizes(2)).toEqual([3, 3]);
-    expect(sizes(8)).toEqual([4]);
+  test("who shares a group is drawn anew each round, and the same for the same seed", () => {
+    const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,iovalkey+autopipelining,none";
+    const rounds = groupsIn(planOf(clients));
+    const mates = rounds.map((groups) =>
+      sorted(groups.find((group) => group.includes("valkey-glide")) ?? []).join(),
+    );
+    expect(new Set(mates).size).toBeGreaterThan(1);
+    expect(groupsIn(planOf(clients))).toEqual(rounds);
+  });
+
+  test.each([
+    ["ioredis@redis", "ioredis"],
+    ["ioredis@valkey+same-script", "ioredis@valkey+same-script"],
+  ])("%s stands beside the same client where both rankings fit", (asked, partner) => {
+    const others = "iovalkey,node-redis@redis+tuned,ioredis@valkey+tuned,iovalkey+tuned";
+    const plan = planOf(`ioredis@valkey,${asked},${others}`, "--no-copy");
+    for (const groups of groupsIn(plan))
+      expect(groups.find((group) => group.includes("ioredis@valkey"))).toContain(partner);
+  });
+
+  test("a group has one load", () => {
+    const plan = planOf("ioredis@valkey,iovalkey,none", "--workload", "light,heavy");
+    const workloads = new Map(
+      plan.configurations.map(({ hash, configuration }) => [hash, configuration.workload.id]),
+    );
+    for (const unit of unitsOf(plan, plan.runs))
+      expect(new Set(unit.map((run) => workloads.get(run.configuration_hash))).size).toBe(1);
   });
 
   test.each([
     ["iovalkey,ioredis@valkey", "--rate", "1000"],
     ["iovalkey,ioredis@valkey", "--generators", "2"],
     ["iovalkey,ioredis@valkey", "--duration-mode", "requests:1000"],
-    ["iovalkey,ioredis@valkey", "--layer", "limiter"],
     ["iovalkey,ioredis@valkey", "--points", "100"],
     ["iovalkey,ioredis@valkey", "--diagnose"],
   ])("%s %s %s is interleaved, and the plan says why", (clients, ...flags) => {
     const { order, notes } = planOf(clients, ...flags);
     expect(order).toBe("interleaved");
     expect(notes.filter((note) => note.startsWith("not by turns"))).toHaveLength(1);
+  });
+
+  test("at the limiter layer targets go by turns, and the plan says how well pairs agree there", () => {
+    const { order, notes } = planOf("iovalkey,ioredis@valkey", "--layer", "limiter");
+    expect(order).toBe("turns");
+    expect(notes.filter((note) => note.startsWith("limiter layer"))).toHaveLength(1);
   });
 
   test("one target alone has the load alone, which needs no note", () => {

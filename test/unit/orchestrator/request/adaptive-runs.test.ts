@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { decisionRounds } from "../../../../src/orchestrator/plan/decision-rounds.js";
+import { decisionRounds, firstRoundByTurns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
@@ -15,6 +15,39 @@ test.each([
   [30, [5, 7, 10, 14, 20, 30]],
 ])("at most %d runs are looked at after %j", (most, looks) => {
   expect(decisionRounds(most)).toEqual(looks);
+});
+
+test.each([
+  [1, 8],
+  [2, 9],
+  [3, 10],
+  [4, 10],
+])(
+  "by turns %d comparisons can be decided at the first look's share after %d rounds, and no sooner",
+  (comparisons, round) => {
+    const clearest = (rounds: number) => comparisons * 2 ** (1 - rounds);
+    expect(firstRoundByTurns(comparisons)).toBe(round);
+    expect(clearest(round)).toBeLessThanOrEqual(0.008);
+    expect(clearest(round - 1)).toBeGreaterThan(0.008);
+  },
+);
+
+test("by turns the looks begin where the family can be decided; few rounds have one look", () => {
+  const plan = (...flags: string[]) =>
+    makePlan(
+      requestOf(
+        "--clients",
+        "ioredis@valkey,iovalkey,valkey-glide",
+        "--runs",
+        "auto",
+        "--order",
+        "turns",
+        ...flags,
+      ),
+      everything,
+    );
+  expect(plan()).toMatchObject({ order: "turns", adaptive: { looks: [9, 13, 20] } });
+  expect(plan("--max-runs", "7").adaptive).toEqual({ looks: [7] });
 });
 
 test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a manifest repeats them", () => {

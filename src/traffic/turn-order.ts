@@ -1,0 +1,59 @@
+import { rounded } from "../contract/numbers.js";
+import type { TurnLengths } from "../contract/turns.js";
+import { shuffler } from "./shuffle.js";
+
+/** Shortest lead-in and slice. */
+const LEAD_IN_MS = 5;
+const SLICE_MS = 100;
+/** Shortest slice where each target has a generator of its own: another process takes the CPUs, and its caches are cold. */
+export const GIVEN_SLICE_MS = 500;
+/** Longest slice: a slower target is not measured by turns. */
+const LONGEST_SLICE_MS = 5_000;
+/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
+const LEAD_IN_LATENCIES = 2;
+const SLICE_LATENCIES = 20;
+/** The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step do not march with the edges. */
+const RANDOM_SHARE = 0.5;
+/** Cycles of a window at least. */
+const FEWEST_CYCLES = 5;
+
+/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
+export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
+  const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
+  return {
+    lead_in_ms: rounded(Math.max(LEAD_IN_MS, LEAD_IN_LATENCIES * slowest_ms), 1),
+    slice_ms: SLICE_MS * Math.ceil(slice_ms / SLICE_MS),
+  };
+}
+
+/** Seconds of slices of each target in a window that is to last so long. */
+export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
+  Math.max(planned_s, (FEWEST_CYCLES * slice_ms) / 1000);
+
+/** How long turns go on, and in which order. */
+export interface TurnOrder {
+  lengths: TurnLengths;
+  /** Of slices, of each target. */
+  seconds: number;
+  seed: number;
+}
+
+/** A turn with its lead-in. */
+export interface DrawnTurn<Target> extends TurnLengths {
+  target: Target;
+}
+
+/** Cycles, each with one turn for every target, in an order and with lead-ins that are drawn anew. */
+export function* drawnCycles<Target>(
+  targets: readonly Target[],
+  { lengths, seconds, seed }: TurnOrder,
+): Generator<DrawnTurn<Target>[]> {
+  const cycles = Math.max(1, Math.round((1000 * seconds) / lengths.slice_ms));
+  const { shuffle, share } = shuffler(seed);
+  for (let cycle = 0; cycle < cycles; cycle++)
+    yield shuffle(targets).map((target) => ({
+      ...lengths,
+      target,
+      lead_in_ms: lengths.lead_in_ms * (1 + RANDOM_SHARE * share()),
+    }));
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { turnOf } from "../../../../src/contract/turns.js";
+import { GivenTurns } from "../../../../src/orchestrator/run/given-turns.js";
+import type { Exit } from "../../../../src/runtimes/types.js";
+
+const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;
+const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };
+
+/** Generators that write down what they do. @param dying index of the one that ends in its second turn */
+function generators(count: number, dying?: number) {
+  const log: string[] = [];
+  let given: GivenTurns | undefined;
+  const turns = Array.from({ length: count }, () => 0);
+  const all = turns.map((_, index) => {
+    let end: (exit: Exit) => void = () => {};
+    const exited = new Promise<Exit>((resolve) => {
+      end = resolve;
+    });
+    return {
+      exited,
+      write(line: string): void {
+        const turn = turnOf(line);
+        log.push(`${index} ${turn ? "begins" : line}`);
+        if (!turn) return;
+        expect(turn.slice_ms).toBe(500);
+        turns[index] = (turns[index] ?? 0) + 1;
+        if (index === dying && turns[index] === 2) end({ code: 1, signal: null });
+        else
+          setTimeout(() => {
+            log.push(`${index} ends`);
+            given?.ended(index, TURN);
+          }, 1);
+      },
+    };
+  });
+  given = new GivenTurns(all);
+  return { given, log };
+}
+
+test("each cycle gives every generator one turn, and the next begins when the one before has ended", async () => {
+  const { given, log } = generators(3);
+  const taken = await given.give(ORDER);
+  expect(taken).toEqual(Array(3).fill(Array(4).fill(TURN)));
+  const begun = log.filter((line) => line.endsWith("begins"));
+  expect(log).toEqual([
+    ...begun.flatMap((line) => [line, line.replace("begins", "ends")]),
+    ...[0, 1, 2].map((index) => `${index} last`),
+  ]);
+  const cycles = [0, 1, 2, 3].map((cycle) => begun.slice(3 * cycle, 3 * cycle + 3));
+  for (const cycle of cycles) expect(new Set(cycle).size).toBe(3);
+  expect(new Set(cycles.map((cycle) => cycle.join())).size).toBeGreaterThan(1);
+});
+
+test("one that ends in its turn gets no other, and the others have all of theirs", async () => {
+  const { given, log } = generators(3, 1);
+  const taken = await given.give(ORDER);
+  expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
+  expect(log).not.toContain("1 last");
+});
