@@ -486,7 +486,7 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
         manifested = json.loads((folder / "manifest.json").read_text())
         manifested["plan"]["order"] = change
         for run in manifested["plan"]["runs"]:
-            del run["round"], run["block"]
+            del run["round"], run["group"]
         (folder / "manifest.json").write_text(json.dumps(manifested))
     for path in folder.glob("*_run*.json"):
         document = json.loads(path.read_text())
