@@ -1,5 +1,7 @@
 """What a reader must know of what is not on the page."""
 
+from statistics import median
+
 from report.base.format import percent, plural
 from report.results.model import Campaign
 
@@ -24,11 +26,28 @@ def _disturbed(campaign: Campaign) -> list[str]:
     ]
 
 
+#: Other programs are named from this % of one CPU on (rule M25).
+_FOREIGN_CPU_PERCENT = 10
+
+
+def _met_by_all(campaign: Campaign) -> list[str]:
+    """What other programs used beside rounds by turns, where it cancels; nothing where it was little."""
+    loads = [run.measured.foreign_cpu_percent for run in campaign.runs if run.turns and run.measured]
+    used = [load for load in loads if load is not None]
+    if not used or max(used) < _FOREIGN_CPU_PERCENT:
+        return []
+    return [
+        f"Beside the rounds other programs used {percent(median(used), 0)} of one CPU, at most "
+        f"{percent(max(used), 0)}. By turns all targets of a round meet the same."
+    ]
+
+
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
     """One sentence each: other programs' work, files that were left out, and series that were too many."""
     more, left_out = len(campaign.excluded) - MAX_NAMED, campaign.series_left_out
     return (
         *_disturbed(campaign),
+        *_met_by_all(campaign),
         *(f"Excluded: {entry}." for entry in campaign.excluded[:MAX_NAMED]),
         *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
         *(
