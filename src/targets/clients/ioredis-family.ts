@@ -5,7 +5,7 @@ import type { StoreAccess } from "../../contract/store-url.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 /** The methods that we use of ioredis and its fork iovalkey. */
@@ -174,15 +174,13 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /** The settings as the result reports them. @param command sends one on the open connection */
-async function settingsOf(
+const settingsOf = (
   { settings, autoPipelining = false }: Tuning,
   command: NonNullable<OpenClient["command"]>,
-): Promise<ClientSettings> {
-  const shared = sharedSettings(autoPipelining);
-  if (!settings) return shared;
-  const protocol = await spokenProtocol(() => command("", "HELLO"));
-  return onlyPassed(shared, { ...passedSettings[settings], protocol });
-}
+): Promise<ClientSettings> =>
+  reportedSettings(sharedSettings(autoPipelining), settings && passedSettings[settings], () =>
+    command("", "HELLO"),
+  );
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {

@@ -6,7 +6,7 @@ import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace } from "../types.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import { bounded, common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -98,15 +98,8 @@ function optionsOf(settings: OwnSettings | undefined) {
   return settings === "tuned" ? { connection: tunedConnection, socket: tunedSocket } : { connection, socket };
 }
 
-/** The settings as the result reports them. @param hello sends HELLO on the open connection */
-async function settingsOf(
-  settings: OwnSettings | undefined,
-  hello: () => Promise<unknown>,
-): Promise<ClientSettings> {
-  if (!settings) return sharedSettings;
-  const protocol = await spokenProtocol(hello);
-  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
-}
+const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
+  reportedSettings(sharedSettings, settings && passedSettings[settings], hello);
 
 /** The methods of a standalone or cluster client that open and close it. */
 interface Client {
@@ -185,15 +178,6 @@ function credentials({ access }: StorePlace) {
 
 const encryption = ({ access }: StorePlace) => (access?.tls ? ({ tls: true, ...access.tls } as const) : {});
 
-/** The reply, or an Error when it takes longer than the time-out of all clients. */
-function bounded<Reply>(reply: Promise<Reply>): Promise<Reply> {
-  const timeoutMs = common.requestTimeoutMs;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    reply.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
 /** To a server that knows no command but the limiter's: see `Tuning.skipsHandshake`. */
 async function openWithoutHandshake(
   create: typeof createClient,
@@ -211,7 +195,8 @@ async function openWithoutHandshake(
     version,
     settings: others,
     storeVersion: async () => undefined,
-    command: (_key, name, ...parameters) => bounded(client.sendCommand([name, ...parameters.map(String)])),
+    command: (_key, name, ...parameters) =>
+      bounded(client.sendCommand([name, ...parameters.map(String)]), common.requestTimeoutMs),
     shardKeys: singleShardKeys,
     close: () => close(client, [client]),
   };

@@ -8,7 +8,7 @@ import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "@valkey/valkey-glide";
@@ -50,15 +50,8 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   },
 };
 
-/** The settings as the result reports them. @param hello sends HELLO on the open connection */
-async function settingsOf(
-  settings: OwnSettings | undefined,
-  hello: () => Promise<unknown>,
-): Promise<ClientSettings> {
-  if (!settings) return sharedSettings;
-  const protocol = await spokenProtocol(hello);
-  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
-}
+const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
+  reportedSettings(sharedSettings, settings && passedSettings[settings], hello);
 
 /** Standalone or cluster client. */
 type Closable = { close(): void };

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import { bounded } from "../clients/settings.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, noDecisions } from "../request-limiter.js";
 import type {
@@ -102,25 +103,12 @@ class FlexibleLimiter implements Limiter {
 }
 
 /** The library's limiter, for a client that may never answer: a consume that takes longer rejects. */
-const bounded = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
+const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
   get withoutStore() {
     return library.withoutStore;
   },
   delete: (key) => library.delete(key),
-  consume: (key, points) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      library.consume(key, points).then(
-        (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        },
-        (refusal: unknown) => {
-          clearTimeout(timer);
-          reject(refusal);
-        },
-      );
-    }),
+  consume: (key, points) => bounded(library.consume(key, points), timeoutMs),
 });
 
 function isAnswer(refusal: unknown): refusal is Answer {
@@ -196,7 +184,7 @@ export const createFlexible =
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
     const limiterOn = (made: LibraryLimiter): Limiter =>
-      new FlexibleLimiter(timeoutMs === undefined ? made : bounded(made, timeoutMs), limits.points);
+      new FlexibleLimiter(timeoutMs === undefined ? made : boundedLimiter(made, timeoutMs), limits.points);
     return {
       version,
       ...(script ? { script } : {}),
