@@ -1,6 +1,7 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
+import { orphanedServices, type ServiceKind } from "../helper-service.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
@@ -29,6 +30,8 @@ export interface Engines {
   network?: string;
   /** May have images that the engines do not have. */
   imageSource?: Engine;
+  /** The processes through which engines may be reached. */
+  service: ServiceKind;
 }
 
 /** Runs `work` if the engine answers, and always stops what was started to reach the engine. */
@@ -62,7 +65,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
 };
 
 /** A runtime that uses containers of these engines. */
-export function containerRuntime({ id, engines, network, imageSource }: Engines): RuntimeDescription {
+export function containerRuntime({
+  id,
+  engines,
+  network,
+  imageSource,
+  service,
+}: Engines): RuntimeDescription {
   const several = engines.some(({ host }) => host);
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
   /** Each engine is connected; those that are not are closed again. */
@@ -129,7 +138,10 @@ export function containerRuntime({ id, engines, network, imageSource }: Engines)
         await source?.close();
       }
     },
-    leftovers: (isAlive) => foundOn(engines, (docker) => findLeftovers(docker, isAlive)),
+    leftovers: async (isAlive) => [
+      ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
+      ...(await orphanedServices(service, isAlive)),
+    ],
     outdated: (packageFolder) => foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
 }

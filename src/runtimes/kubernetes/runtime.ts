@@ -14,7 +14,7 @@ import {
   ULIMITS,
 } from "../containers/container-options.js";
 import { noImage, ownName } from "../containers/images.js";
-import { imageVersion, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
+import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
   Caps,
@@ -70,13 +70,7 @@ async function trialPod(
   access: KubernetesAccess,
   { packageFolder }: RuntimeOptions,
 ): Promise<V1Pod> {
-  const part: Part = {
-    role: "helper-trial",
-    program: "server",
-    arguments: () => [],
-    environment: () => ({}),
-    workingFolder: "package",
-  };
+  const part = ownPart("helper-trial", "server");
   return podOf({
     ...{ part, kind: "helper", name: `${name}-trial`, command: ["true"], environment: {}, caps: HELPER_CAPS },
     ...{ image: await ownImage("server", packageFolder, access), mark: "trial", metadata, access },
@@ -290,7 +284,7 @@ export class KubernetesRuntime implements Runtime {
     }: Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] | undefined },
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {
-    const image = this.#imageNames().get(part.program);
+    const image = this.#images[part.program]?.name;
     if (image === undefined)
       throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
     const kind = kindOf(part);
@@ -380,11 +374,6 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  /** The names by which nodes find the images, by program. */
-  #imageNames(): Map<string, string> {
-    return new Map(Object.entries(this.#images).map(([id, { name }]) => [id, name]));
-  }
-
   /** Files are keys of a ConfigMap; parts with the same files share it. */
   async #filesOf({
     role,
@@ -451,15 +440,10 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #idlePod(program: string, kind: RoleKind, machine?: string): Promise<PodPart> {
-    const part: Part = {
-      role: `helper-${program}`,
+    const part = ownPart(`helper-${program}`, program, {
       kind,
-      program,
       ...(machine === undefined ? {} : { machine }),
-      arguments: () => [],
-      environment: () => ({}),
-      workingFolder: "package",
-    };
+    });
     return this.#run(part, ["sleep", "infinity"], {}, { port: PORT, ports: {} }, async () => {});
   }
 
