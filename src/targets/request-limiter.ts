@@ -14,6 +14,20 @@ export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, fail
 
 export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
+/** A denial. @param limit the quota reported to the caller */
+export const limited = (limit: number, remaining: number, msBeforeNext: number): Decision => ({
+  outcome: "limited",
+  limit,
+  remaining,
+  msBeforeNext,
+});
+
+/** No decision. @param error anything that was thrown */
+export const failed = (error: unknown): Decision => ({
+  outcome: "failed",
+  error: error instanceof Error ? error : new Error(String(error)),
+});
+
 /** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
 function moreRestrictive(one: Decision, other: Decision): Decision {
   if (one.outcome === "failed" || other.outcome === "allowed") return one;

@@ -11,7 +11,7 @@ import {
 } from "../contract/target.js";
 import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
-import { requireKnown } from "./did-you-mean.js";
+import { findKnown, requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
 import { findService } from "./services/index.js";
@@ -31,22 +31,12 @@ export type Availability = (id: string) => boolean | string;
 /** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
-/** @throws usageError with the nearest valid id */
-function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
-  requireKnown(
-    kind,
-    id,
-    list.map((thing) => thing.id),
-  );
-  return list.find((thing) => thing.id === id) as Thing;
-}
-
-export const findClient = (id: string): ClientDescription => find("client", clients, id);
+export const findClient = (id: string): ClientDescription => findKnown("client", clients, id);
 export { findTopology };
-export const findStore = (id: string): StoreDescription => find("store", stores, id);
+export const findStore = (id: string): StoreDescription => findKnown("store", stores, id);
 const findOption = (id: string): OptionDescription =>
-  options.find(({ pattern }) => pattern?.test(id)) ?? find("option", options, id);
-export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
+  options.find(({ pattern }) => pattern?.test(id)) ?? findKnown("option", options, id);
+export const findLimiter = (id: string): LimiterDescription => findKnown("limiter", limiters, id);
 
 /**
  * The client as it uses a store, or the reason why it cannot: on a store that decides itself it has that store's limiter.

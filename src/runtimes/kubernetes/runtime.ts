@@ -227,7 +227,9 @@ export class KubernetesRuntime implements Runtime {
       const machine =
         part.machine ?? (kindOf(part) === "generator" ? this.machinesFor("generator")[0] : undefined);
       const helper = await this.#helper(part.program, machine);
-      const running = await this.#exec(helper, part, command, environment);
+      const running = await PodExecPart.run(this.#api, helper, part, command, environment).catch((error) => {
+        throw this.#failed(`${part.role} cannot be started`, error);
+      });
       await onBegun(running);
       return running;
     }
@@ -260,17 +262,9 @@ export class KubernetesRuntime implements Runtime {
     };
   }
 
-  #exec(
-    helper: PodPart,
-    part: Part,
-    command: readonly string[],
-    environment: Readonly<Record<string, string>>,
-  ): Promise<PodExecPart> {
-    return PodExecPart.run(this.#api, helper, part, command, environment).catch((error) => {
-      throw environmentError(`${part.role} cannot be started: ${apiFailure(error, this.#api)}`, {
-        cause: error,
-      });
-    });
+  /** A request of the runtime that the cluster refused. */
+  #failed(what: string, error: unknown): BenchError {
+    return environmentError(`${what}: ${apiFailure(error, this.#api)}`, { cause: error });
   }
 
   async #run(
@@ -309,9 +303,7 @@ export class KubernetesRuntime implements Runtime {
         access: this.#access,
       });
       await this.#api.createPod(pod).catch((error) => {
-        throw environmentError(`${part.role} cannot be created: ${apiFailure(error, this.#api)}`, {
-          cause: error,
-        });
+        throw this.#failed(`${part.role} cannot be created`, error);
       });
       running.caps = caps;
       try {
@@ -413,9 +405,7 @@ export class KubernetesRuntime implements Runtime {
         .then(
           () => name,
           (error) => {
-            throw environmentError(`the files of ${role} cannot be stored: ${apiFailure(error, this.#api)}`, {
-              cause: error,
-            });
+            throw this.#failed(`the files of ${role} cannot be stored`, error);
           },
         );
       this.#fileMaps.set(name, made);
@@ -520,10 +510,9 @@ export class KubernetesRuntime implements Runtime {
     const left: string[] = [];
     const helpers = await Promise.allSettled(this.#helpers.values());
     await Promise.all(
-      helpers.map((helper) =>
-        helper.status === "fulfilled"
-          ? helper.value.stop().catch((error) => left.push(messageOf(error)))
-          : undefined,
+      helpers.map(
+        (helper) =>
+          helper.status === "fulfilled" && helper.value.stop().catch((error) => left.push(messageOf(error))),
       ),
     );
     // What the map owns goes with it: files, and pods that were not stopped.

@@ -1,4 +1,5 @@
-import { noDecisions } from "../request-limiter.js";
+import { createHash } from "node:crypto";
+import { failed, noDecisions } from "../request-limiter.js";
 import type { ClientDescription, Decision, Limiter } from "../types.js";
 
 /** Decides by the answers of a library or a module, and counts them. One that rejects is a failure, never a denial. */
@@ -10,7 +11,7 @@ export class LibraryLimiter<Answer> implements Limiter {
   readonly #decidedOne = (answer: Answer) => this.#decided(answer, 1);
   readonly #failed = (error: unknown): Decision => {
     this.decisions.failed++;
-    return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+    return failed(error);
   };
 
   /** @param decide on an answer; one that it refuses is a failure */
@@ -85,3 +86,28 @@ export const noBlock = (library: string, block_s: number): string | undefined =>
   block_s > 0
     ? `${library} does not support a block duration of its own (${block_s} s was requested)`
     : undefined;
+
+/** The method by which a library gives its script to a connection. */
+export interface ScriptRecorder {
+  defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
+}
+
+/**
+ * The sha1 of a script that a library does not export: a stub records its definition.
+ * @param use lets the library use the stub as a connection
+ * @param name of the script; absent: the library has one
+ */
+export async function scriptSha1(
+  library: string,
+  use: (recorder: ScriptRecorder) => unknown,
+  name?: string,
+): Promise<string> {
+  let text: string | Buffer | undefined;
+  await use({
+    defineCommand(defined, { lua }) {
+      if (name === undefined || defined === name) text = lua;
+    },
+  });
+  if (text === undefined) throw new Error(`${library} defines no script ${name ?? ""}`.trim());
+  return createHash("sha1").update(text).digest("hex");
+}

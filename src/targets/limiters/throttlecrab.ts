@@ -1,7 +1,7 @@
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, OptionDescription } from "../types.js";
 import { LibraryLimiter, noBlock } from "./library.js";
 
@@ -111,9 +111,7 @@ export const throttlecrabLimiter: LimiterDescription = {
       new LibraryLimiter(
         (key, cost) => throttle(requestFor(keyPrefix, key, limits, quantityOf(cost))),
         ({ allowed, remaining, retry_after }) =>
-          allowed
-            ? ALLOWED
-            : { outcome: "limited", limit: limits.points, remaining, msBeforeNext: 1_000 * retry_after },
+          allowed ? ALLOWED : limited(limits.points, remaining, 1_000 * retry_after),
       );
     return { standard: limiting((cost) => cost), exhausted: limiting(() => exhaustedQuantity(limits)) };
   },
