@@ -1,4 +1,4 @@
-import { sum } from "../contract/numbers.js";
+import { totals } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type {
   Decision,
@@ -151,8 +151,7 @@ class PairedRequestLimiter implements RequestLimiter {
 
   #decided(): DecisionCounts {
     const all = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
-    const total = (outcome: Decision["outcome"]) => sum(all.map((each) => each[outcome]));
-    return { allowed: total("allowed"), limited: total("limited"), failed: total("failed") };
+    return totals(["allowed", "limited", "failed"], all);
   }
 }
 
@@ -165,16 +164,20 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
+/** Those of a limiter that another one takes the place of. */
+export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts => ({
+  ...(version ? { version } : {}),
+  ...(script ? { script } : {}),
+});
+
 /** The limiter with another cost of a request than one point. */
 export function withCost(
   limiter: RequestLimiter & LimiterFacts,
   cost: number | undefined,
 ): RequestLimiter & LimiterFacts {
   if (cost === undefined) return limiter;
-  const { version, script } = limiter;
   return {
-    ...(version ? { version } : {}),
-    ...(script ? { script } : {}),
+    ...factsOf(limiter),
     consume: (keys) => limiter.consume(keys, cost),
     get consumes() {
       return limiter.consumes;
