@@ -146,6 +146,12 @@ export function containerRuntime({
   };
 }
 
+/** A leftover on an engine, and how it is removed there. */
+interface EngineLeftover {
+  what: string;
+  remove(docker: Docker): Promise<unknown>;
+}
+
 /** Things on all of the engines that answer, each with the name of its machine where there are several. */
 async function foundOn(
   engines: readonly Engine[],
@@ -154,31 +160,19 @@ async function foundOn(
   const lists = await Promise.all(
     engines.map(async (engine) => {
       const found = await withEngine(engine, find);
-      const named = (thing: EngineLeftover) =>
-        engine.host ? { ...thing, what: `${thing.what} on ${engine.host.name}` } : thing;
-      return Array.isArray(found) ? found.map((thing) => toLeftover(engine, named(thing))) : [];
+      const where = engine.host ? ` on ${engine.host.name}` : "";
+      return (Array.isArray(found) ? found : []).map(({ what, remove }) => ({
+        what: what + where,
+        /** Connects to the engine again. */
+        async remove() {
+          const answer = await withEngine(engine, async (docker) => void (await remove(docker)));
+          if (answer) throw new Error(answer.unavailableReason);
+        },
+      }));
     }),
   );
   return lists.flat();
 }
-
-/** A leftover on an engine, and how it is removed there. */
-interface EngineLeftover {
-  what: string;
-  remove(docker: Docker): Promise<unknown>;
-}
-
-/** The removal connects to the engine again. */
-const toLeftover = (engine: Engine, { what, remove }: EngineLeftover): Leftover => ({
-  what,
-  async remove() {
-    const answer = await withEngine(engine, async (docker) => {
-      await remove(docker);
-      return {};
-    });
-    if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
-  },
-});
 
 /** Containers first: a network in use cannot be removed. Volumes are anonymous and go with their container. */
 async function findLeftovers(

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 
 /**
@@ -62,4 +63,21 @@ export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promis
       };
     reply.then(settled(resolve), settled(reject));
   });
+}
+
+/**
+ * Tries until the deadline of `open`: a store may still be starting.
+ * @param attempt gets the time that is left
+ * @throws the error of the last attempt
+ */
+export async function retried<Value>(attempt: (leftMs: number) => Promise<Value>): Promise<Value> {
+  const deadlineMs = performance.now() + OPEN_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await attempt(Math.max(1, deadlineMs - performance.now()));
+    } catch (error) {
+      if (performance.now() + common.reconnectDelayMs >= deadlineMs) throw error;
+      await delay(common.reconnectDelayMs);
+    }
+  }
 }

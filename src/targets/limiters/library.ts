@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { failed, noDecisions } from "../request-limiter.js";
-import type { ClientDescription, Decision, Limiter } from "../types.js";
+import type { ClientDescription, Decision, Limiter, VariedClient } from "../types.js";
 
 /** Decides by the answers of a library or a module, and counts them. One that rejects is a failure, never a denial. */
 export class LibraryLimiter<Answer> implements Limiter {
@@ -59,19 +59,24 @@ export async function preload(
   }
 }
 
+/** Why a client cannot have an option. */
+export const unsupported = (
+  { id: client }: Pick<ClientDescription, "id">,
+  option: string,
+  why: string,
+): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
+
 /** For a limiter that runs on both stores; the client's default store stays the first. */
-export const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
+const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
   first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
 
 /**
  * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
  * of client cannot have it.
  */
-export function onIoredis(client: ClientDescription, limiter: string): ClientDescription | { skip: string } {
+export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
-    return {
-      skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis`,
-    };
+    return unsupported(client, limiter, "it takes a client with the methods of ioredis");
   return { ...withLimiter(client, limiter), stores: bothStores(client.stores) };
 }
 

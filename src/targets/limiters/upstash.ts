@@ -4,7 +4,7 @@ import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { LimiterDescription, LimiterPair, OpenClient } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, unsupported } from "./library.js";
 
 const PACKAGE = "@upstash/ratelimit";
 
@@ -135,9 +135,11 @@ const sliding: LimiterDescription = {
   ),
   applyTo(client, topology) {
     if (topology === "standalone") return onIoredis(client, "upstash-sliding");
-    return {
-      skip: `${client.id} does not support +upstash-sliding in a ${topology}: its script uses two keys, which are on different nodes there`,
-    };
+    return unsupported(
+      client,
+      `upstash-sliding in a ${topology}`,
+      "its script uses two keys, which are on different nodes there",
+    );
   },
 };
 
