@@ -4,7 +4,7 @@ import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } f
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
-import { verdictOf } from "./rules.js";
+import { findingsOf, verdictOf } from "./rules.js";
 
 /** A printed result without its verdict. */
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
@@ -67,12 +67,12 @@ const versionsSeen: PrintedRule = {
 const rules: readonly PrintedRule[] = [
   operationsFollow,
   noErrors,
-  { id: nothingEvicted.id, check: (evidence) => nothingEvicted.check(evidence) },
-  { id: nothingThrottled.id, check: (evidence) => nothingThrottled.check(evidence) },
+  nothingEvicted,
+  nothingThrottled,
   { id: noRestart.id, check: (evidence) => noRestart.check({ ...evidence, consumers: [] }) },
   everyRoleRead,
   versionsSeen,
-  { id: hostUndisturbed.id, check: (evidence) => hostUndisturbed.check(evidence) },
+  hostUndisturbed,
 ];
 
 /** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */
@@ -93,17 +93,12 @@ const NOT_APPLICABLE = [
   "M27",
 ].map((rule) => ({
   rule,
-  severity: "not applicable" as const,
-  text: "a foreign program loads",
+  ...notApplicable("a foreign program loads"),
 }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {
-  const findings = rules.flatMap(({ id, check }) => {
-    const finding = check(evidence);
-    return finding ? [{ rule: id, ...finding }] : [];
-  });
-  return verdictOf([...findings, ...NOT_APPLICABLE]);
+  return verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 }
 
 /** The resource that limited the run; the program has one thread. */

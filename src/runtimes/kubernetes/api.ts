@@ -213,16 +213,10 @@ export class KubernetesApi {
   /** Whether this user has a right in the namespace. @throws KubernetesError with 403 where it may not ask */
   async allows({ verb, resource: path }: Use): Promise<boolean> {
     const api = new this.#library.AuthorizationV1Api(this.#configuration());
-    const [resource, subresource] = path.split("/");
-    const resourceAttributes = { namespace: this.namespace, verb, ...(resource ? { resource } : {}) };
+    const [resource = "", subresource = ""] = path.split("/");
+    const resourceAttributes = { namespace: this.namespace, verb, resource, subresource };
     const answer = await this.#ask({ verb: "create", resource: "selfsubjectaccessreviews" }, () =>
-      api.createSelfSubjectAccessReview({
-        body: {
-          spec: {
-            resourceAttributes: { ...resourceAttributes, ...(subresource ? { subresource } : {}) },
-          },
-        },
-      }),
+      api.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } }),
     );
     return answer.status?.allowed ?? false;
   }
@@ -295,12 +289,9 @@ export class KubernetesApi {
 
   /** What it owns goes with it, in the background. @returns whether it was there */
   async deleteConfigMap(name: string): Promise<boolean> {
+    const request = { namespace: this.namespace, name, propagationPolicy: "Background" };
     const deleted = await this.#ask({ verb: "delete", resource: "configmaps" }, () =>
-      this.#core.deleteNamespacedConfigMap({
-        namespace: this.namespace,
-        name,
-        propagationPolicy: "Background",
-      }),
+      this.#core.deleteNamespacedConfigMap(request),
     ).catch(undefinedIfGone);
     return deleted !== undefined;
   }

@@ -332,15 +332,11 @@ export class PodPart implements RunningPart {
   }
 
   async pause(): Promise<void> {
-    await this.#signal("STOP");
+    await this.#session.run(`kill -STOP $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
   async resume(): Promise<void> {
-    await this.#signal("CONT");
-  }
-
-  async #signal(signal: "STOP" | "CONT"): Promise<void> {
-    await this.#session.run(`kill -${signal} $(cat ${SUPERVISOR_FOLDER}/pid)`);
+    await this.#session.run(`kill -CONT $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
   /**
