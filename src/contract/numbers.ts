@@ -2,6 +2,16 @@ export const rounded = (value: number, decimals: number): number => Number(value
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
+/** The sums of these members over all parts; one that a part does not have counts as 0. */
+export const totals = <Name extends string>(
+  names: readonly Name[],
+  parts: readonly Partial<Readonly<Record<Name, number>>>[],
+): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, sum(parts.map((part) => part[name] ?? 0))])) as Record<
+    Name,
+    number
+  >;
+
 /** The arithmetic mean; NaN without values. */
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 

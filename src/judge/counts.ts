@@ -1,4 +1,4 @@
-import { sum } from "../contract/numbers.js";
+import { sum, totals } from "../contract/numbers.js";
 import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
@@ -49,17 +49,10 @@ export function served(
   );
 }
 
+const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "timed_out"] as const;
+
 /** How all requests ended that were sent in the window, also those that were followed after its close (M23). */
-export function ends(counts: Counts): AfterWindow {
-  const { after_window: later } = counts;
-  return {
-    allowed: counts.allowed + later.allowed,
-    limited: counts.limited + later.limited,
-    failed_answers: counts.failed_answers + later.failed_answers,
-    connection_errors: counts.connection_errors + later.connection_errors,
-    timed_out: counts.timed_out + later.timed_out,
-  };
-}
+export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
 const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
@@ -80,27 +73,16 @@ export const followedEnds = ({ after_window }: Counts): number =>
   answered(after_window) + failures(after_window);
 
 export function addCounts(parts: readonly Counts[]): Counts {
-  const total = (pick: (counts: Counts) => number) => sum(parts.map(pick));
-  const byCode: Record<string, number> = {};
-  for (const part of parts) {
-    for (const [code, count] of Object.entries(part.by_code)) byCode[code] = (byCode[code] ?? 0) + count;
-  }
+  const codes = new Set(parts.flatMap(({ by_code }) => Object.keys(by_code)));
   return {
-    sent: total((counts) => counts.sent),
-    allowed: total((counts) => counts.allowed),
-    limited: total((counts) => counts.limited),
-    failed_answers: total((counts) => counts.failed_answers),
-    connection_errors: total((counts) => counts.connection_errors),
-    timed_out: total((counts) => counts.timed_out),
-    followed: total((counts) => counts.followed),
-    after_window: {
-      allowed: total(({ after_window }) => after_window.allowed),
-      limited: total(({ after_window }) => after_window.limited),
-      failed_answers: total(({ after_window }) => after_window.failed_answers),
-      connection_errors: total(({ after_window }) => after_window.connection_errors),
-      timed_out: total(({ after_window }) => after_window.timed_out),
-    },
-    cut: total((counts) => counts.cut),
-    by_code: byCode,
+    ...totals(["sent", ...ENDS, "followed", "cut"], parts),
+    after_window: totals(
+      ENDS,
+      parts.map(({ after_window }) => after_window),
+    ),
+    by_code: totals(
+      [...codes],
+      parts.map(({ by_code }) => by_code),
+    ),
   };
 }

@@ -14,3 +14,7 @@ export interface Rule {
   id: string;
   check(evidence: Evidence): Finding | undefined;
 }
+
+export const invalid = (text: string): Finding => ({ severity: "invalid", text });
+export const suspect = (text: string): Finding => ({ severity: "suspect", text });
+export const notApplicable = (text: string): Finding => ({ severity: "not applicable", text });

@@ -185,22 +185,15 @@ function recoveryOf(
   { search_from }: Outage,
 ): Pick<FiguresOfFault, "recovery" | "recovery_text"> & { slice?: number } {
   const { before } = service;
-  if (!before) {
-    return {
-      recovery: "not known",
-      recovery_text: `the run has less than ${BEFORE_S.least} s before its first fault to compare with`,
-    };
-  }
-  if (before.p99_us === null) {
-    return { recovery: "not known", recovery_text: "nothing was answered before the first fault" };
-  }
+  const notKnown = (recovery_text: string) => ({ recovery: "not known" as const, recovery_text });
+  if (!before)
+    return notKnown(`the run has less than ${BEFORE_S.least} s before its first fault to compare with`);
+  if (before.p99_us === null) return notKnown("nothing was answered before the first fault");
   const observed_s = (observed.to - observed.from) / service.perSecond;
-  if (observed_s < RECOVERED.seconds) {
-    return {
-      recovery: "not known",
-      recovery_text: `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
-    };
-  }
+  if (observed_s < RECOVERED.seconds)
+    return notKnown(
+      `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
+    );
   const slice = service.recovery({ from: search_from, to: observed.to }, before.p99_us);
   if (slice === undefined) {
     return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };

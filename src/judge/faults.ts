@@ -5,7 +5,7 @@ import {
   factsOfAction,
   faultKind,
 } from "../contract/faults.js";
-import type { Evidence, Finding } from "./evidence.js";
+import { type Evidence, type Finding, notApplicable } from "./evidence.js";
 
 type Planned = Pick<Evidence, "faults">;
 
@@ -26,10 +26,7 @@ export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
 /** Why a rule does not judge what a planned fault explains. @param what it would have judged */
-export const explained = (what: string): Finding => ({
-  severity: "not applicable",
-  text: `${what}: a fault was planned`,
-});
+export const explained = (what: string): Finding => notApplicable(`${what}: a fault was planned`);
 
 /** Seconds from the opening of the window to its first fault; infinite without one. */
 export const firstFaultS = ({ faults = [] }: Planned): number =>

@@ -3,6 +3,7 @@ import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "..
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { carriedByMachines, carriedLinks } from "./network.js";
+import { busiestLoop, longestWait, STARVED } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steadiness.js";
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
@@ -13,8 +14,6 @@ const USED_UP = 0.9;
 const ADMITTED_AT_LEAST = 0.01;
 /** From this share of its measured rate on, a link between machines is the limit. */
 const FULL = 0.8;
-/** A generator that waited for a CPU for this share of the window was starved. */
-const STARVED = 0.5;
 
 interface Candidate {
   resource: Limit["resource"];
@@ -28,10 +27,10 @@ const percent = (share: number): string => `${Math.round(100 * share)} %`;
 /** The load generators; at the limiter layer their workers are the client that is measured. */
 function generator({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
-  return generators.flatMap(({ id, workers }) => {
-    const name = generators.length === 1 ? `the ${resource}` : id;
-    const used = Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
-    const waited = Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
+  return generators.flatMap((part) => {
+    const name = generators.length === 1 ? `the ${resource}` : part.id;
+    const used = busiestLoop(part);
+    const waited = longestWait(part);
     return [
       { resource, used, text: `${name}'s event loop was ${percent(used)} busy` },
       ...(waited >= STARVED
@@ -56,7 +55,7 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
 }
 
 /** The CPUs of each of several machines; those that are one computer show the same. */
-export const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
+const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
   Object.entries(machine_load).flatMap(([name, load]) =>
     hostCpu({ host_load: load }).map((found) => ({
       ...found,

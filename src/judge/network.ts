@@ -7,13 +7,25 @@ const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "stor
 /** Each talks to one other kind alone, so that its counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 
-/** What a link between two machines carried. */
-export interface CarriedLink {
-  between: RunLink["between"];
-  /** Share of its measured rate, in the direction in which it was busier. */
+/** What a link or a network carried, in the direction in which it was busier. */
+interface Carried {
+  /** Of its measured rate. */
   share: number;
-  /** The rate of that direction. */
   bits_per_second: number;
+}
+
+/** The busier of two directions: the bytes that each carried, and its rate. Undefined where neither carried any. */
+function busier(
+  directions: readonly { bytes: number; bits_per_second: number }[],
+  loaded_s: number,
+): Carried | undefined {
+  const [first] = directions
+    .map(({ bytes, bits_per_second }) => ({
+      share: (8 * bytes) / loaded_s / bits_per_second,
+      bits_per_second,
+    }))
+    .sort((a, b) => b.share - a.share);
+  return first && first.share > 0 ? first : undefined;
 }
 
 type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
@@ -34,7 +46,7 @@ interface End {
 export function carriedLinks(
   { links = [], placement = {}, resources }: Placed,
   loaded_s: number,
-): CarriedLink[] {
+): (Carried & Pick<RunLink, "between">)[] {
   const of = (kind: MeasuredKind) => Object.entries(resources).filter(([, own]) => own.kind === kind);
   const present = PASSED.filter((kind) => of(kind).length > 0);
   const pairs = present.slice(1).flatMap((second, index) => {
@@ -50,7 +62,7 @@ export function carriedLinks(
     const peers = of(measured === first ? second : first).map(([role]) => placement[role]);
     return [{ ends, peers }];
   });
-  return links.flatMap(({ between: [one, other], bits_per_second }): CarriedLink[] => {
+  return links.flatMap(({ between: [one, other], bits_per_second }) => {
     if (!bits_per_second) return [];
     const carried = { there: 0, back: 0 };
     for (const { ends, peers } of pairs)
@@ -64,21 +76,13 @@ export function carriedLinks(
           carried.back += network.sent_bytes * shareOn(one);
         }
       }
-    const [busier] = (["there", "back"] as const)
-      .map((way) => ({
-        share: (8 * carried[way]) / loaded_s / bits_per_second[way],
-        bits_per_second: bits_per_second[way],
-      }))
-      .sort((a, b) => b.share - a.share);
-    return busier && busier.share > 0 ? [{ between: [one, other], ...busier }] : [];
+    const ways = (["there", "back"] as const).map((way) => ({
+      bytes: carried[way],
+      bits_per_second: bits_per_second[way],
+    }));
+    const found = busier(ways, loaded_s);
+    return found ? [{ between: [one, other] as RunLink["between"], ...found }] : [];
   });
-}
-
-/** What the network of a machine carried. */
-export interface MachineTraffic {
-  name: string;
-  share: number;
-  bits_per_second: number;
 }
 
 /**
@@ -88,7 +92,7 @@ export interface MachineTraffic {
 export function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,
-): MachineTraffic[] {
+): (Carried & { name: string })[] {
   return Object.entries(machine_load).flatMap(([name, { network }]) => {
     const rates = links.flatMap(({ between: [one, other], bits_per_second }) => {
       if (!bits_per_second) return [];
@@ -97,16 +101,11 @@ export function carriedByMachines(
       return name === other ? [{ sends: back, receives: there }] : [];
     });
     if (!network || rates.length === 0) return [];
-    const [busier] = [
+    const ways = [
       { bytes: network.sent_bytes, bits_per_second: Math.max(...rates.map(({ sends }) => sends)) },
       { bytes: network.received_bytes, bits_per_second: Math.max(...rates.map(({ receives }) => receives)) },
-    ]
-      .map(({ bytes, bits_per_second }) => ({
-        name,
-        share: (8 * bytes) / loaded_s / bits_per_second,
-        bits_per_second,
-      }))
-      .sort((a, b) => b.share - a.share);
-    return busier && busier.share > 0 ? [busier] : [];
+    ];
+    const found = busier(ways, loaded_s);
+    return found ? [{ name, ...found }] : [];
   });
 }

@@ -1,10 +1,10 @@
 import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
-import type { Finding } from "./evidence.js";
+import { type Finding, invalid, notApplicable, suspect } from "./evidence.js";
 import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
-import { verdictOf } from "./rules.js";
+import { findingsOf, verdictOf } from "./rules.js";
 
 /** A printed result without its verdict. */
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
@@ -22,22 +22,19 @@ const operationsFollow: PrintedRule = {
   id: "M1",
   check({ operations, duration, program_s, calls, service }) {
     if (duration > program_s * (1 + ROUNDING))
-      return {
-        severity: "invalid",
-        text: `${operations.total} operations at the printed ${operations.per_second}/s take ${duration.toFixed(2)} s, but the program ended after ${program_s.toFixed(2)} s`,
-      };
+      return invalid(
+        `${operations.total} operations at the printed ${operations.per_second}/s take ${duration.toFixed(2)} s, but the program ended after ${program_s.toFixed(2)} s`,
+      );
     const more = calls ? calls.after - calls.before - operations.total : 0;
     if (calls && (more < 0 || more > (operations.more_at_most ?? 0)))
-      return {
-        severity: "invalid",
-        text: `${operations.total} operations were sent, the ${service ? "service" : "store"} counted ${calls.after - calls.before}`,
-      };
+      return invalid(
+        `${operations.total} operations were sent, the ${service ? "service" : "store"} counted ${calls.after - calls.before}`,
+      );
     if (program_s > duration * (1 + START_SHARE) + START_S)
-      return {
-        severity: "suspect",
-        text: `the program ran for ${program_s.toFixed(2)} s, its printed throughput accounts for ${duration.toFixed(2)} s`,
-      };
-    if (!calls) return { severity: "not applicable", text: "the store does not count calls by command" };
+      return suspect(
+        `the program ran for ${program_s.toFixed(2)} s, its printed throughput accounts for ${duration.toFixed(2)} s`,
+      );
+    if (!calls) return notApplicable("the store does not count calls by command");
     return undefined;
   },
 };
@@ -53,7 +50,7 @@ const everyRoleRead: PrintedRule = {
     const roles = [...nodes, ...(service ? [service] : [])].map(({ role }) => role);
     const missing = [...roles, "generator-1"].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
-    return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
+    return suspect(`no CPU counters of ${missing.join(", ")}`);
   },
 };
 
@@ -63,19 +60,19 @@ const versionsSeen: PrintedRule = {
   check({ versions }) {
     if (versions.store && versions.program !== "unknown") return undefined;
     const what = versions.store ? "benchmark program" : "store";
-    return { severity: "not applicable", text: `the ${what} reports no version` };
+    return notApplicable(`the ${what} reports no version`);
   },
 };
 
 const rules: readonly PrintedRule[] = [
   operationsFollow,
   noErrors,
-  { id: nothingEvicted.id, check: (evidence) => nothingEvicted.check(evidence) },
-  { id: nothingThrottled.id, check: (evidence) => nothingThrottled.check(evidence) },
+  nothingEvicted,
+  nothingThrottled,
   { id: noRestart.id, check: (evidence) => noRestart.check({ ...evidence, consumers: [] }) },
   everyRoleRead,
   versionsSeen,
-  { id: hostUndisturbed.id, check: (evidence) => hostUndisturbed.check(evidence) },
+  hostUndisturbed,
 ];
 
 /** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */
@@ -96,17 +93,12 @@ const NOT_APPLICABLE = [
   "M27",
 ].map((rule) => ({
   rule,
-  severity: "not applicable" as const,
-  text: "a foreign program loads",
+  ...notApplicable("a foreign program loads"),
 }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {
-  const findings = rules.flatMap(({ id, check }) => {
-    const finding = check(evidence);
-    return finding ? [{ rule: id, ...finding }] : [];
-  });
-  return verdictOf([...findings, ...NOT_APPLICABLE]);
+  return verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 }
 
 /** The resource that limited the run; the program has one thread. */

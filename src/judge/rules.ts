@@ -42,16 +42,22 @@ export const rules: readonly Rule[] = [
  * Judges a run by all rules. Pure: the generator judges its own evidence, and the orchestrator judges again after it has
  * added the evidence of the store.
  */
-export function judge(evidence: Evidence): Verdict {
-  const findings = rules.flatMap(({ id, check }) => {
+export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules, evidence));
+
+type RuleFinding = { rule: string } & Finding;
+
+/** What each of these rules finds. */
+export const findingsOf = <Seen>(
+  those: readonly { id: string; check(evidence: Seen): Finding | undefined }[],
+  evidence: Seen,
+): RuleFinding[] =>
+  those.flatMap(({ id, check }) => {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];
   });
-  return verdictOf(findings);
-}
 
 /** The verdict that the findings of all rules make together. */
-export function verdictOf(findings: readonly ({ rule: string } & Finding)[]): Verdict {
+export function verdictOf(findings: readonly RuleFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "not applicable" ? [] : [{ rule, severity, text }],
   );

@@ -1,5 +1,5 @@
 import type { Load } from "../contract/configuration.js";
-import { rounded, sum } from "../contract/numbers.js";
+import { rounded, totals } from "../contract/numbers.js";
 import type { GeneratorPart, MeasuredResult } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
 import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
@@ -12,14 +12,8 @@ const LATE_SHARE = 0.1;
 
 /** Adds up several shares of one schedule. */
 export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
-  const total = (pick: (part: PartSchedule) => number) => sum(parts.map(pick));
   return {
-    offered: total((part) => part.offered),
-    sent: total((part) => part.sent),
-    late: total((part) => part.late),
-    blocked: total((part) => part.blocked),
-    dropped: total((part) => part.dropped),
-    unsent: total((part) => part.unsent),
+    ...totals(["offered", "sent", "late", "blocked", "dropped", "unsent"], parts),
     lateness: encodeHistogram(mergeHistograms(parts.map(({ lateness }) => lateness))),
     gaps: encodeHistogram(mergeHistograms(parts.map(({ gaps }) => gaps))),
     shared_wakes: parts.some(({ shared_wakes }) => shared_wakes),

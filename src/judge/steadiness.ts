@@ -2,6 +2,7 @@ import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
+import { slicesOf } from "./merging/slices.js";
 
 /** The normal deviate of a two-sided test at 5 %. */
 const TWO_SIDED_5_PERCENT = 1.96;
@@ -86,13 +87,7 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
 /** The slices of the first seconds of a window; infinite: all. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) => values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
-  return {
-    width_ms: slices.width_ms,
-    allowed: first(slices.allowed),
-    limited: first(slices.limited),
-    failed: first(slices.failed),
-    latency_sum_us: first(slices.latency_sum_us),
-  };
+  return slicesOf((name) => first(slices[name]));
 }
 
 /**

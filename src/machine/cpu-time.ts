@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { rounded } from "../contract/numbers.js";
+import { rounded, sum } from "../contract/numbers.js";
 import type { HostLoad } from "../contract/result.js";
 
 /** CPU time of this machine since it started, all CPUs together. */
@@ -21,8 +21,6 @@ export interface HostCpu {
 export const TICK_US = 10_000;
 /** Readings are useless where the kernel accounted for less than this share of the elapsed time. */
 const MIN_ACCOUNTED_SHARE = 0.5;
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /** @param text of /proc/stat @returns undefined for any other text */
 export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {

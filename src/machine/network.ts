@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { totals } from "../contract/numbers.js";
 
 /** Bytes since a machine, or a container with a network of its own, started. */
 export interface NetworkBytes {
@@ -19,9 +20,7 @@ export function networkOf(text: string): NetworkBytes | undefined {
     if (!name || INNER.test(name) || received_bytes === undefined || sent_bytes === undefined) return [];
     return [{ received_bytes, sent_bytes }];
   });
-  if (links.length === 0) return undefined;
-  const sum = (key: keyof NetworkBytes) => links.reduce((total, link) => total + link[key], 0);
-  return { received_bytes: sum("received_bytes"), sent_bytes: sum("sent_bytes") };
+  return links.length > 0 ? totals(["received_bytes", "sent_bytes"], links) : undefined;
 }
 
 /** @returns undefined where the system does not count it */

@@ -14,7 +14,7 @@ import type {
   StoreDescription,
 } from "../targets/types.js";
 import type { LoadedPlugin } from "./load.js";
-import { addToList, checked, functionSchema, lineSchema } from "./validation.js";
+import { addToList, checked, forEachMember, functionSchema, lineSchema } from "./validation.js";
 
 const ids = z.array(idSchema, "must be a list of ids").min(1);
 
@@ -106,21 +106,6 @@ const limiterSchema = z.strictObject({
 
 const optionSchema = z.strictObject({ id: idSchema, summary: lineSchema, apply: functionSchema });
 
-/** Checks the members of one kind of all plugins, and registers each. */
-function each(
-  plugins: readonly LoadedPlugin[],
-  kind: "stores" | "limiters" | "options" | "clients",
-  schema: z.ZodType,
-  register: (name: string, member: unknown) => void,
-): void {
-  for (const { displayName, members } of plugins) {
-    for (const [index, member] of (members[kind] ?? []).entries()) {
-      checked(displayName, schema, member, [kind, index]);
-      register(displayName, member);
-    }
-  }
-}
-
 /** Ids that parts already have. */
 const RESERVED_STORES = ["server", "loadtest"];
 
@@ -129,7 +114,7 @@ const RESERVED_STORES = ["server", "loadtest"];
  * @throws usageError naming the plugin and the member
  */
 export function registerStores(plugins: readonly LoadedPlugin[]): void {
-  each(plugins, "stores", storeSchema, (name, member) => {
+  forEachMember(plugins, "stores", storeSchema, (name, member) => {
     const store = member as StoreDescription;
     if (store.compatibleWith !== undefined) {
       checked(name, knownIds(findStore), [store.compatibleWith], ["stores", store.id, "compatibleWith"]);
@@ -144,13 +129,13 @@ export function registerStores(plugins: readonly LoadedPlugin[]): void {
  */
 export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   registerStores(plugins);
-  each(plugins, "limiters", limiterSchema, (name, member) =>
+  forEachMember(plugins, "limiters", limiterSchema, (name, member) =>
     addToList(name, "limiter", limiters, member as LimiterDescription),
   );
-  each(plugins, "options", optionSchema, (name, member) =>
+  forEachMember(plugins, "options", optionSchema, (name, member) =>
     addToList(name, "option", options, member as OptionDescription),
   );
-  each(plugins, "clients", clientSchema, (name, member) => {
+  forEachMember(plugins, "clients", clientSchema, (name, member) => {
     const client = member as ClientDescription;
     checked(name, knownIds(findLimiter), [client.limiter], ["clients", client.id, "limiter"]);
     addToList(name, "client", clients, client, Object.keys(groups));

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { limitsSchema } from "../contract/configuration.js";
+import { sum } from "../contract/numbers.js";
 import { idSchema } from "../contract/target.js";
 import { profiles } from "../traffic/profiles.js";
 import type { TrafficProfile } from "../traffic/types.js";
 import type { LoadedPlugin } from "./load.js";
-import { addToList, checked, functionSchema, lineSchema } from "./validation.js";
+import { addToList, checked, forEachMember, functionSchema, lineSchema } from "./validation.js";
 
 const schema = z.strictObject({
   id: idSchema,
@@ -22,20 +23,16 @@ const populationSchema = z.object({
 
 /** @throws usageError naming the plugin and what is wrong with one of its profiles */
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
-  for (const { displayName, members } of plugins) {
-    for (const [index, member] of (members.traffic ?? []).entries()) {
-      const where = ["traffic", index];
-      checked(displayName, schema, member, where);
-      const profile = member as unknown as TrafficProfile;
-      const population = profile.population();
-      checked(displayName, populationSchema, population, [...where, "population()"]);
-      const total = population.shares.reduce((sum, share) => sum + share, 0);
-      const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
-      checked(displayName, z.literal(true, "must have a share for each request, 1 in all"), whole, [
-        ...where,
-        "population().shares",
-      ]);
-      addToList(displayName, "traffic", profiles, profile);
-    }
-  }
+  forEachMember(plugins, "traffic", schema, (name, member, where) => {
+    const profile = member as TrafficProfile;
+    const population = profile.population();
+    checked(name, populationSchema, population, [...where, "population()"]);
+    const total = sum([...population.shares]);
+    const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
+    checked(name, z.literal(true, "must have a share for each request, 1 in all"), whole, [
+      ...where,
+      "population().shares",
+    ]);
+    addToList(name, "traffic", profiles, profile);
+  });
 }

@@ -30,6 +30,24 @@ export function checked<Value>(
   throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
 }
 
+/** Checks the members of one kind of all plugins, and registers each. */
+export function forEachMember<Kind extends string>(
+  plugins: readonly {
+    displayName: string;
+    members: { [Name in Kind]?: readonly unknown[] | undefined };
+  }[],
+  kind: Kind,
+  schema: z.ZodType,
+  register: (name: string, member: unknown, where: readonly PropertyKey[]) => void,
+): void {
+  for (const { displayName, members } of plugins) {
+    for (const [index, member] of (members[kind] ?? []).entries()) {
+      checked(displayName, schema, member, [kind, index]);
+      register(displayName, member, [kind, index]);
+    }
+  }
+}
+
 /**
  * Adds a member of a plugin to one of the project's lists, which are read-only elsewhere: this only runs at the start of a
  * program, before anything reads the lists.

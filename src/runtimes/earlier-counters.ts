@@ -1,31 +1,18 @@
+import { totals } from "../contract/numbers.js";
 import type { PartCounters } from "./types.js";
 
 /** The counters of both together; the memory of the later one. */
 function added(one: PartCounters, later: PartCounters): PartCounters {
-  const throttling = one.throttling ?? later.throttling;
-  const network = one.network ?? later.network;
-  const total = <Name extends string>(
-    names: readonly Name[],
-    a: Readonly<Record<Name, number>> | undefined,
-    b: Readonly<Record<Name, number>> | undefined,
-  ) =>
-    Object.fromEntries(names.map((name) => [name, (a?.[name] ?? 0) + (b?.[name] ?? 0)])) as Record<
-      Name,
-      number
-    >;
+  const both = [one, later];
+  const throttling = both.flatMap((counters) => counters.throttling ?? []);
+  const network = both.flatMap((counters) => counters.network ?? []);
   return {
     cpu_us: one.cpu_us + later.cpu_us,
     resident_bytes: later.resident_bytes,
-    ...(throttling
-      ? {
-          throttling: total(
-            ["periods", "throttled_periods", "throttled_us"],
-            one.throttling,
-            later.throttling,
-          ),
-        }
+    ...(throttling.length > 0
+      ? { throttling: totals(["periods", "throttled_periods", "throttled_us"], throttling) }
       : {}),
-    ...(network ? { network: total(["received_bytes", "sent_bytes"], one.network, later.network) } : {}),
+    ...(network.length > 0 ? { network: totals(["received_bytes", "sent_bytes"], network) } : {}),
   };
 }
 

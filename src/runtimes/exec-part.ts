@@ -1,4 +1,5 @@
 import type { LineClient } from "./line-client.js";
+import type { PartOutput } from "./part-output.js";
 import type { RunDelays } from "./run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "./types.js";
 
@@ -11,30 +12,29 @@ export abstract class ExecutedPart implements RunningPart {
   readonly ask?: (line: string) => Promise<string | undefined>;
   abstract readonly exited: Promise<Exit>;
   protected readonly client: LineClient | undefined;
-  readonly #printed: Pick<RunningPart, "onLine" | "lastLines">;
+  readonly #output: PartOutput;
 
-  constructor(
-    part: Part,
-    machine: string | undefined,
-    printed: Pick<RunningPart, "onLine" | "lastLines">,
-    client: LineClient | undefined,
-  ) {
+  constructor(part: Part, machine: string | undefined, output: PartOutput, client: LineClient | undefined) {
     this.role = part.role;
     if (machine !== undefined) this.machine = machine;
-    this.#printed = printed;
+    this.#output = output;
     this.client = client;
     if (client) this.ask = (line) => client.request(line);
   }
 
-  abstract output(): Promise<string>;
   abstract stop(): Promise<void>;
 
+  async output(): Promise<string> {
+    await this.exited;
+    return this.#output.stdoutText();
+  }
+
   onLine(listener: (line: string) => void): void {
-    this.#printed.onLine(listener);
+    this.#output.onLine(listener);
   }
 
   lastLines(): readonly string[] {
-    return this.#printed.lastLines();
+    return this.#output.lastLines();
   }
 
   counters(): Promise<PartCounters> {

@@ -15,8 +15,16 @@ async function identityOf(pid: number): Promise<z.infer<typeof processSchema>> {
   return { pid, started: (await startTimeOf(pid)) ?? "" };
 }
 
-/** A private folder for the socket of a process through which an engine is reached. @param prefix tells whose it is */
-export const serviceFolder = (prefix: string): Promise<string> => mkdtemp(join(tmpdir(), prefix));
+/** A kind of process through which engines are reached. */
+export interface ServiceKind {
+  /** Of the names of their folders. */
+  prefix: string;
+  /** Names one of them, e.g. `the Podman service`. */
+  what: string;
+}
+
+/** A private folder for the socket of such a process. */
+export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> => mkdtemp(join(tmpdir(), prefix));
 
 /** Records in its folder that this process owns a service. */
 export async function recordService(folder: string, pid: number): Promise<void> {
@@ -24,13 +32,9 @@ export async function recordService(folder: string, pid: number): Promise<void> 
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));
 }
 
-/**
- * Services whose owner is dead, with their folders.
- * @param what names one of them, e.g. `the Podman service`
- */
+/** Services whose owner is dead, with their folders. */
 export async function orphanedServices(
-  prefix: string,
-  what: string,
+  { prefix, what }: ServiceKind,
   isAlive: (owner: Owner) => Promise<boolean>,
 ): Promise<Leftover[]> {
   const found: Leftover[] = [];

@@ -1,7 +1,17 @@
-import type { OwnProgram } from "./types.js";
+import type { OwnProgram, Part } from "./types.js";
 
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
+
+/** A part that gets its command and variables, if any, from the runtime that starts it. */
+export const ownPart = (role: string, program: string, more: Partial<Part> = {}): Part => ({
+  role,
+  program,
+  arguments: () => [],
+  environment: () => ({}),
+  workingFolder: "package",
+  ...more,
+});
 
 /** What a program that prints none has as its version. */
 export const UNKNOWN_VERSION = "unknown";

@@ -1,4 +1,5 @@
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 
 const KEPT_LINES = 40;
 
@@ -70,5 +71,33 @@ export class PartOutput {
     if (isPrinted(line)) this.#lines.push(line);
     if (this.#lines.length > KEPT_LINES) this.#lines.shift();
     for (const listener of this.#listeners) listener(line);
+  }
+}
+
+/** The output of a process whose two streams come in one, which is taken apart. */
+export class SplitOutput extends PartOutput {
+  readonly stdout: PassThrough;
+  readonly stderr: PassThrough;
+  /** Resolves once both streams have ended. */
+  readonly ended: Promise<void>;
+
+  constructor() {
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    super(stdout, stderr);
+    this.stdout = stdout;
+    this.stderr = stderr;
+    this.ended = Promise.all([finished(stdout), finished(stderr)]).then(() => this.finish());
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.stdout.end();
+    this.stderr.end();
+  }
+
+  /** All of standard output; resolves when the process has ended. */
+  async completeStdout(): Promise<string> {
+    await this.ended;
+    return this.stdoutText();
   }
 }

@@ -27,6 +27,21 @@ export function didYouMean(word: string, valid: readonly string[]): string {
 
 /** @throws usageError that suggests the nearest valid word */
 export function requireKnown(kind: string, word: string, valid: readonly string[]): void {
-  if (valid.includes(word)) return;
-  throw usageError(`there is no ${kind} ${JSON.stringify(word.slice(0, 60))}${didYouMean(word, valid)}`);
+  findKnown(
+    kind,
+    valid.map((id) => ({ id })),
+    word,
+  );
+}
+
+/** The thing of that id. @throws usageError that suggests the nearest valid id */
+export function findKnown<Thing extends { id: string }>(
+  kind: string,
+  list: readonly Thing[],
+  id: string,
+): Thing {
+  const found = list.find((thing) => thing.id === id);
+  if (found) return found;
+  const valid = list.map((thing) => thing.id);
+  throw usageError(`there is no ${kind} ${JSON.stringify(id.slice(0, 60))}${didYouMean(id, valid)}`);
 }

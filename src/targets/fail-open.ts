@@ -1,5 +1,5 @@
 import type { Consumes } from "../contract/server-api.js";
-import { ALLOWED } from "./request-limiter.js";
+import { ALLOWED, factsOf } from "./request-limiter.js";
 import type { Decision, LimiterFacts, RequestLimiter } from "./types.js";
 
 /** How long a request waits for its decision before it is admitted. */
@@ -53,8 +53,5 @@ class FailOpenLimiter implements RequestLimiter {
   }
 }
 
-export function failOpen(limiter: RequestLimiter & LimiterFacts): RequestLimiter & LimiterFacts {
-  const { version, script } = limiter;
-  const facts: LimiterFacts = { ...(version ? { version } : {}), ...(script ? { script } : {}) };
-  return Object.assign(new FailOpenLimiter(limiter), facts);
-}
+export const failOpen = (limiter: RequestLimiter & LimiterFacts): RequestLimiter & LimiterFacts =>
+  Object.assign(new FailOpenLimiter(limiter), factsOf(limiter));

@@ -1,9 +1,10 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
 import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
 import { limiters } from "./limiters/index.js";
+import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
-import type { ClientDescription, OptionDescription, OwnSettings } from "./types.js";
+import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } from "./types.js";
 
 /** Id of the option that measures a target once more; see `copy`. */
 export const COPY = "copy";
@@ -27,9 +28,7 @@ const sameScript: OptionDescription = {
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
     const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
-    return {
-      skip: `${client.id} does not support +same-script${other}: it runs no script of rate-limiter-flexible`,
-    };
+    return unsupported(client, `same-script${other}`, "it runs no script of rate-limiter-flexible");
   },
 };
 
@@ -48,9 +47,7 @@ const ownSettings = (id: OwnSettings): OptionDescription => ({
   apply(client) {
     if (client.settings) return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
-      return {
-        skip: `${client.id} does not support +${id}: it only has the settings that all clients share`,
-      };
+      return unsupported(client, id, "it only has the settings that all clients share");
     return {
       ...client,
       ...client.ownSettings[id],
@@ -67,7 +64,7 @@ const autopipelining: OptionDescription = {
   summary: "commands of one turn of the event loop are sent as one pipeline",
   apply(client, topology) {
     const possible = client.autoPipelining(topology);
-    if (possible !== true) return { skip: `${client.id} does not support +autopipelining: ${possible}` };
+    if (possible !== true) return unsupported(client, "autopipelining", possible);
     return { ...client, open: (place, tuning) => client.open(place, { ...tuning, autoPipelining: true }) };
   },
 };
@@ -77,9 +74,9 @@ function withServiceSetting(
   client: ClientDescription,
   id: string,
   setting: Readonly<Record<string, string>>,
-): ClientDescription | { skip: string } {
+): VariedClient {
   if (client.service !== "envoy-ratelimit")
-    return { skip: `${client.id} does not support +${id}: it is an option of the service envoy-ratelimit` };
+    return unsupported(client, id, "it is an option of the service envoy-ratelimit");
   return { ...client, serviceEnvironment: { ...client.serviceEnvironment, ...setting } };
 }
 
@@ -116,9 +113,7 @@ const failOpen: OptionDescription = {
   summary: `a request is admitted whose decision failed or took longer than ${FAIL_OPEN_AFTER_MS} ms`,
   apply(client) {
     const why = whyNeverOpen(client);
-    return why
-      ? { skip: `${client.id} does not support +fail-open: ${why}` }
-      : { ...client, failsOpen: true };
+    return why ? unsupported(client, "fail-open", why) : { ...client, failsOpen: true };
   },
 };
 
@@ -132,8 +127,7 @@ function whyNeverOpen({ limiter, program, stores }: ClientDescription): string |
 const copy: OptionDescription = {
   id: COPY,
   summary: "the same target once more: how far two equal rows lie apart",
-  apply: (client) =>
-    client.control ? { skip: `${client.id} does not support +${COPY}: it is a control itself` } : client,
+  apply: (client) => (client.control ? unsupported(client, COPY, "it is a control itself") : client),
 };
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
 
@@ -144,9 +138,11 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id,
   apply(client) {
     if (client.program) return { skip: `${client.id}: +${client.program} and +${id} exclude each other` };
     if (client.native?.kind === protocol) return { ...client, program: id };
-    return {
-      skip: `${client.id} does not support +${id}: it calls services over ${PROTOCOLS[protocol]} alone, in the place of a client that does`,
-    };
+    return unsupported(
+      client,
+      id,
+      `it calls services over ${PROTOCOLS[protocol]} alone, in the place of a client that does`,
+    );
   },
 }));
 

@@ -1,4 +1,4 @@
-import { sum } from "../contract/numbers.js";
+import { totals } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type {
   Decision,
@@ -13,6 +13,20 @@ import type {
 export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, failed: 0 });
 
 export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
+
+/** A denial. @param limit the quota reported to the caller */
+export const limited = (limit: number, remaining: number, msBeforeNext: number): Decision => ({
+  outcome: "limited",
+  limit,
+  remaining,
+  msBeforeNext,
+});
+
+/** No decision. @param error anything that was thrown */
+export const failed = (error: unknown): Decision => ({
+  outcome: "failed",
+  error: error instanceof Error ? error : new Error(String(error)),
+});
 
 /** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
 function moreRestrictive(one: Decision, other: Decision): Decision {
@@ -137,8 +151,7 @@ class PairedRequestLimiter implements RequestLimiter {
 
   #decided(): DecisionCounts {
     const all = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
-    const total = (outcome: Decision["outcome"]) => sum(all.map((each) => each[outcome]));
-    return { allowed: total("allowed"), limited: total("limited"), failed: total("failed") };
+    return totals(["allowed", "limited", "failed"], all);
   }
 }
 
@@ -151,16 +164,20 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
+/** Those of a limiter that another one takes the place of. */
+export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts => ({
+  ...(version ? { version } : {}),
+  ...(script ? { script } : {}),
+});
+
 /** The limiter with another cost of a request than one point. */
 export function withCost(
   limiter: RequestLimiter & LimiterFacts,
   cost: number | undefined,
 ): RequestLimiter & LimiterFacts {
   if (cost === undefined) return limiter;
-  const { version, script } = limiter;
   return {
-    ...(version ? { version } : {}),
-    ...(script ? { script } : {}),
+    ...factsOf(limiter),
     consume: (keys) => limiter.consume(keys, cost),
     get consumes() {
       return limiter.consumes;

@@ -11,7 +11,7 @@ import {
 } from "../contract/target.js";
 import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
-import { requireKnown } from "./did-you-mean.js";
+import { findKnown, requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
 import { findService } from "./services/index.js";
@@ -23,6 +23,7 @@ import type {
   OptionDescription,
   ServiceDescription,
   StoreDescription,
+  VariedClient,
 } from "./types.js";
 
 /** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
@@ -31,32 +32,18 @@ export type Availability = (id: string) => boolean | string;
 /** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
-/** @throws usageError with the nearest valid id */
-function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
-  requireKnown(
-    kind,
-    id,
-    list.map((thing) => thing.id),
-  );
-  return list.find((thing) => thing.id === id) as Thing;
-}
-
-export const findClient = (id: string): ClientDescription => find("client", clients, id);
+export const findClient = (id: string): ClientDescription => findKnown("client", clients, id);
 export { findTopology };
-export const findStore = (id: string): StoreDescription => find("store", stores, id);
+export const findStore = (id: string): StoreDescription => findKnown("store", stores, id);
 const findOption = (id: string): OptionDescription =>
-  options.find(({ pattern }) => pattern?.test(id)) ?? find("option", options, id);
-export const findLimiter = (id: string): LimiterDescription => find("limiter", limiters, id);
+  options.find(({ pattern }) => pattern?.test(id)) ?? findKnown("option", options, id);
+export const findLimiter = (id: string): LimiterDescription => findKnown("limiter", limiters, id);
 
 /**
  * The client as it uses a store, or the reason why it cannot: on a store that decides itself it has that store's limiter.
  * @param storeId absent for the client's own default
  */
-function onStore(
-  client: ClientDescription,
-  storeId: string | undefined,
-  topology: string,
-): ClientDescription | { skip: string } {
+function onStore(client: ClientDescription, storeId: string | undefined, topology: string): VariedClient {
   const { limiter } = storeId === undefined ? client : findStore(storeId);
   if (limiter === undefined || limiter === client.limiter) return client;
   const { applyTo } = findLimiter(limiter);
@@ -64,11 +51,7 @@ function onStore(
 }
 
 /** The client with all of these options in a topology, or the reason why it does not support one of them. */
-function withOptions(
-  client: ClientDescription,
-  topology: string,
-  ids: readonly string[],
-): ClientDescription | { skip: string } {
+function withOptions(client: ClientDescription, topology: string, ids: readonly string[]): VariedClient {
   let varied = client;
   for (const option of options) {
     const named = ids.find((id) => id === option.id || option.pattern?.test(id));
@@ -167,13 +150,17 @@ function missingPart(
   available: Availability,
 ): string | undefined {
   for (const id of [service, module]) {
-    const here = id === undefined || available(id);
-    if (here !== true) return here || `no ${id} was found on this machine`;
+    const why = id && missingReason(id, id, available);
+    if (why) return why;
   }
-  const here = program === undefined || available(program);
-  if (here === true) return undefined;
-  const why = here || `no ${program} was found on this machine`;
-  return `${why}: install it, or name it with --program ${program}=PATH`;
+  const why = program && missingReason(program, program, available);
+  return why && `${why}: install it, or name it with --program ${program}=PATH`;
+}
+
+/** Why something is not available here; undefined where it is. */
+function missingReason(id: string, program: string, available: Availability): string | undefined {
+  const here = available(id);
+  return here === true ? undefined : here || `no ${program} was found on this machine`;
 }
 
 /** What follows from a client with all of its options, on that store. */
@@ -237,9 +224,7 @@ export function resolveTarget(text: string, available: Availability = () => true
   }
   const missing = (id: string): string | undefined => {
     const { program } = findStore(id);
-    const here = program === undefined || available(id);
-    if (here === true) return undefined;
-    return here || `no ${program} was found on this machine`;
+    return program && missingReason(id, program, available);
   };
   const store = stores.find((id) => !missing(id)) ?? stores[0] ?? client.stores[0];
   const without = missing(store) ?? missingPart(client, available);
@@ -268,12 +253,8 @@ export function resolveTarget(text: string, available: Availability = () => true
     ...factsOf(client, store),
   };
   const wasReplaced = !requested.store && store !== client.stores[0];
-  return wasReplaced
-    ? {
-        target,
-        note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}`,
-      }
-    : { target };
+  const note = `${client.id} runs on ${store} here: ${missing(client.stores[0])}`;
+  return wasReplaced ? { target, note } : { target };
 }
 
 /** A store, service or load program that a runtime starts. */

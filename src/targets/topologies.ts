@@ -1,5 +1,5 @@
 import type { Node } from "../contract/env.js";
-import { requireKnown } from "./did-you-mean.js";
+import { findKnown } from "./did-you-mean.js";
 import type { TopologyDescription } from "./types.js";
 
 const standalone: TopologyDescription = { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] };
@@ -33,14 +33,7 @@ const none: TopologyDescription = { id: "none", primaries: 0, replicas: 0, nodeA
 export const topologies: readonly TopologyDescription[] = [standalone, cluster, cluster3, none];
 
 /** @throws usageError with the nearest valid id */
-export function findTopology(id: string): TopologyDescription {
-  requireKnown(
-    "topology",
-    id,
-    topologies.map((topology) => topology.id),
-  );
-  return topologies.find((topology) => topology.id === id) as TopologyDescription;
-}
+export const findTopology = (id: string): TopologyDescription => findKnown("topology", topologies, id);
 
 /** Whether its nodes share the slots of a cluster. */
 export const isCluster = (id: string): boolean =>

@@ -133,6 +133,9 @@ export interface ClientDescription {
   open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
 
+/** A client as an option changes it, or the reason why it does not support the option. */
+export type VariedClient = ClientDescription | { skip: string };
+
 /** How any program reaches what decides, with the calls that `LimiterDescription.callOf` makes. */
 export type NativeProtocol =
   /** Posts them as JSON. `port`: its name among the ports; absent: the main one. */
@@ -164,7 +167,7 @@ export interface OptionDescription {
    * The client with this option in a topology, or the reason why the client does not support it there.
    * @param id as the target's text names it
    */
-  apply(client: ClientDescription, topology: string, id: string): ClientDescription | { skip: string };
+  apply(client: ClientDescription, topology: string, id: string): VariedClient;
 }
 
 /** What the limiter decided on one descriptor or, for a request, its most restrictive decision. */
@@ -243,7 +246,7 @@ export interface LimiterDescription {
    * A client with this limiter instead of its own, or the reason why it does not support it. Absent for a limiter that no
    * client can choose: then a client's description names it.
    */
-  applyTo?(client: ClientDescription, topology: string): ClientDescription | { skip: string };
+  applyTo?(client: ClientDescription, topology: string): VariedClient;
   /** Whether a request may cost more than one point. */
   takesCost?: boolean;
   /**

@@ -1,6 +1,6 @@
 import type { Histogram, JsHistogram } from "hdr-histogram-js";
 import type { RequestCounts } from "../../contract/admissions.js";
-import { rounded, sum } from "../../contract/numbers.js";
+import { rounded, sum, totals } from "../../contract/numbers.js";
 import type { EncodedHistogram, GeneratorOutput, MeasuredResult, Sample } from "../../contract/result.js";
 import { served } from "../counts.js";
 import type { Evidence } from "../evidence.js";
@@ -93,7 +93,6 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
   return Array.from({ length: count }, (_, index) => {
     const rows = outputs.flatMap(({ samples }) => samples[index] ?? []);
-    const total = (name: "allowed" | "limited" | "failed") => sum(rows.map((row) => row[name]));
     const latencies = mergeHistograms(outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []));
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
     const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
@@ -101,9 +100,7 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
       ...seen,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
-      allowed: total("allowed"),
-      limited: total("limited"),
-      failed: total("failed"),
+      ...totals(["allowed", "limited", "failed"], rows),
       ...(latencies.totalCount > 0 ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) } : {}),
       ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
     };

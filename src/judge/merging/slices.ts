@@ -25,16 +25,13 @@ export function addedUp(parts: readonly (readonly number[])[]): number[] {
   return Array.from({ length }, (_, index) => sum(parts.map((part) => part[index] ?? 0)));
 }
 
-export const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices => ({
-  timed_out: column("timed_out"),
-  dropped: column("dropped"),
-  due: column("due"),
-});
+const columnsOf = <Name extends string>(names: readonly Name[], column: (name: Name) => number[]) =>
+  Object.fromEntries(names.map((name) => [name, column(name)])) as Record<Name, number[]>;
+
+export const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices =>
+  columnsOf(timelineColumns, column);
 
 export const slicesOf = (column: (name: (typeof countedColumns)[number]) => number[]): Slices => ({
   width_ms: SLICE_MS,
-  allowed: column("allowed"),
-  limited: column("limited"),
-  failed: column("failed"),
-  latency_sum_us: column("latency_sum_us"),
+  ...columnsOf(countedColumns, column),
 });

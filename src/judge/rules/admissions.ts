@@ -1,4 +1,4 @@
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, notApplicable, type Rule } from "../evidence.js";
 
 /**
  * The store counted each key as often as the load consumed it (M27). Where no counts are read, traffic `boundary` decides:
@@ -9,8 +9,7 @@ export const admissionsConserved: Rule = {
   check({ admissions, store, boundary }: Evidence): Finding | undefined {
     // A generator that was started by hand cannot read the store.
     if (!admissions) return undefined;
-    if (admissions.status === "not known")
-      return boundary ? undefined : { severity: "not applicable", text: admissions.reason };
+    if (admissions.status === "not known") return boundary ? undefined : notApplicable(admissions.reason);
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;
     const { least, most, counted } = worst;

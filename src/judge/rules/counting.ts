@@ -3,10 +3,8 @@ import type { Counts } from "../../contract/result.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { accounted, addCounts, answered, ends, followedEnds, sentBetweenReadings } from "../counts.js";
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
 import { explained, hasEffect } from "../faults.js";
-
-const invalid = (text: string): Finding => ({ severity: "invalid", text });
 
 /** M1: requests/s × measured seconds = answered requests. */
 export const throughputFollows: Rule = {
@@ -95,25 +93,21 @@ const isWithin = (count: number, { least, most }: Range): boolean => count >= le
 
 function storeReconciles(evidence: Evidence): Finding | undefined {
   const { consumers, store, configuration } = evidence;
-  const notApplicable = (why: string): Finding => ({
-    severity: "not applicable",
-    text: `decisions of the store: ${why}`,
-  });
-  if (configuration && !usesStore(configuration.target)) return notApplicable("the target has no store");
+  const notCompared = (why: string): Finding => notApplicable(`decisions of the store: ${why}`);
+  if (configuration && !usesStore(configuration.target)) return notCompared("the target has no store");
   // Calls may have been lost or sent again, and a new process counts from 0.
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the store");
   // A service with a cache of denials asks the store about some of them only, which may be none.
   if (configuration?.target.service && configuration.target.decides_locally)
-    return notApplicable("some decisions do not reach it");
+    return notCompared("some decisions do not reach it");
   const calls = callsOf(evidence);
   const seen = store && storeDecisions(store);
-  if (!store || !calls || seen === undefined) return notApplicable("the store does not count them");
+  if (!store || !calls || seen === undefined) return notCompared("the store does not count them");
   if (isWithin(seen, calls)) return undefined;
   const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
   const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
-  if (store.external && seen > calls.least)
-    return { severity: "suspect", text: `${text} (do others use it, too?)` };
+  if (store.external && seen > calls.least) return suspect(`${text} (do others use it, too?)`);
   return invalid(text);
 }
 
@@ -124,9 +118,7 @@ function serviceReconciles(evidence: Evidence): Finding | undefined {
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the service");
   const counted = consumesOf(consumers);
   if (!service || !counted)
-    return configuration
-      ? { severity: "not applicable", text: "decisions of the service: there is no reading of it" }
-      : undefined;
+    return configuration ? notApplicable("decisions of the service: there is no reading of it") : undefined;
   const { role, at_start, at_end } = service;
   const cost = configuration?.limits.cost ?? 1;
   const { least, most } = decisionsOf(counted);
@@ -214,7 +206,7 @@ export const countsReconcile: Rule = {
     const { consumers } = evidence;
     const broken = requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
     if (broken) return broken;
-    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no counters" };
+    if (consumers.length === 0) return notApplicable("the server reports no counters");
     const ofServers = serversReconcile(evidence);
     if (ofServers?.severity === "invalid") return ofServers;
     const behind = [ofServers, serviceReconciles(evidence), storeReconciles(evidence)].filter(

@@ -1,7 +1,7 @@
 import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { hasRestarted } from "../counts.js";
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
 import { wasEnded } from "../faults.js";
 
 const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =>
@@ -14,12 +14,9 @@ function withStore(
 ): Finding | undefined {
   if (!hasStore(evidence)) return undefined;
   const { store, configuration } = evidence;
-  if (!store) return { severity: "not applicable", text: "no reading of the store" };
+  if (!store) return notApplicable("no reading of the store");
   if (store.nodes.every(({ at_start }) => at_start[member] !== undefined)) return undefined;
-  return {
-    severity: "not applicable",
-    text: `${configuration?.target.store} does not report its ${member.replaceAll("_", " ")}`,
-  };
+  return notApplicable(`${configuration?.target.store} does not report its ${member.replaceAll("_", " ")}`);
 }
 
 /** M13: a new server process, an empty store, and reset statistics. */
@@ -27,19 +24,14 @@ export const cleanStart: Rule = {
   id: "M13",
   check(evidence) {
     const { consumers, store } = evidence;
-    if (consumers.length === 0) return { severity: "not applicable", text: "the server reports no uptime" };
+    if (consumers.length === 0) return notApplicable("the server reports no uptime");
     const used = consumers.find(({ at_start }) => at_start.requests > 0);
-    if (used)
-      return {
-        severity: "invalid",
-        text: `${used.id} had served ${used.at_start.requests} requests before`,
-      };
+    if (used) return invalid(`${used.id} had served ${used.at_start.requests} requests before`);
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       const { keys = 0, decisions = 0 } = at_start;
-      if (keys > 0) return { severity: "invalid", text: `${role} held ${keys} keys at the start` };
-      if (decisions > 0)
-        return { severity: "invalid", text: `${role} still counted ${decisions} decisions at the start` };
+      if (keys > 0) return invalid(`${role} held ${keys} keys at the start`);
+      if (decisions > 0) return invalid(`${role} still counted ${decisions} decisions at the start`);
     }
     return withStore(evidence, "keys");
   },
@@ -53,7 +45,7 @@ export const nothingEvicted = {
       const count = (at_end.evicted_keys ?? 0) - (at_start.evicted_keys ?? 0);
       return count > 0 ? [`${role} evicted ${count} keys`] : [];
     });
-    if (evicted.length > 0) return { severity: "suspect", text: evicted.join(", ") };
+    if (evicted.length > 0) return suspect(evicted.join(", "));
     return withStore(evidence, "evicted_keys");
   },
 } satisfies Rule;
@@ -75,7 +67,7 @@ export const noRestart = {
       const restarted = tellsByUptime({ at_start, at_end })
         ? (at_end.uptime_s ?? 0) - (at_start.uptime_s ?? 0) < 0.99 * duration - 1.1
         : at_start.run_id !== at_end.run_id;
-      if (restarted) return { severity: "invalid", text: `${role} restarted during the run` };
+      if (restarted) return invalid(`${role} restarted during the run`);
     }
     // Counters of a new process begin at 0 again.
     if (
@@ -84,11 +76,11 @@ export const noRestart = {
       (service.at_start.run_id !== service.at_end.run_id ||
         service.at_end.decisions < service.at_start.decisions)
     )
-      return { severity: "invalid", text: `${service.role} restarted during the run` };
+      return invalid(`${service.role} restarted during the run`);
     const restarted = consumers.find(
       (consumer) => !wasEnded(evidence, consumer.id) && hasRestarted(consumer, duration),
     );
-    if (restarted) return { severity: "invalid", text: `${restarted.id} restarted during the run` };
+    if (restarted) return invalid(`${restarted.id} restarted during the run`);
     return store?.nodes.every(tellsByUptime) ? undefined : withStore(evidence, "run_id");
   },
 } satisfies Rule;

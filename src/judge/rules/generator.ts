@@ -3,7 +3,7 @@ import { sum } from "../../contract/numbers.js";
 import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { answered, ends, failed } from "../counts.js";
-import type { Evidence, Rule } from "../evidence.js";
+import { type Evidence, notApplicable, type Rule, suspect } from "../evidence.js";
 
 /** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
@@ -12,14 +12,14 @@ const SATURATED = 0.9;
  * A generator that waited for a CPU for half of the window was starved. This only counts when the host load is unknown:
  * M25 judges the CPU time of other programs, and roles that wait for each other are a result.
  */
-const STARVED = 0.5;
+export const STARVED = 0.5;
 
 /** 0 to 1, of its busiest event loop. */
-const busiestLoop = ({ workers }: GeneratorPart): number =>
-  Math.max(...workers.map((worker) => worker.event_loop_utilisation));
+export const busiestLoop = ({ workers }: GeneratorPart): number =>
+  Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
 /** 0 to 1, of the worker that waited longest for a CPU. */
-const longestWait = ({ workers }: GeneratorPart): number =>
+export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
 /** Those of several by their ids. */
@@ -38,12 +38,12 @@ export const generatorFree: Rule = {
     const { generators, request, host_load } = evidence;
     // The worker is the client: how busy it is, is a result.
     if (isClientLayer(request.layer))
-      return { severity: "not applicable", text: "at the limiter layer the generator is the client" };
+      return notApplicable("at the limiter layer the generator is the client");
     const starved = generators.filter((generator) => longestWait(generator) >= STARVED);
     if (starved.length > 0 && !host_load) {
       const share = (100 * Math.max(...starved.map(longestWait))).toFixed(0);
       const text = `${named(generators, starved)} starved: it waited for a CPU ${share} % of the window`;
-      return { severity: "suspect", text };
+      return suspect(text);
     }
     const saturated = generators.filter((generator) => busiestLoop(generator) >= SATURATED);
     if (saturated.length === 0) return undefined;
@@ -52,10 +52,9 @@ export const generatorFree: Rule = {
       `more ${generators.length > 1 ? "--generators or " : ""}WORKERS`,
       ...(isOpenLoop(request) ? [] : ["fewer CONNECTIONS"]),
     ];
-    return {
-      severity: "suspect",
-      text: `${named(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
-    };
+    return suspect(
+      `${named(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
+    );
   },
 };
 
@@ -72,26 +71,21 @@ const LITTLE_TOLERANCE = 0.05;
 export const littlesLaw: Rule = {
   id: "M7",
   check({ request, requests, slices, latency, counts, configuration }) {
-    if (isOpenLoop(request))
-      return { severity: "not applicable", text: "open loop: connections may be idle" };
+    if (isOpenLoop(request)) return notApplicable("open loop: connections may be idle");
     if (isClientLayer(request.layer) && configuration && !usesStore(configuration.target))
-      return {
-        severity: "not applicable",
-        text: "decisions in the client's own process are never in flight",
-      };
+      return notApplicable("decisions in the client's own process are never in flight");
     const { connections } = request.load;
     const average = latency?.average ?? undefined;
     if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0) {
-      return { severity: "not applicable", text: "too few answers, or failures among them" };
+      return notApplicable("too few answers, or failures among them");
     }
     const perAnswer = requests.average / answered(counts);
     const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
     const most = (perAnswer * answered(ends(counts)) * average) / 1000;
     const isLow = most < connections * (1 - LITTLE_TOLERANCE);
     if (!isLow && least <= connections * (1 + LITTLE_TOLERANCE)) return undefined;
-    return {
-      severity: "suspect",
-      text: `Little's law: throughput × mean latency is ${(isLow ? most : least).toFixed(1)} for ${connections} connections`,
-    };
+    return suspect(
+      `Little's law: throughput × mean latency is ${(isLow ? most : least).toFixed(1)} for ${connections} connections`,
+    );
   },
 };

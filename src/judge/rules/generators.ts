@@ -1,7 +1,7 @@
 import { sum } from "../../contract/numbers.js";
 import type { GeneratorPart } from "../../contract/result.js";
 import { answered } from "../counts.js";
-import type { Rule } from "../evidence.js";
+import { type Rule, suspect } from "../evidence.js";
 import { decodeHistogram } from "../histogram.js";
 import { SLICE_MS } from "../merging/slices.js";
 
@@ -79,6 +79,6 @@ export const generatorsAlike: Rule = {
     const isComparable = !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
     const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
     const texts = [...lateWindows(generators), ...(isComparable ? slow(generators) : [])];
-    return texts.length > 0 ? { severity: "suspect", text: texts.join("; ") } : undefined;
+    return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 };

@@ -1,5 +1,5 @@
 import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, notApplicable, type Rule, suspect } from "../evidence.js";
 import { explained, hasEffect } from "../faults.js";
 
 /**
@@ -18,7 +18,7 @@ export const hostUndisturbed = {
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
     );
     const load = host_load ?? busiest?.[1];
-    if (!load) return { severity: "not applicable", text: "foreign CPU is not known" };
+    if (!load) return notApplicable("foreign CPU is not known");
     const { cpus, foreign_cpu_percent: foreign } = load;
     // By turns it cancels.
     if (foreign < (turns ? 50 * cpus : FOREIGN_CPU_PERCENT)) return undefined;
@@ -26,9 +26,8 @@ export const hostUndisturbed = {
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;
     const machine = `${name} has ${cpus === 1 ? "one" : cpus}`;
-    return {
-      severity: "suspect",
-      text: `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
-    };
+    return suspect(
+      `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
+    );
   },
 } satisfies Rule;

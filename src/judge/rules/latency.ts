@@ -1,8 +1,6 @@
 import { sum } from "../../contract/numbers.js";
 import { ends } from "../counts.js";
-import type { Evidence, Finding, Rule } from "../evidence.js";
-
-const invalid = (text: string): Finding => ({ severity: "invalid", text });
+import { type Evidence, type Finding, invalid, type Rule } from "../evidence.js";
 
 /** Every request has one latency or age: answers by outcome, the others under `censored` (M23). */
 function unrecorded({ generators, counts, schedule }: Evidence): Finding | undefined {

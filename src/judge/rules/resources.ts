@@ -1,4 +1,4 @@
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, notApplicable, type Rule, suspect } from "../evidence.js";
 
 /** M14: no role was throttled by its CPU cap in the window. */
 export const nothingThrottled = {
@@ -11,7 +11,7 @@ export const nothingThrottled = {
       return [`${role} in ${throttled_periods} of ${periods} periods, ${ms} ms`];
     });
     if (throttled.length === 0) return undefined;
-    return { severity: "suspect", text: `throttled by its CPU cap: ${throttled.join("; ")}` };
+    return suspect(`throttled by its CPU cap: ${throttled.join("; ")}`);
   },
 } satisfies Rule;
 
@@ -19,7 +19,7 @@ export const nothingThrottled = {
 export const everyRoleRead: Rule = {
   id: "M15",
   check({ configuration, generators, consumers, store, service, resources }) {
-    if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
+    if (!configuration) return notApplicable("not a target of ours");
     const roles = new Set([
       ...generators.map(({ id }) => id),
       ...consumers.map(({ id }) => id),
@@ -29,6 +29,6 @@ export const everyRoleRead: Rule = {
     ]);
     const missing = [...roles].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
-    return { severity: "suspect", text: `no CPU counters of ${missing.join(", ")}` };
+    return suspect(`no CPU counters of ${missing.join(", ")}`);
   },
 };

@@ -1,4 +1,4 @@
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, invalid, type Rule, suspect } from "../evidence.js";
 import { explained } from "../faults.js";
 import { atLeast } from "../latency.js";
 import { isOverloaded, isRateMissed, overloadText } from "../overload.js";
@@ -8,7 +8,7 @@ const LATENESS_MS = 1;
 const SUSPECT_SHARE = 0.1;
 const INVALID_SHARE = 0.5;
 
-const invalid = (text: string): Finding => ({ severity: "invalid", text: `schedule not kept: ${text}` });
+const notKept = (text: string): Finding => invalid(`schedule not kept: ${text}`);
 const GENERATOR = "the generator could not keep up (more WORKERS, or a free CPU)";
 
 /** Latency counts from the intended send, so late sends only make it larger. */
@@ -19,7 +19,7 @@ function lateSends({ schedule, latency }: Evidence): Finding | undefined {
   const beyond = (share: number): boolean => late > Math.max(LATENESS_MS, share * p99);
   if (!beyond(SUSPECT_SHARE)) return undefined;
   const text = `${GENERATOR}; the p99 of send lateness is ${late.toFixed(2)} ms, that of latency ${p99.toFixed(2)} ms`;
-  return beyond(INVALID_SHARE) ? invalid(text) : { severity: "suspect", text: `late sends: ${text}` };
+  return beyond(INVALID_SHARE) ? notKept(text) : suspect(`late sends: ${text}`);
 }
 
 /** M5: the offered rate was kept. */
@@ -29,16 +29,16 @@ export const scheduleKept: Rule = {
     const { schedule, request } = evidence;
     if (!schedule) {
       // A closed loop has no schedule.
-      return request.load.model === "closed" ? undefined : invalid("it was not recorded");
+      return request.load.model === "closed" ? undefined : notKept("it was not recorded");
     }
     const { offered, sent, dropped, unsent } = schedule;
-    if (offered === 0) return invalid("no send fell due in the window");
+    if (offered === 0) return notKept("no send fell due in the window");
     if (!isRateMissed(schedule)) return lateSends(evidence);
     const share = ((100 * (offered - sent)) / offered).toFixed(1);
     // Connections that wait for a target with a fault are not free.
     if (evidence.faults && isOverloaded(evidence)) return explained("offered rate");
     const cause = isOverloaded(evidence) ? `saturated: ${overloadText(evidence, schedule)}` : GENERATOR;
-    return invalid(
+    return notKept(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,
     );
   },

@@ -1,4 +1,4 @@
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, notApplicable, type Rule, suspect } from "../evidence.js";
 import { firstFaultS } from "../faults.js";
 import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
 
@@ -12,23 +12,20 @@ function rampFinding(evidence: Evidence): Finding | undefined {
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
   if (!ramp) return undefined;
   const took = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
-  return {
-    severity: "suspect",
-    text: `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
-  };
+  return suspect(
+    `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
+  );
 }
 
 /** What all targets of the group have in common cancels. */
 function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
-  if (!halves)
-    return { severity: "not applicable", text: "too few cycles to compare the halves of the round" };
+  if (!halves) return notApplicable("too few cycles to compare the halves of the round");
   if (!areApart(halves)) return undefined;
   const change = Math.abs((halves.ratio - 1) * 100).toFixed(0);
   const direction = halves.ratio > 1 ? "faster" : "slower";
-  return {
-    severity: "suspect",
-    text: `not steady: beside the others it was ${change} % ${direction} in the second half of the round than in the first (longer --warmup)`,
-  };
+  return suspect(
+    `not steady: beside the others it was ${change} % ${direction} in the second half of the round than in the first (longer --warmup)`,
+  );
 }
 
 /** M26: the window is steady. */
@@ -37,12 +34,9 @@ export const windowIsSteady: Rule = {
   check(evidence) {
     if (evidence.turns) return byTurns(evidence.turns);
     if (evidence.duration < RAMP_WINDOW_S)
-      return { severity: "not applicable", text: `the window is shorter than ${RAMP_WINDOW_S} s` };
+      return notApplicable(`the window is shorter than ${RAMP_WINDOW_S} s`);
     if (firstFaultS(evidence) < RAMP_WINDOW_S)
-      return {
-        severity: "not applicable",
-        text: `a fault was planned within the first ${RAMP_WINDOW_S} s`,
-      };
+      return notApplicable(`a fault was planned within the first ${RAMP_WINDOW_S} s`);
     return rampFinding(evidence);
   },
 };

@@ -1,9 +1,7 @@
 import { sum } from "../../contract/numbers.js";
 import { usesStore } from "../../contract/target.js";
-import type { Evidence, Finding, Rule } from "../evidence.js";
+import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
 import { explained, hasEffect } from "../faults.js";
-
-const suspect = (text: string): Finding => ({ severity: "suspect", text });
 
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
@@ -40,11 +38,10 @@ export const disclosed: Rule = {
   check(evidence) {
     const { configuration, consumers } = evidence;
     const [first] = consumers;
-    if (!configuration || !first) return { severity: "not applicable", text: "not a target of ours" };
+    if (!configuration || !first) return notApplicable("not a target of ours");
     const { target } = configuration;
     const other = consumers.find((consumer) => consumer.target !== target.text);
-    if (other)
-      return { severity: "invalid", text: `${other.id} measured ${other.target}, not ${target.text}` };
+    if (other) return invalid(`${other.id} measured ${other.target}, not ${target.text}`);
     if (!usesStore(target)) return undefined;
     if (first.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
     const script = first.limiter_script;
@@ -63,7 +60,7 @@ export const disclosed: Rule = {
 export const versionsSeen: Rule = {
   id: "M19",
   check({ configuration, versions }) {
-    if (!configuration) return { severity: "not applicable", text: "not a target of ours" };
+    if (!configuration) return notApplicable("not a target of ours");
     const { target } = configuration;
     // Elsewhere the limiter is a part of the store or the service, and has its version.
     const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
@@ -77,10 +74,7 @@ export const versionsSeen: Rule = {
     );
     if (other) {
       const seen = versions[other] ?? "none";
-      return {
-        severity: "invalid",
-        text: `version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`,
-      };
+      return invalid(`version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`);
     }
     const missing = needed.filter((name) => !versions[name]);
     return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} is not known`) : undefined;

@@ -1,4 +1,5 @@
-import { access, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type RunDelays, readRunDelays } from "../run-delay.js";
 import type { PartCounters } from "../types.js";
@@ -14,8 +15,6 @@ const fieldsOf = (text: string): Map<string, number> =>
     }),
   );
 
-const read = (folder: string, name: string): Promise<string> => readFile(join(folder, name), "utf8");
-
 /** Bytes of all links but loopback, from `/proc/PID/net/dev`. */
 export function networkOf(text: string): { received_bytes: number; sent_bytes: number } {
   let received_bytes = 0;
@@ -29,59 +28,44 @@ export function networkOf(text: string): { received_bytes: number; sent_bytes: n
   return { received_bytes, sent_bytes };
 }
 
-/** The files of a control group of version 2 that hold a part's counters. */
-export const UNIFIED_FILES = ["cpu.stat", "memory.stat", "memory.current"] as const;
-
-/** The counters in the texts of `UNIFIED_FILES`. */
-export function unifiedCounters(cpu: string, memory: string, current: string): Omit<PartCounters, "network"> {
-  const usage = fieldsOf(cpu);
-  const droppable = fieldsOf(memory).get("inactive_file") ?? 0;
-  return {
-    cpu_us: usage.get("usage_usec") ?? 0,
-    resident_bytes: Math.max(0, Number(current) - droppable),
-    ...throttling(usage, usage.get("throttled_usec") ?? 0),
-  };
+/** How a version of control groups keeps a part's counters. */
+export interface GroupVersion {
+  /** The files that hold them, each with the controller whose folder has it: none where all share one. */
+  files: readonly { controller: string; name: string }[];
+  /** @param texts of these files */
+  countersIn(texts: readonly string[]): Omit<PartCounters, "network">;
 }
 
-/** The same of version 1, each with the controller whose folder holds it. */
-export const SEPARATE_FILES = [
-  { controller: "cpuacct", name: "cpuacct.usage" },
-  { controller: "cpu", name: "cpu.stat" },
-  { controller: "memory", name: "memory.stat" },
-  { controller: "memory", name: "memory.usage_in_bytes" },
-] as const;
+/** Version 2. */
+export const unified: GroupVersion = {
+  files: ["cpu.stat", "memory.stat", "memory.current"].map((name) => ({ controller: "", name })),
+  countersIn([cpu = "", memory = "", current = ""]) {
+    const usage = fieldsOf(cpu);
+    return {
+      cpu_us: usage.get("usage_usec") ?? 0,
+      resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("inactive_file") ?? 0)),
+      ...throttling(usage, usage.get("throttled_usec") ?? 0),
+    };
+  },
+};
 
-/** The counters in the texts of `SEPARATE_FILES`. */
-export function separateCounters(
-  usage_ns: string,
-  cpu: string,
-  memory: string,
-  current: string,
-): Omit<PartCounters, "network"> {
-  const usage = fieldsOf(cpu);
-  const droppable = fieldsOf(memory).get("total_inactive_file") ?? 0;
-  return {
-    cpu_us: Math.round(Number(usage_ns) / 1000),
-    resident_bytes: Math.max(0, Number(current) - droppable),
-    ...throttling(usage, (usage.get("throttled_time") ?? 0) / 1000),
-  };
-}
-
-/** Control groups, version 2: one folder. */
-async function unified(folder: string): Promise<Omit<PartCounters, "network">> {
-  const [cpu = "", memory = "", current = ""] = await Promise.all(
-    UNIFIED_FILES.map((name) => read(folder, name)),
-  );
-  return unifiedCounters(cpu, memory, current);
-}
-
-/** Control groups, version 1: a folder for each controller. */
-async function separate(folders: ReadonlyMap<string, string>): Promise<Omit<PartCounters, "network">> {
-  const [usage_ns = "", cpu = "", memory = "", current = ""] = await Promise.all(
-    SEPARATE_FILES.map(({ controller, name }) => read(folders.get(controller) ?? "", name)),
-  );
-  return separateCounters(usage_ns, cpu, memory, current);
-}
+/** Version 1. */
+export const separate: GroupVersion = {
+  files: [
+    { controller: "cpuacct", name: "cpuacct.usage" },
+    { controller: "cpu", name: "cpu.stat" },
+    { controller: "memory", name: "memory.stat" },
+    { controller: "memory", name: "memory.usage_in_bytes" },
+  ],
+  countersIn([usage_ns = "", cpu = "", memory = "", current = ""]) {
+    const usage = fieldsOf(cpu);
+    return {
+      cpu_us: Math.round(Number(usage_ns) / 1000),
+      resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("total_inactive_file") ?? 0)),
+      ...throttling(usage, (usage.get("throttled_time") ?? 0) / 1000),
+    };
+  },
+};
 
 function throttling(
   usage: ReadonlyMap<string, number>,
@@ -123,20 +107,20 @@ export async function controlGroupOf(
         folders.set(controller, join(ROOT, controller, path.join(":")));
       }
     }
-    const one = folders.get("") ?? "";
-    const isUnified = await access(join(one, "cpu.stat")).then(
-      () => true,
-      () => false,
-    );
+    const version = existsSync(join(folders.get("") ?? "", "cpu.stat")) ? unified : separate;
+    const read = (controller: string, name: string) =>
+      readFile(join(folders.get(controller) ?? "", name), "utf8");
     const group: ControlGroup = {
       async counters() {
         return {
-          ...(await (isUnified ? unified(one) : separate(folders))),
+          ...version.countersIn(
+            await Promise.all(version.files.map(({ controller, name }) => read(controller, name))),
+          ),
           ...(ownNetwork ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) } : {}),
         };
       },
       async runDelays() {
-        const processes = await read(isUnified ? one : (folders.get("cpu") ?? ""), "cgroup.procs");
+        const processes = await read(version === unified ? "" : "cpu", "cgroup.procs");
         return readRunDelays(processes.trim().split("\n").map(Number));
       },
     };

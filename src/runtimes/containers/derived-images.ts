@@ -76,39 +76,24 @@ export async function deriveImages(
   const additions = [...pluginAdditions(options.plugins), ...versions];
   if (additions.length === 0) return { ...own };
   const suffix = versions.length > 0 ? "versions" : "plugins";
+  const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
   const derived: Record<string, ImageFacts> = {};
   for (const [id, base] of Object.entries(own)) {
-    derived[id] = await deriveImage(docker, builder, { id, base, additions, suffix }, options);
+    const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
+    const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
+    let facts = await imageFacts(docker, name);
+    if (!facts) {
+      options.onSetupStep(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
+      const context = await mkdtemp(join(options.workFolder, "image-"));
+      await writeBuildContext(context, base.name, additions);
+      const { failed, all } = await build(builder, ["--tag", name], context, options);
+      await rm(context, { recursive: true, force: true });
+      facts = failed ? undefined : await imageFacts(docker, name);
+      if (!facts) throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
+    }
+    derived[id] = facts;
   }
   return derived;
-}
-
-interface DerivedImage {
-  id: string;
-  base: ImageFacts;
-  additions: readonly Addition[];
-  suffix: string;
-}
-
-async function deriveImage(
-  docker: Docker,
-  builder: Builder,
-  { id, base, additions, suffix }: DerivedImage,
-  options: DerivedOptions,
-): Promise<ImageFacts> {
-  const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
-  const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
-  const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
-  const existing = await imageFacts(docker, name);
-  if (existing) return existing;
-  options.onSetupStep(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
-  const context = await mkdtemp(join(options.workFolder, "image-"));
-  await writeBuildContext(context, base.name, additions);
-  const { failed, all } = await build(builder, ["--tag", name], context, options);
-  const facts = failed ? undefined : await imageFacts(docker, name);
-  await rm(context, { recursive: true, force: true });
-  if (!facts) throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
-  return facts;
 }
 
 /** Fills the folder from which the image is built. In the image everything is readable by all users. */

@@ -1,6 +1,7 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
+import { orphanedServices, type ServiceKind } from "../helper-service.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
@@ -29,6 +30,8 @@ export interface Engines {
   network?: string;
   /** May have images that the engines do not have. */
   imageSource?: Engine;
+  /** The processes through which engines may be reached. */
+  service: ServiceKind;
 }
 
 /** Runs `work` if the engine answers, and always stops what was started to reach the engine. */
@@ -62,7 +65,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
 };
 
 /** A runtime that uses containers of these engines. */
-export function containerRuntime({ id, engines, network, imageSource }: Engines): RuntimeDescription {
+export function containerRuntime({
+  id,
+  engines,
+  network,
+  imageSource,
+  service,
+}: Engines): RuntimeDescription {
   const several = engines.some(({ host }) => host);
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
   /** Each engine is connected; those that are not are closed again. */
@@ -129,9 +138,18 @@ export function containerRuntime({ id, engines, network, imageSource }: Engines)
         await source?.close();
       }
     },
-    leftovers: (isAlive) => foundOn(engines, (docker) => findLeftovers(docker, isAlive)),
+    leftovers: async (isAlive) => [
+      ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
+      ...(await orphanedServices(service, isAlive)),
+    ],
     outdated: (packageFolder) => foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
+}
+
+/** A leftover on an engine, and how it is removed there. */
+interface EngineLeftover {
+  what: string;
+  remove(docker: Docker): Promise<unknown>;
 }
 
 /** Things on all of the engines that answer, each with the name of its machine where there are several. */
@@ -142,31 +160,19 @@ async function foundOn(
   const lists = await Promise.all(
     engines.map(async (engine) => {
       const found = await withEngine(engine, find);
-      const named = (thing: EngineLeftover) =>
-        engine.host ? { ...thing, what: `${thing.what} on ${engine.host.name}` } : thing;
-      return Array.isArray(found) ? found.map((thing) => toLeftover(engine, named(thing))) : [];
+      const where = engine.host ? ` on ${engine.host.name}` : "";
+      return (Array.isArray(found) ? found : []).map(({ what, remove }) => ({
+        what: what + where,
+        /** Connects to the engine again. */
+        async remove() {
+          const answer = await withEngine(engine, async (docker) => void (await remove(docker)));
+          if (answer) throw new Error(answer.unavailableReason);
+        },
+      }));
     }),
   );
   return lists.flat();
 }
-
-/** A leftover on an engine, and how it is removed there. */
-interface EngineLeftover {
-  what: string;
-  remove(docker: Docker): Promise<unknown>;
-}
-
-/** The removal connects to the engine again. */
-const toLeftover = (engine: Engine, { what, remove }: EngineLeftover): Leftover => ({
-  what,
-  async remove() {
-    const answer = await withEngine(engine, async (docker) => {
-      await remove(docker);
-      return {};
-    });
-    if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
-  },
-});
 
 /** Containers first: a network in use cannot be removed. Volumes are anonymous and go with their container. */
 async function findLeftovers(

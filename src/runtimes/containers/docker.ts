@@ -1,21 +1,17 @@
 import type { DockerHosts } from "../../contract/machines.js";
-import type { Leftover, Owner, RuntimeDescription } from "../types.js";
+import type { RuntimeDescription } from "../types.js";
 import { containerRuntime } from "./description.js";
 import { connectTo, connectToCurrent } from "./endpoint.js";
-import { orphanedTunnels } from "./ssh-tunnel.js";
-
-const withTunnels = (description: RuntimeDescription): RuntimeDescription => ({
-  ...description,
-  leftovers: async (isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> => [
-    ...(await description.leftovers(isAlive)),
-    ...(await orphanedTunnels(isAlive)),
-  ],
-});
+import { SSH_TUNNEL } from "./ssh-tunnel.js";
 
 const current = { name: "Docker", connect: () => connectToCurrent("Docker") };
 
 /** Containers on the user's current Docker engine, which may run in a virtual machine or on another one. */
-export const docker: RuntimeDescription = withTunnels(containerRuntime({ id: "docker", engines: [current] }));
+export const docker: RuntimeDescription = containerRuntime({
+  id: "docker",
+  engines: [current],
+  service: SSH_TUNNEL,
+});
 
 /** Containers on the Docker engines of several machines, by role. */
 export function dockerOn({ network, hosts }: DockerHosts): RuntimeDescription {
@@ -24,7 +20,7 @@ export function dockerOn({ network, hosts }: DockerHosts): RuntimeDescription {
     return { name, host, connect: () => connectTo(host, name) };
   });
   return {
-    ...withTunnels(containerRuntime({ id: "docker", engines, network, imageSource: current })),
+    ...containerRuntime({ id: "docker", engines, network, imageSource: current, service: SSH_TUNNEL }),
     reaches: "docker",
   };
 }

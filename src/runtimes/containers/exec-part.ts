@@ -11,7 +11,6 @@ type Engine = Pick<PartEngine, "connection" | "machine">;
 /** A process that the engine executes in a running container, which is cheaper than a container of its own. */
 export class ExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
-  readonly #output: EngineOutput;
   readonly #unfollow: () => void;
 
   private constructor(
@@ -24,7 +23,6 @@ export class ExecPart extends ExecutedPart {
     super(part, machine, output, client);
     // Whoever waits for an answer then gets none, instead of waiting on.
     this.#unfollow = connection.onLost(() => output.cut());
-    this.#output = output;
     this.exited = output
       .completeStdout()
       .then(() => exec.inspect())
@@ -60,10 +58,6 @@ export class ExecPart extends ExecutedPart {
       output,
       interactive ? new LineClient(stream, output.stdout) : undefined,
     );
-  }
-
-  output(): Promise<string> {
-    return this.#output.completeStdout();
   }
 
   /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */

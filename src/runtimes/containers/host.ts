@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { DockerHost, RuntimeMachine } from "../../contract/machines.js";
+import { ownPart } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
   EngineFacts,
@@ -249,19 +250,13 @@ export class ContainerHost implements PartEngine, ImageHolder {
   helper(program: string): Promise<ContainerPart> {
     let helper = this.#helpers.get(program);
     if (!helper) {
-      const part: Part = {
-        role: `helper-${program}`,
-        program,
-        arguments: () => [],
-        environment: () => ({}),
-        workingFolder: "package",
-      };
+      const part = ownPart(`helper-${program}`, program);
       const command = () => ({ command: ["sleep", "infinity"], environment: {} });
       helper = this.#run(
         part,
         command,
         async () => {},
-        () => this.network.idlePlace(part),
+        () => this.network.idlePlace?.() ?? this.network.place(part),
       );
       this.#helpers.set(program, helper);
       void this.#replaceOnceEnded(program, helper);
@@ -287,15 +282,8 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   /** What a short process in a helper prints. */
   async printedBy(program: string, command: readonly string[]): Promise<string> {
-    const part: Part = {
-      role: "helper",
-      program,
-      arguments: () => [],
-      environment: () => ({}),
-      workingFolder: "own",
-    };
     const { container } = await this.helper(program);
-    return (await ExecPart.run(this, container, part, command, {})).output();
+    return (await ExecPart.run(this, container, ownPart("helper", program), command, {})).output();
   }
 
   /** Tries each on an idle container: an engine without privileges may be unable to freeze one, for instance. */
@@ -349,7 +337,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     await this.removeUnremoved().catch((error) =>
       left.push(`${this.#unremoved.size} containers (${messageOf(error)})`),
     );
-    await this.network.close().catch((error) => left.push(messageOf(error)));
+    await this.network.close?.().catch((error) => left.push(messageOf(error)));
     await this.access.close();
     return left;
   }

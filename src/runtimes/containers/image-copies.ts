@@ -109,7 +109,7 @@ async function transfer(
 
 /**
  * Brings images to an engine from others that have them, by their names. What nobody has stays missing.
- * @param architecture of the engine: an image for another one is of no use
+ * An image for another architecture is of no use.
  */
 export async function fetchImages(
   sources: readonly ImageHolder[],
@@ -119,16 +119,14 @@ export async function fetchImages(
 ): Promise<void> {
   const missing: string[] = [];
   for (const name of names) if (!(await imageFacts(to.docker, name))) missing.push(name);
-  const { Architecture } =
-    missing.length > 0
-      ? await to.docker.version().then(({ Arch }) => ({ Architecture: Arch }))
-      : { Architecture: "" };
+  if (missing.length === 0) return;
+  const { Arch } = await to.docker.version();
   for (const source of sources) {
     const held: ImageFacts[] = [];
     for (const name of missing) {
       // Another machine that does not answer is no reason to stop: the image is built or pulled.
       const image = await imageFacts(source.docker, name).catch(() => undefined);
-      if (image && (await detailsOf(source.docker, name)).Architecture === Architecture) held.push(image);
+      if (image && (await detailsOf(source.docker, name)).Architecture === Arch) held.push(image);
     }
     if (held.length === 0) continue;
     await copyImages(source, to, held, options);

@@ -13,7 +13,7 @@ const NETWORK_RETRY_MS = 1_000;
 export const HOST_NETWORK = "host";
 
 /** Where a part listens, and how the others reach it. */
-export type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
+type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
 export interface NetworkPlace {
   /** Its id, or its name. */
@@ -36,10 +36,10 @@ export interface PartNetwork {
   /** Why a part cannot be cut off; absent: it can. */
   staysConnected?: string;
   place(part: Part): Promise<NetworkPlace>;
-  /** For a container that listens nowhere. */
-  idlePlace(part: Part): Promise<NetworkPlace>;
-  /** @throws Error when it cannot be removed */
-  close(): Promise<void>;
+  /** For a container that listens nowhere; absent: a place like any other. */
+  idlePlace?(): Promise<NetworkPlace>;
+  /** Absent where nothing is to be removed. @throws Error when it cannot be removed */
+  close?(): Promise<void>;
 }
 
 const sameForAll = (host: string, { ports }: Part): PartAddress => ({
@@ -92,10 +92,6 @@ export class OwnNetwork implements PartNetwork {
       link: network,
       release: () => address !== undefined && addresses?.giveBack(address),
     };
-  }
-
-  idlePlace(part: Part): Promise<NetworkPlace> {
-    return this.place(part);
   }
 
   #open(): Promise<OpenNetwork> {
@@ -186,8 +182,6 @@ export class MachineNetwork implements PartNetwork {
     this.#pending = taking.catch(() => {});
     return taking;
   }
-
-  async close(): Promise<void> {}
 }
 
 const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
@@ -215,10 +209,4 @@ export class OverlayNetwork implements PartNetwork {
       release: () => {},
     };
   }
-
-  idlePlace(part: Part): Promise<NetworkPlace> {
-    return this.place(part);
-  }
-
-  async close(): Promise<void> {}
 }

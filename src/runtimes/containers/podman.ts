@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
-import { orphanedServices as orphaned, recordService, serviceFolder } from "../helper-service.js";
-import type { Leftover, Owner, RuntimeDescription } from "../types.js";
+import { recordService, serviceFolder } from "../helper-service.js";
+import type { RuntimeDescription } from "../types.js";
 import { containerRuntime } from "./description.js";
 import { type EngineAccess, socketAt } from "./endpoint.js";
 
@@ -11,16 +11,7 @@ const LISTENS_WITHIN_MS = 10_000;
 /** The service ends by itself after this time without a request. */
 const IDLE_S = 900;
 
-const FOLDER_PREFIX = "ratelimit-bench-podman-";
-
-/** Services whose owner is dead, with their folders. */
-export const orphanedServices = (isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> =>
-  orphaned(FOLDER_PREFIX, "the Podman service", isAlive);
-
-const podmanService = containerRuntime({
-  id: "podman",
-  engines: [{ name: "Podman", connect: connectToPodman }],
-});
+export const PODMAN_SERVICE = { prefix: "ratelimit-bench-podman-", what: "the Podman service" };
 
 /** Starts the service of its API. */
 async function connectToPodman(): Promise<EngineAccess> {
@@ -30,7 +21,7 @@ async function connectToPodman(): Promise<EngineAccess> {
     stdin: "ignore",
   });
   if (failed) throw new Error("Podman is not installed");
-  const folder = await serviceFolder(FOLDER_PREFIX);
+  const folder = await serviceFolder(PODMAN_SERVICE);
   const socketPath = join(folder, "podman.sock");
   const service = execa("podman", ["system", "service", `--time=${IDLE_S}`, `unix://${socketPath}`], {
     reject: false,
@@ -75,9 +66,8 @@ async function connectToPodman(): Promise<EngineAccess> {
  * Containers on Podman, with or without root, by its Docker-compatible API. The runtime starts the API service and stops
  * it again, so that the user need not set it up.
  */
-export const podman: RuntimeDescription = {
-  ...podmanService,
-  async leftovers(isAlive) {
-    return [...(await podmanService.leftovers(isAlive)), ...(await orphanedServices(isAlive))];
-  },
-};
+export const podman: RuntimeDescription = containerRuntime({
+  id: "podman",
+  engines: [{ name: "Podman", connect: connectToPodman }],
+  service: PODMAN_SERVICE,
+});

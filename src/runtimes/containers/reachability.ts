@@ -1,6 +1,7 @@
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost, PlacedKind } from "../../contract/machines.js";
-import type { Part, RunningPart } from "../types.js";
+import { ownPart } from "../own-programs.js";
+import type { RunningPart } from "../types.js";
 import type { ContainerHost } from "./host.js";
 
 /** Once told to, listens on a free port of an address, whose number it prints, until its input ends. */
@@ -46,7 +47,10 @@ async function requireReachableFrom(
 ): Promise<void> {
   let listener: RunningPart | undefined;
   try {
-    listener = await host.start(listenerAt(address), async () => {});
+    listener = await host.start(
+      ownPart("listener", "server", { interactive: true, arguments: () => ["-e", LISTEN, address] }),
+      async () => {},
+    );
     const port = await listener.ask?.("listen");
     if (!/^\d+$/.test(port ?? ""))
       throw environmentError(
@@ -63,12 +67,3 @@ async function requireReachableFrom(
     await listener?.stop();
   }
 }
-
-const listenerAt = (address: string): Part => ({
-  role: "listener",
-  program: "server",
-  interactive: true,
-  workingFolder: "own",
-  arguments: () => ["-e", LISTEN, address],
-  environment: () => ({}),
-});

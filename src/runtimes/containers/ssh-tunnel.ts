@@ -1,29 +1,23 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { execa } from "execa";
-import { orphanedServices, recordService, serviceFolder } from "../helper-service.js";
-import type { Leftover, Owner } from "../types.js";
+import { recordService, serviceFolder } from "../helper-service.js";
 
 const CONNECTS_WITHIN_S = 10;
-const FOLDER_PREFIX = "ratelimit-bench-ssh-";
+export const SSH_TUNNEL = { prefix: "ratelimit-bench-ssh-", what: "the ssh tunnel" };
 /** The engine's socket, unless the address names another. */
 const DEFAULT_SOCKET = "/var/run/docker.sock";
-
-/** A way to an engine's socket on another machine. */
-export interface SshTunnel {
-  socketPath: string;
-  close(): Promise<void>;
-}
 
 /**
  * Forwards a socket of this machine to an engine's, by the user's own `ssh`: its configuration, keys, agent and known
  * hosts apply, and it asks nothing. The tunnel ends with this process, however that ends.
  * @param address `ssh://[user@]host[:port][/path/of/the/socket]`
+ * @returns the socket, and how the tunnel is closed
  * @throws Error with what `ssh` says when there is no connection
  */
-export async function openSshTunnel(address: string): Promise<SshTunnel> {
+export async function openSshTunnel(address: string) {
   const { hostname, port, username, pathname } = new URL(address);
-  const folder = await serviceFolder(FOLDER_PREFIX);
+  const folder = await serviceFolder(SSH_TUNNEL);
   const socketPath = join(folder, "docker.sock");
   const remote = pathname === "" || pathname === "/" ? DEFAULT_SOCKET : decodeURIComponent(pathname);
   const options = {
@@ -68,7 +62,3 @@ export async function openSshTunnel(address: string): Promise<SshTunnel> {
   }
   return { socketPath, close };
 }
-
-/** Tunnels whose owner is dead: at least their folders are left. */
-export const orphanedTunnels = (isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]> =>
-  orphanedServices(FOLDER_PREFIX, "the ssh tunnel", isAlive);

@@ -8,6 +8,7 @@ import type * as Kubernetes from "@kubernetes/client-node";
 import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
+import { parsedJson } from "../json.js";
 import { unknownContext } from "./failures.js";
 
 /** Each request has its own time-out: a cluster that hangs must not hang a campaign. */
@@ -29,16 +30,13 @@ export class KubernetesError extends Error {
   override readonly name = "KubernetesError";
   /** The HTTP status; undefined where there was no answer. */
   readonly status: number | undefined;
-  /** Kubernetes' own word, e.g. `Forbidden`, `NotFound`. */
-  readonly reason: string | undefined;
   /** What was asked, e.g. `create pods`. */
   readonly request: string;
 
-  constructor(request: string, text: string, status?: number, reason?: string, options?: ErrorOptions) {
+  constructor(request: string, text: string, status?: number, options?: ErrorOptions) {
     super(text, options);
     this.request = request;
     this.status = status;
-    this.reason = reason;
   }
 }
 
@@ -49,18 +47,13 @@ export const hasStatus = (error: unknown, status: number): boolean =>
 function toKubernetesError(request: string, error: unknown): KubernetesError {
   if (error instanceof KubernetesError) return error;
   const { code, body, statusCode } = error as { code?: unknown; body?: unknown; statusCode?: unknown };
-  let parsed: unknown = body;
-  if (typeof body === "string") {
-    try {
-      parsed = JSON.parse(body);
-    } catch {}
-  }
-  const { message, reason } = (parsed ?? {}) as { message?: string; reason?: string };
+  const parsed = typeof body === "string" ? parsedJson(body) : body;
+  const { message } = (parsed ?? {}) as { message?: string };
   // A refused WebSocket tells its status only in its message.
   const refused = /Unexpected server response: (\d+)/.exec(messageOf(error))?.[1];
   const status = [code, statusCode, refused].map(Number).find((value) => value >= 100 && value < 600);
   const text = message ?? messageOf(error).split("\n")[0] ?? "";
-  return new KubernetesError(request, text, status, reason, { cause: error });
+  return new KubernetesError(request, text, status, { cause: error });
 }
 
 /** A process that was started in a pod. */
@@ -74,14 +67,12 @@ export interface ExecProcess {
   close(): void;
 }
 
-/** A stream of changes, or of log lines, which ends with `close`. */
+/** A log that is followed. */
 export interface Following {
   /** Resolves when it ends, by itself or by `close`. */
   ended: Promise<void>;
   close(): void;
 }
-
-export type PodEvent = { type: "ADDED" | "MODIFIED" | "DELETED"; pod: Kubernetes.V1Pod };
 
 const PACKAGE = new URL("../../../", import.meta.url);
 
@@ -107,9 +98,7 @@ async function library(): Promise<typeof Kubernetes> {
  * The kubeconfig that the user has, with the context asked for.
  * @throws environmentError when there is none or it cannot be read, usageError when it has no such context
  */
-export async function loadKubeConfig(
-  access: Pick<KubernetesAccess, "context">,
-): Promise<Kubernetes.KubeConfig> {
+async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promise<Kubernetes.KubeConfig> {
   const { KubeConfig } = await library();
   const config = new KubeConfig();
   try {
@@ -209,7 +198,7 @@ export class KubernetesApi {
     } catch (error) {
       if ((error as Error).name === "AbortError") {
         const text = `the cluster did not answer within ${REQUEST_TIMEOUT_MS / 1000} s (${request})`;
-        throw new KubernetesError(request, text, undefined, undefined, { cause: error });
+        throw new KubernetesError(request, text, undefined, { cause: error });
       }
       throw toKubernetesError(request, error);
     }
@@ -224,16 +213,10 @@ export class KubernetesApi {
   /** Whether this user has a right in the namespace. @throws KubernetesError with 403 where it may not ask */
   async allows({ verb, resource: path }: Use): Promise<boolean> {
     const api = new this.#library.AuthorizationV1Api(this.#configuration());
-    const [resource, subresource] = path.split("/");
-    const resourceAttributes = { namespace: this.namespace, verb, ...(resource ? { resource } : {}) };
+    const [resource = "", subresource = ""] = path.split("/");
+    const resourceAttributes = { namespace: this.namespace, verb, resource, subresource };
     const answer = await this.#ask({ verb: "create", resource: "selfsubjectaccessreviews" }, () =>
-      api.createSelfSubjectAccessReview({
-        body: {
-          spec: {
-            resourceAttributes: { ...resourceAttributes, ...(subresource ? { subresource } : {}) },
-          },
-        },
-      }),
+      api.createSelfSubjectAccessReview({ body: { spec: { resourceAttributes } } }),
     );
     return answer.status?.allowed ?? false;
   }
@@ -306,12 +289,9 @@ export class KubernetesApi {
 
   /** What it owns goes with it, in the background. @returns whether it was there */
   async deleteConfigMap(name: string): Promise<boolean> {
+    const request = { namespace: this.namespace, name, propagationPolicy: "Background" };
     const deleted = await this.#ask({ verb: "delete", resource: "configmaps" }, () =>
-      this.#core.deleteNamespacedConfigMap({
-        namespace: this.namespace,
-        name,
-        propagationPolicy: "Background",
-      }),
+      this.#core.deleteNamespacedConfigMap(request),
     ).catch(undefinedIfGone);
     return deleted !== undefined;
   }
@@ -340,23 +320,18 @@ export class KubernetesApi {
 
   /**
    * Follows the changes of the pods with these labels, those that exist first. Reconnects until it is closed.
-   * @param onEvent called for each change
-   * @param onLost called when a connection cannot be made
+   * @param onChange called for each change; undefined: the pod is gone
+   * @returns ends it
    */
   watchPods(
     labelSelector: string,
-    onEvent: (event: PodEvent) => void,
-    onLost: (error: Error) => void,
-  ): Following {
+    onChange: (name: string, pod: Kubernetes.V1Pod | undefined) => void,
+  ): () => void {
     this.#used.set("watch pods", { verb: "watch", resource: "pods" });
     const { Watch } = this.#library;
     const watch = new Watch(this.#config);
     let isClosed = false;
     let controller: AbortController | undefined;
-    let onEnd: () => void = () => {};
-    const ended = new Promise<void>((resolve) => {
-      onEnd = resolve;
-    });
     const connect = async (): Promise<void> => {
       let failure: unknown;
       await new Promise<void>((resolve) => {
@@ -366,7 +341,8 @@ export class KubernetesApi {
             // The cluster ends a watch after this time, and it is made again: none hangs for ever.
             { labelSelector, timeoutSeconds: 240 },
             (type, pod) => {
-              if (type === "ADDED" || type === "MODIFIED" || type === "DELETED") onEvent({ type, pod });
+              if (type === "DELETED") onChange(pod.metadata?.name ?? "", undefined);
+              else if (type === "ADDED" || type === "MODIFIED") onChange(pod.metadata?.name ?? "", pod);
             },
             (error) => {
               failure = error;
@@ -378,18 +354,12 @@ export class KubernetesApi {
             if (isClosed) made.abort();
           }, resolve);
       });
-      if (isClosed) return onEnd();
-      if (failure) onLost(toKubernetesError("watch pods", failure));
-      setTimeout(() => (isClosed ? onEnd() : void connect()), failure ? 1_000 : 0);
+      if (!isClosed) setTimeout(() => isClosed || void connect(), failure ? 1_000 : 0);
     };
     void connect();
-    return {
-      ended,
-      close() {
-        isClosed = true;
-        controller?.abort();
-        onEnd();
-      },
+    return () => {
+      isClosed = true;
+      controller?.abort();
     };
   }
 

@@ -1,24 +1,19 @@
-import {
-  networkOf,
-  SEPARATE_FILES,
-  separateCounters,
-  UNIFIED_FILES,
-  unifiedCounters,
-} from "../containers/control-group.js";
+import { join } from "node:path";
+import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
 import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { PartCounters } from "../types.js";
 
 const ROOT = "/sys/fs/cgroup";
 const NETWORK = "/proc/net/dev";
-const unifiedPaths = UNIFIED_FILES.map((name) => `${ROOT}/${name}`);
-const separatePaths = SEPARATE_FILES.map(({ controller, name }) => `${ROOT}/${controller}/${name}`);
+const pathsOf = ({ files }: GroupVersion): string[] =>
+  files.map(({ controller, name }) => join(ROOT, controller, name));
 
 /** Prints files, each after a line with its path. Only the shell itself works: a process would be counted. */
 const show = (paths: readonly string[]): string =>
   `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
 
 /** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
-export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...unifiedPaths, NETWORK])}; else ${show([...separatePaths, NETWORK])}; fi`;
+export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
 
 /**
  * The counters in what `READ_COUNTERS` printed.
@@ -36,12 +31,11 @@ export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
     if (!text) throw new Error(`its pod has no ${path}`);
     return text;
   };
-  const [cpu, memory, current] = unifiedPaths;
-  const counters =
-    cpu && memory && current && texts.has(cpu)
-      ? unifiedCounters(textOf(cpu), textOf(memory), textOf(current))
-      : separateCounters(...(separatePaths.map(textOf) as [string, string, string, string]));
-  return { ...counters, ...(ownNetwork ? { network: networkOf(textOf(NETWORK)) } : {}) };
+  const version = texts.has(`${ROOT}/cpu.stat`) ? unified : separate;
+  return {
+    ...version.countersIn(pathsOf(version).map(textOf)),
+    ...(ownNetwork ? { network: networkOf(textOf(NETWORK)) } : {}),
+  };
 }
 
 /** A shell line that prints the run delay of each thread in a pod. */

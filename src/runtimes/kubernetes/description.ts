@@ -1,3 +1,4 @@
+import type { V1ConfigMap, V1Pod } from "@kubernetes/client-node";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import { noImage } from "../containers/images.js";
@@ -64,27 +65,22 @@ export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): Run
       const found: Leftover[] = [];
       try {
         const api = await connect();
-        const isLeftOver = async (annotations: Record<string, string> | undefined): Promise<boolean> => {
-          const owner = ownerOf(annotations?.[OWNER_LABEL]);
-          return owner !== undefined && !(await isAlive(owner));
+        const collect = async (
+          kind: string,
+          things: readonly (V1Pod | V1ConfigMap)[],
+          remove: (name: string, uid: string | undefined) => Promise<unknown>,
+        ): Promise<void> => {
+          for (const { metadata: { name, uid, annotations } = {} } of things) {
+            const owner = ownerOf(annotations?.[OWNER_LABEL]);
+            if (!name || !owner || (await isAlive(owner))) continue;
+            const what = `the ${kind} ${name} in the namespace ${api.namespace} that was left behind`;
+            found.push({ what, remove: async () => void (await remove(name, uid)) });
+          }
         };
-        for (const { metadata } of await api.pods(OURS)) {
-          if (!metadata?.name || !(await isLeftOver(metadata.annotations))) continue;
-          const { name, uid } = metadata;
-          found.push({
-            what: `the pod ${name} in the namespace ${api.namespace} that was left behind`,
-            remove: async () =>
-              void (await api.deletePod(name, { graceS: GRACE_S, ...(uid ? { uid } : {}) })),
-          });
-        }
-        for (const { metadata } of await api.configMaps(OURS)) {
-          if (!metadata?.name || !(await isLeftOver(metadata.annotations))) continue;
-          const { name } = metadata;
-          found.push({
-            what: `the ConfigMap ${name} in the namespace ${api.namespace} that was left behind`,
-            remove: async () => void (await api.deleteConfigMap(name)),
-          });
-        }
+        await collect("pod", await api.pods(OURS), (name, uid) =>
+          api.deletePod(name, { graceS: GRACE_S, ...(uid ? { uid } : {}) }),
+        );
+        await collect("ConfigMap", await api.configMaps(OURS), (name) => api.deleteConfigMap(name));
       } catch {
         // A cluster that does not answer tells nothing; the next start asks again.
       }

@@ -9,7 +9,6 @@ import { commandLine, INPUT_COMMAND } from "./supervisor.js";
 /** A process in a pod that is there already. */
 export class PodExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
-  readonly #output: PartOutput;
   readonly #process: ExecProcess;
 
   private constructor(part: Part, process: ExecProcess, machine: string | undefined) {
@@ -21,7 +20,6 @@ export class PodExecPart extends ExecutedPart {
       part.interactive ? new LineClient(process.stdin, process.stdout) : undefined,
     );
     this.#process = process;
-    this.#output = output;
     this.exited = process.exited.then((code) => {
       output.finish();
       return code === undefined
@@ -43,11 +41,6 @@ export class PodExecPart extends ExecutedPart {
     const process = await api.exec(pod.name, CONTAINER, ["/bin/sh", "-c", INPUT_COMMAND]);
     process.stdin.write(commandLine(command, environment));
     return new PodExecPart(part, process, pod.machine);
-  }
-
-  async output(): Promise<string> {
-    await this.exited;
-    return this.#output.stdoutText();
   }
 
   /** It ends with its input, or with its pod. */

@@ -45,6 +45,8 @@ export interface PodFailure {
   isFinal: boolean;
 }
 
+const NODE_FLAGS = "--node-store, --node-server and --node-generator";
+
 /** Longer texts of a cluster are cut. */
 const MOST_CHARACTERS = 220;
 
@@ -84,7 +86,7 @@ const nodeOf = ({ spec }: PodState): string => (spec?.nodeName ? `the node ${spe
 /** What disrupted a pod, by the name that Kubernetes gives it. */
 const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   PreemptionByScheduler: () =>
-    "a pod of higher priority took its place: choose idle nodes with --node-store, --node-server and --node-generator",
+    `a pod of higher priority took its place: choose idle nodes with ${NODE_FLAGS}`,
   DeletionByTaintManager: (node) =>
     `${node} was tainted, as a node is that is lost: see \`kubectl get nodes\`, then run again`,
   EvictionByEvictionAPI: (node) =>
@@ -96,7 +98,7 @@ function disruption(pod: PodState): PodFailure | undefined {
   const { status } = pod;
   if (status?.reason === "Evicted") {
     return final(
-      `${nodeOf(pod)} evicted it (${short(status.message ?? "no reason given")}): free that node, or choose others with --node-store, --node-server and --node-generator`,
+      `${nodeOf(pod)} evicted it (${short(status.message ?? "no reason given")}): free that node, or choose others with ${NODE_FLAGS}`,
     );
   }
   if (status?.reason === "DeadlineExceeded") {
@@ -111,7 +113,7 @@ function disruption(pod: PodState): PodFailure | undefined {
   // A refusal of the kubelet itself, e.g. OutOfcpu, OutOfmemory, UnexpectedAdmissionError, NodeAffinity.
   if (status?.phase === "Failed" && status.reason && (status.containerStatuses ?? []).length === 0) {
     return final(
-      `${nodeOf(pod)} refused it (${short(`${status.reason}: ${status.message ?? ""}`)}): free that node, or choose others with --node-store, --node-server and --node-generator`,
+      `${nodeOf(pod)} refused it (${short(`${status.reason}: ${status.message ?? ""}`)}): free that node, or choose others with ${NODE_FLAGS}`,
     );
   }
   const target = status?.conditions?.find(
@@ -154,20 +156,17 @@ function terminated(pod: PodState): PodFailure | undefined {
   return undefined;
 }
 
-function deletion({ metadata }: PodState): PodFailure | undefined {
-  if (metadata?.deletionTimestamp === undefined || metadata.deletionTimestamp === null) return undefined;
-  return final("its pod is being deleted by somebody else, which stops it in an orderly way: run again");
-}
+const deletion = ({ metadata }: PodState): PodFailure | undefined =>
+  metadata?.deletionTimestamp
+    ? final("its pod is being deleted by somebody else, which stops it in an orderly way: run again")
+    : undefined;
 
 function nodeLost(pod: PodState, events: readonly EventFacts[]): PodFailure | undefined {
   const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");
   const isLost =
     (pod.status?.phase === "Running" &&
       ready?.status === "False" &&
-      !ready.reason?.startsWith("Containers") &&
-      ready.reason !== "PodFailed" &&
-      ready.reason !== "PodCompleted" &&
-      ready.reason !== "ReadinessGatesNotReady") ||
+      !/^(Containers.*|PodFailed|PodCompleted|ReadinessGatesNotReady)$/.test(ready.reason ?? "")) ||
     events.some(({ reason }) => reason === "NodeNotReady");
   return isLost
     ? final(
@@ -232,6 +231,22 @@ function unschedulable(pod: PodState): PodFailure | undefined {
   return condition ? passing(schedulerText(condition.message ?? "")) : undefined;
 }
 
+const SCHEDULING_FIXES: readonly [RegExp, string][] = [
+  [
+    /Insufficient (cpu|memory)/,
+    "free the nodes, or lower the caps (--store-cpus, --store-memory, --server-cpus, --loadtest-cpus, --service-cpus, --service-memory)",
+  ],
+  [
+    /untolerated taint/,
+    `see \`kubectl get nodes\` (a lost node has a taint), or choose others with ${NODE_FLAGS}`,
+  ],
+  [
+    /affinity|selector/,
+    "correct --node-store, --node-server or --node-generator (`kubectl get nodes --show-labels`)",
+  ],
+  [/Too many pods/, "free the nodes"],
+];
+
 /** The scheduler's sentence without what it says of preemption, and what to do about it. */
 function schedulerText(message: string): string {
   const reasons = short(
@@ -240,22 +255,7 @@ function schedulerText(message: string): string {
       .replace(/^\d+\/\d+ nodes are available: */, "")
       .replace(/\.\s*$/, ""),
   );
-  const fixes = [
-    ...(/Insufficient (cpu|memory)/.test(reasons)
-      ? [
-          "free the nodes, or lower the caps (--store-cpus, --store-memory, --server-cpus, --loadtest-cpus, --service-cpus, --service-memory)",
-        ]
-      : []),
-    ...(/untolerated taint/.test(reasons)
-      ? [
-          "see `kubectl get nodes` (a lost node has a taint), or choose others with --node-store, --node-server and --node-generator",
-        ]
-      : []),
-    ...(/affinity|selector/.test(reasons)
-      ? ["correct --node-store, --node-server or --node-generator (`kubectl get nodes --show-labels`)"]
-      : []),
-    ...(/Too many pods/.test(reasons) ? ["free the nodes"] : []),
-  ];
+  const fixes = SCHEDULING_FIXES.flatMap(([reason, fix]) => (reason.test(reasons) ? [fix] : []));
   return `no node has a place for it (${reasons || "no node is there"}): ${fixes.join("; ") || "see `kubectl describe nodes`"}`;
 }
 
@@ -352,13 +352,7 @@ function unreachableText(error: unknown, named: string, server: string | undefin
   const cause = (error as { cause?: unknown }).cause ?? error;
   const code = String((cause as { code?: unknown }).code ?? "");
   const text = messageOf(error);
-  if (
-    code === "ECONNREFUSED" ||
-    code === "ENOTFOUND" ||
-    code === "EHOSTUNREACH" ||
-    code === "ETIMEDOUT" ||
-    code === "EAI_AGAIN"
-  )
+  if (/^(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT|EAI_AGAIN)$/.test(code))
     return `${named} cannot be reached${at} (${code}): check that it runs and that this machine reaches it, or choose another context with --kube-context`;
   if (CERTIFICATE.test(code))
     return `${named}${at} shows a certificate that the kubeconfig does not trust (${code}): renew the kubeconfig`;

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { PassThrough, Writable } from "node:stream";
+import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { lineWriter } from "../line-client.js";
-import { PartOutput } from "../part-output.js";
+import { SplitOutput } from "../part-output.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import type { Following, KubernetesApi } from "./api.js";
@@ -28,48 +28,6 @@ const END_WITHIN_MS = 2_000;
 /** From a command to the supervisor until it says that it is done. */
 const DONE_WITHIN_MS = 10_000;
 
-/** The pod's log, taken apart. */
-class PodOutput extends PartOutput {
-  readonly #stdout: PassThrough;
-  readonly #stderr: PassThrough;
-  readonly #ended: Promise<void>;
-  #end: () => void = () => {};
-
-  constructor() {
-    const stdout = new PassThrough();
-    const stderr = new PassThrough();
-    super(stdout, stderr);
-    this.#stdout = stdout;
-    this.#stderr = stderr;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  addStderr(chunk: Buffer): void {
-    this.#stderr.write(chunk);
-  }
-
-  addStdout(text: Buffer): void {
-    this.#stdout.write(text);
-  }
-
-  /** Nothing more comes. */
-  async end(): Promise<void> {
-    this.#stdout.end();
-    this.#stderr.end();
-    // The streams hand on what they got in later turns.
-    await sleep(0);
-    this.finish();
-    this.#end();
-  }
-
-  async completeStdout(): Promise<string> {
-    await this.#ended;
-    return this.stdoutText();
-  }
-}
-
 export interface PodContext {
   api: KubernetesApi;
   watch: PodWatch;
@@ -87,7 +45,8 @@ export class PodPart implements RunningPart {
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;
-  readonly podOutput = new PodOutput();
+  /** From the pod's log, taken apart. */
+  readonly podOutput = new SplitOutput();
   readonly #context: PodContext;
   readonly #ports: Omit<Node, "host">;
   readonly #session: PodSession;
@@ -114,7 +73,7 @@ export class PodPart implements RunningPart {
     });
     this.#reader = new LogReader(
       this.mark,
-      (chunk) => this.podOutput.addStderr(chunk),
+      (chunk) => this.podOutput.stderr.write(chunk),
       (message) => this.#onMessage(message),
     );
     if (part.takesInput) {
@@ -263,7 +222,7 @@ export class PodPart implements RunningPart {
 
   #onMessage(message: SupervisorMessage): void {
     for (const listener of this.#messageListeners) listener(message);
-    if (message.is === "output" && message.text) this.podOutput.addStdout(message.text);
+    if (message.is === "output" && message.text) this.podOutput.stdout.write(message.text);
     if (message.is === "output" && !message.text) this.#fetched = this.#fetchOutput(message.sha256);
     if (message.is !== "end" || this.#isEnding) return;
     this.#isEnding = true;
@@ -291,13 +250,14 @@ export class PodPart implements RunningPart {
     const text = Buffer.concat(chunks);
     if (createHash("sha256").update(text).digest("hex") !== sha256)
       throw new Error(`${text.length} bytes arrived that are not those that ${this.role} wrote`);
-    this.podOutput.addStdout(text);
+    this.podOutput.stdout.write(text);
   }
 
   async #end(exit: Exit): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    await this.podOutput.end();
+    this.podOutput.end();
+    await this.podOutput.ended;
     this.#ended(exit);
   }
 
@@ -372,15 +332,11 @@ export class PodPart implements RunningPart {
   }
 
   async pause(): Promise<void> {
-    await this.#signal("STOP");
+    await this.#session.run(`kill -STOP $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
   async resume(): Promise<void> {
-    await this.#signal("CONT");
-  }
-
-  async #signal(signal: "STOP" | "CONT"): Promise<void> {
-    await this.#session.run(`kill -${signal} $(cat ${SUPERVISOR_FOLDER}/pid)`);
+    await this.#session.run(`kill -CONT $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
   /**

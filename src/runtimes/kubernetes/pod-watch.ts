@@ -1,5 +1,5 @@
 import type { V1Pod } from "@kubernetes/client-node";
-import type { Following, KubernetesApi } from "./api.js";
+import type { KubernetesApi } from "./api.js";
 
 /** How often a pod is read that is waited for: a watch may be cut without a word. */
 const READ_EVERY_MS = 5_000;
@@ -7,17 +7,13 @@ const READ_EVERY_MS = 5_000;
 /** The state of all pods of a campaign, by one watch. */
 export class PodWatch {
   readonly #api: KubernetesApi;
-  readonly #following: Following;
+  readonly close: () => void;
   readonly #pods = new Map<string, V1Pod>();
   readonly #listeners = new Map<string, (pod: V1Pod | undefined) => void>();
 
   constructor(api: KubernetesApi, selector: string) {
     this.#api = api;
-    this.#following = api.watchPods(
-      selector,
-      ({ type, pod }) => this.#set(pod.metadata?.name ?? "", type === "DELETED" ? undefined : pod),
-      () => {},
-    );
+    this.close = api.watchPods(selector, (name, pod) => this.#set(name, pod));
   }
 
   #set(name: string, pod: V1Pod | undefined): void {
@@ -46,9 +42,5 @@ export class PodWatch {
       clearInterval(timer);
       if (this.#listeners.get(name) === listener) this.#listeners.delete(name);
     };
-  }
-
-  close(): void {
-    this.#following.close();
   }
 }

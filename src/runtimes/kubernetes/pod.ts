@@ -46,13 +46,12 @@ export interface PodRequest {
 }
 
 /** Kubernetes replaces `$(NAME)` in commands and variables: only ours is meant. */
-const OWN_ADDRESS = "$(POD_IP)";
-export const ownAddress = OWN_ADDRESS;
+export const ownAddress = "$(POD_IP)";
 const escaped = (text: string): string =>
   text
-    .split(OWN_ADDRESS)
+    .split(ownAddress)
     .map((piece) => piece.replaceAll("$", "$$$$"))
-    .join(OWN_ADDRESS);
+    .join(ownAddress);
 
 /** An uncapped part is idle during a run: this is enough for a place on every node. */
 const IDLE_CPU = "10m";

@@ -14,7 +14,7 @@ import {
   ULIMITS,
 } from "../containers/container-options.js";
 import { noImage, ownName } from "../containers/images.js";
-import { imageVersion, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
+import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
   Caps,
@@ -70,13 +70,7 @@ async function trialPod(
   access: KubernetesAccess,
   { packageFolder }: RuntimeOptions,
 ): Promise<V1Pod> {
-  const part: Part = {
-    role: "helper-trial",
-    program: "server",
-    arguments: () => [],
-    environment: () => ({}),
-    workingFolder: "package",
-  };
+  const part = ownPart("helper-trial", "server");
   return podOf({
     ...{ part, kind: "helper", name: `${name}-trial`, command: ["true"], environment: {}, caps: HELPER_CAPS },
     ...{ image: await ownImage("server", packageFolder, access), mark: "trial", metadata, access },
@@ -233,7 +227,9 @@ export class KubernetesRuntime implements Runtime {
       const machine =
         part.machine ?? (kindOf(part) === "generator" ? this.machinesFor("generator")[0] : undefined);
       const helper = await this.#helper(part.program, machine);
-      const running = await this.#exec(helper, part, command, environment);
+      const running = await PodExecPart.run(this.#api, helper, part, command, environment).catch((error) => {
+        throw this.#failed(`${part.role} cannot be started`, error);
+      });
       await onBegun(running);
       return running;
     }
@@ -266,17 +262,9 @@ export class KubernetesRuntime implements Runtime {
     };
   }
 
-  #exec(
-    helper: PodPart,
-    part: Part,
-    command: readonly string[],
-    environment: Readonly<Record<string, string>>,
-  ): Promise<PodExecPart> {
-    return PodExecPart.run(this.#api, helper, part, command, environment).catch((error) => {
-      throw environmentError(`${part.role} cannot be started: ${apiFailure(error, this.#api)}`, {
-        cause: error,
-      });
-    });
+  /** A request of the runtime that the cluster refused. */
+  #failed(what: string, error: unknown): BenchError {
+    return environmentError(`${what}: ${apiFailure(error, this.#api)}`, { cause: error });
   }
 
   async #run(
@@ -290,7 +278,7 @@ export class KubernetesRuntime implements Runtime {
     }: Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] | undefined },
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {
-    const image = this.#imageNames().get(part.program);
+    const image = this.#images[part.program]?.name;
     if (image === undefined)
       throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
     const kind = kindOf(part);
@@ -315,9 +303,7 @@ export class KubernetesRuntime implements Runtime {
         access: this.#access,
       });
       await this.#api.createPod(pod).catch((error) => {
-        throw environmentError(`${part.role} cannot be created: ${apiFailure(error, this.#api)}`, {
-          cause: error,
-        });
+        throw this.#failed(`${part.role} cannot be created`, error);
       });
       running.caps = caps;
       try {
@@ -380,11 +366,6 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  /** The names by which nodes find the images, by program. */
-  #imageNames(): Map<string, string> {
-    return new Map(Object.entries(this.#images).map(([id, { name }]) => [id, name]));
-  }
-
   /** Files are keys of a ConfigMap; parts with the same files share it. */
   async #filesOf({
     role,
@@ -424,9 +405,7 @@ export class KubernetesRuntime implements Runtime {
         .then(
           () => name,
           (error) => {
-            throw environmentError(`the files of ${role} cannot be stored: ${apiFailure(error, this.#api)}`, {
-              cause: error,
-            });
+            throw this.#failed(`the files of ${role} cannot be stored`, error);
           },
         );
       this.#fileMaps.set(name, made);
@@ -451,15 +430,10 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #idlePod(program: string, kind: RoleKind, machine?: string): Promise<PodPart> {
-    const part: Part = {
-      role: `helper-${program}`,
+    const part = ownPart(`helper-${program}`, program, {
       kind,
-      program,
       ...(machine === undefined ? {} : { machine }),
-      arguments: () => [],
-      environment: () => ({}),
-      workingFolder: "package",
-    };
+    });
     return this.#run(part, ["sleep", "infinity"], {}, { port: PORT, ports: {} }, async () => {});
   }
 
@@ -536,10 +510,9 @@ export class KubernetesRuntime implements Runtime {
     const left: string[] = [];
     const helpers = await Promise.allSettled(this.#helpers.values());
     await Promise.all(
-      helpers.map((helper) =>
-        helper.status === "fulfilled"
-          ? helper.value.stop().catch((error) => left.push(messageOf(error)))
-          : undefined,
+      helpers.map(
+        (helper) =>
+          helper.status === "fulfilled" && helper.value.stop().catch((error) => left.push(messageOf(error))),
       ),
     );
     // What the map owns goes with it: files, and pods that were not stopped.

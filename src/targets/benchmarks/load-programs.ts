@@ -124,6 +124,13 @@ function jsonOf<Value>(text: string, schema: z.ZodType<Value>): Value {
   throw new Error(`it printed no figures: ${found.error.issues[0]?.path.join(".")} in ${quoted(text)}`);
 }
 
+type Latency = PrintedFigures["latency"];
+
+const inMs = (latency: Latency, perMs: number): Latency =>
+  Object.fromEntries(
+    Object.entries(latency).map(([name, value]) => [name, value / perMs]),
+  ) as unknown as Latency;
+
 const addressOf = ({ place, protocol }: LoadWork): string => {
   const named = protocol.kind === "resp" || protocol.port === undefined ? undefined : protocol.port;
   const port = named === undefined ? place.port : place.ports?.[named];
@@ -158,20 +165,12 @@ const wrk: LoadProgram = {
     const failures = Object.entries({ ...counts, "time-outs": timeout }).flatMap(([what, count]) =>
       count > 0 ? [`${count} ${what}`] : [],
     );
-    const { average, min, p50, p95, p99, max } = latency;
     return {
       calls,
       per_second: (calls * 1e6) / duration,
       refused,
       failures: failures.join(", "),
-      latency: {
-        average: average / 1000,
-        min: min / 1000,
-        p50: p50 / 1000,
-        p95: p95 / 1000,
-        p99: p99 / 1000,
-        max: max / 1000,
-      },
+      latency: inMs(latency, 1000),
     };
   },
 };
@@ -224,21 +223,18 @@ const ghz: LoadProgram = {
     const percentile = (share: number): number => {
       const latency = found.latencyDistribution.find(({ percentage }) => percentage === share)?.latency;
       if (latency === undefined) throw new Error(`it printed no p${share}: ${quoted(output)}`);
-      return latency / 1e6;
+      return latency;
     };
+    const { average, fastest: min, slowest: max } = found;
     return {
       calls: found.count,
       per_second: (found.count * 1e9) / found.total,
       refused: 0,
       failures: failures.join(", "),
-      latency: {
-        average: found.average / 1e6,
-        min: found.fastest / 1e6,
-        p50: percentile(50),
-        p95: percentile(95),
-        p99: percentile(99),
-        max: found.slowest / 1e6,
-      },
+      latency: inMs(
+        { average, min, p50: percentile(50), p95: percentile(95), p99: percentile(99), max },
+        1e6,
+      ),
     };
   },
 };

@@ -1,4 +1,4 @@
-import { requireKnown } from "../did-you-mean.js";
+import { findKnown } from "../did-you-mean.js";
 
 /** Keys over which the operations of a run are spread. */
 export const KEYSPACE = 50_000;
@@ -66,10 +66,7 @@ export const operations: readonly OperationDescription[] = [
 export const operationIds: readonly string[] = operations.map(({ id }) => id);
 
 /** @throws usageError with the nearest valid id */
-export function findOperation(id: string): OperationDescription {
-  requireKnown("operation", id, operationIds);
-  return operations.find((operation) => operation.id === id) as OperationDescription;
-}
+export const findOperation = (id: string): OperationDescription => findKnown("operation", operations, id);
 
 /** The names of the keys that the benchmark program draws: 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>

@@ -1,5 +1,5 @@
-import type { ClientDescription, OpenClient } from "../types.js";
-import { singleShardKeys } from "./shard-keys.js";
+import type { ClientDescription } from "../types.js";
+import { withoutStore } from "./shard-keys.js";
 
 /** Controls measure the harness and connect to no store. */
 const control = {
@@ -8,13 +8,7 @@ const control = {
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   autoPipelining: () => "it has no connection",
-  open: async (): Promise<OpenClient> => ({
-    handle: undefined,
-    settings: {},
-    storeVersion: async () => undefined,
-    shardKeys: singleShardKeys,
-    close: async () => undefined,
-  }),
+  open: async () => withoutStore({ handle: undefined, settings: {} }),
 } as const;
 
 /** No limiter at all. What it costs is what the harness costs. */

@@ -9,7 +9,7 @@ import { CONNECTIONS, domainOf } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
-import { singleShardKeys } from "./shard-keys.js";
+import { withoutStore } from "./shard-keys.js";
 
 /** The members of Envoy's rate limit service that a limiter needs. */
 const shouldRateLimit: GrpcMethod = {
@@ -57,21 +57,14 @@ export const envoyGrpc: ClientDescription = {
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
     const port = service.ports?.grpc ?? service.port;
-    const { version, settings, call, close } = await openGrpc<RateLimitRequest, RateLimitResponse>(
+    const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(
       libraries,
       service,
       port,
       shouldRateLimit,
       CONNECTIONS,
     );
-    const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: call };
-    return {
-      handle,
-      version,
-      settings,
-      storeVersion: async () => undefined,
-      shardKeys: singleShardKeys,
-      close: async () => close(),
-    };
+    const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: connections.call };
+    return withoutStore({ ...connections, handle });
   },
 };

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { common, retried } from "./settings.js";
 
 export const HTTP_PACKAGE = "undici";
 
@@ -82,19 +82,14 @@ export async function openHttpPool(
     await Promise.race([closed, late]);
     timer.abort();
   };
-  const deadlineMs = Date.now() + OPEN_DEADLINE_MS;
-  for (;;) {
-    try {
-      const { status } = await request("GET", path, Math.max(1, deadlineMs - Date.now()));
-      if (status === 200) break;
-      throw new Error(`it answers ${status} to GET ${path}`);
-    } catch (error) {
-      if (Date.now() + common.reconnectDelayMs >= deadlineMs) {
-        await close();
-        throw error;
-      }
-      await delay(common.reconnectDelayMs);
-    }
+  try {
+    await retried(async (leftMs) => {
+      const { status } = await request("GET", path, leftMs);
+      if (status !== 200) throw new Error(`it answers ${status} to GET ${path}`);
+    });
+  } catch (error) {
+    await close();
+    throw error;
   }
   return {
     version: libraries.version(HTTP_PACKAGE),

@@ -2,10 +2,11 @@ import type { Node } from "../../contract/env.js";
 import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
+import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 /** The methods that we use of ioredis and its fork iovalkey. */
@@ -40,12 +41,25 @@ interface ClusterConnection extends Connection {
   cluster(subcommand: "KEYSLOT", key: string): Promise<unknown>;
 }
 
-/** ioredis or iovalkey, as the client's file loaded it. */
-export interface IoredisLibrary {
+/** The exports of ioredis or iovalkey that we use. */
+interface IoredisExports {
+  Redis: new (options: StandaloneOptions) => Connection;
+  Cluster: new (nodes: Node[], options: ClusterOptions) => ClusterConnection;
+  Command: CommandClass & TransformedCommand;
+}
+
+/** One of the two, as the client's file describes it. */
+interface IoredisLibrary {
+  package: string;
+  /** Imports the project's version. */
+  load(): Promise<unknown>;
+  /** Options of each connection that it alone needs, but for a target with settings of its own. */
+  always: object;
+}
+
+interface LoadedLibrary extends IoredisExports {
   version: string;
-  standalone(options: StandaloneOptions): Connection;
-  cluster(nodes: Node[], options: ClusterOptions): ClusterConnection;
-  Command: unknown;
+  always: object;
 }
 
 /** What descriptions of both have in common. */
@@ -174,15 +188,13 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /** The settings as the result reports them. @param command sends one on the open connection */
-async function settingsOf(
+const settingsOf = (
   { settings, autoPipelining = false }: Tuning,
   command: NonNullable<OpenClient["command"]>,
-): Promise<ClientSettings> {
-  const shared = sharedSettings(autoPipelining);
-  if (!settings) return shared;
-  const protocol = await spokenProtocol(() => command("", "HELLO"));
-  return onlyPassed(shared, { ...passedSettings[settings], protocol });
-}
+): Promise<ClientSettings> =>
+  reportedSettings(sharedSettings(autoPipelining), settings && passedSettings[settings], () =>
+    command("", "HELLO"),
+  );
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
 function reason(error: Error): string {
@@ -236,10 +248,9 @@ function close(connection: Connection): Promise<void> {
  * Sends commands that declare no keys. A cluster client looks for the keys in its own list of commands: it would send a
  * command of a module to any node, and every node would count for itself. So the key is set here.
  */
-function commandOf(connection: Connection, { Command }: IoredisLibrary): NonNullable<OpenClient["command"]> {
-  const KeyedCommand = Command as CommandClass;
+function commandOf(connection: Connection, { Command }: LoadedLibrary): NonNullable<OpenClient["command"]> {
   return (key, name, ...parameters) => {
-    const command = new KeyedCommand(name, parameters, { replyEncoding: "utf8" });
+    const command = new Command(name, parameters, { replyEncoding: "utf8" });
     Object.assign(command, { keys: [key] });
     connection.sendCommand(command);
     return command.promise;
@@ -247,13 +258,19 @@ function commandOf(connection: Connection, { Command }: IoredisLibrary): NonNull
 }
 
 async function openStandalone(
-  library: IoredisLibrary,
+  library: LoadedLibrary,
   place: StorePlace,
   { host, port }: Node,
   tuning: Tuning,
 ): Promise<OpenClient> {
   const { skipsHandshake = false } = tuning;
-  const client = library.standalone({ ...standaloneOptionsOf(tuning), ...place.access, host, port });
+  const client = new library.Redis({
+    ...standaloneOptionsOf(tuning),
+    ...place.access,
+    host,
+    port,
+    ...library.always,
+  });
   await ready(client);
   const command = commandOf(client, library);
   return {
@@ -277,15 +294,15 @@ function nameUnknownHosts(reply: unknown): unknown {
   return reply;
 }
 
-async function openCluster(library: IoredisLibrary, place: StorePlace, tuning: Tuning): Promise<OpenClient> {
+async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tuning): Promise<OpenClient> {
   const { redisOptions, ...options } = clusterOptionsOf(tuning);
-  (library.Command as TransformedCommand).setReplyTransformer("cluster", nameUnknownHosts);
-  const client = library.cluster([...place.nodes], {
+  library.Command.setReplyTransformer("cluster", nameUnknownHosts);
+  const client = new library.Cluster([...place.nodes], {
     ...options,
     natMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes) ?? null,
     // A name stays a name: certificates hold for names.
     dnsLookup: (host, found) => found(null, host),
-    redisOptions: { ...redisOptions, ...place.access },
+    redisOptions: { ...redisOptions, ...place.access, ...library.always },
   });
   await ready(client);
   const command = commandOf(client, library);
@@ -309,10 +326,14 @@ async function openCluster(library: IoredisLibrary, place: StorePlace, tuning: T
  * @throws Error when the store cannot be reached within the deadline
  */
 export async function openIoredis(
-  library: IoredisLibrary,
+  { package: name, load, always }: IoredisLibrary,
   place: StorePlace,
   tuning: Tuning = {},
 ): Promise<OpenClient> {
+  const { libraries = ownLibraries, settings } = tuning;
+  const { Redis, Cluster, Command } = (await libraries.load(name, load)) as IoredisExports;
+  const version = libraries.version(name);
+  const library = { Redis, Cluster, Command, version, always: settings ? {} : always };
   const [first] = place.nodes;
   if (!first) throw new Error("no node was given");
   return isCluster(place.topology)

@@ -1,12 +1,16 @@
-import { ownLibraries } from "../libraries.js";
 import type { ClientDescription } from "../types.js";
 import { ioredisFamily, openIoredis } from "./ioredis-family.js";
 
-const PACKAGE = "iovalkey";
+const library = {
+  package: "iovalkey",
+  load: () => import("iovalkey"),
+  // The fallback may look up the other address family on each reconnection, which only causes a delay.
+  always: { familyFallback: { enabled: false } },
+};
 
 export const iovalkey: ClientDescription = {
   id: "iovalkey",
-  package: PACKAGE,
+  package: library.package,
   stores: ["valkey"],
   ...ioredisFamily,
   flexible: { className: "RateLimiterValkey", script: { kind: "evalsha" } },
@@ -14,21 +18,5 @@ export const iovalkey: ClientDescription = {
     stores: ["valkey", "redis"],
     flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
   },
-  async open(place, tuning = {}) {
-    const { libraries = ownLibraries, settings } = tuning;
-    const { Cluster, Command, Redis } = await libraries.load(PACKAGE, () => import("iovalkey"));
-    // The fallback may look up the other address family on each reconnection, which only causes a delay.
-    const shared = settings ? {} : { familyFallback: { enabled: false } };
-    return openIoredis(
-      {
-        version: libraries.version(PACKAGE),
-        Command,
-        standalone: (options) => new Redis({ ...options, ...shared }),
-        cluster: (nodes, options) =>
-          new Cluster(nodes, { ...options, redisOptions: { ...options.redisOptions, ...shared } }),
-      },
-      place,
-      tuning,
-    );
-  },
+  open: (place, tuning) => openIoredis(library, place, tuning),
 };

@@ -3,7 +3,7 @@ import type Memcached from "memcached";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { bounded, common, retried } from "./settings.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";
@@ -63,30 +63,15 @@ interface Pools {
  * @throws Error when it does not answer in time, or is not memcached
  */
 function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  const asked = new Promise<string>((resolve, reject) => {
     client.version((error, answers) => {
-      clearTimeout(timer);
       const [answer] = Array.isArray(answers) ? answers : [answers];
       const version = (answer as { version?: string } | undefined)?.version;
       if (error || !version) reject(error ?? new Error("it names no version"));
       else resolve(version);
     });
   });
-}
-
-/** Tries until the deadline, because a store may still be starting. @throws Error with the last failure */
-async function connect(client: Memcached): Promise<void> {
-  const deadlineMs = Date.now() + OPEN_DEADLINE_MS;
-  for (;;) {
-    try {
-      await versionOf(client, Math.max(1, deadlineMs - Date.now()));
-      return;
-    } catch (error) {
-      if (Date.now() + common.reconnectDelayMs >= deadlineMs) throw error;
-      await delay(common.reconnectDelayMs);
-    }
-  }
+  return bounded(asked, timeoutMs);
 }
 
 /** Connections that are still opening are not in the pool yet, and `end` would miss them. */
@@ -108,7 +93,7 @@ async function open(
   if (!node) throw new Error("no node was given");
   const client = new Library(`${node.host}:${node.port}`, options);
   try {
-    await connect(client);
+    await retried((leftMs) => versionOf(client, leftMs));
   } catch (error) {
     await close(client);
     throw error;

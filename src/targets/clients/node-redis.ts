@@ -5,8 +5,8 @@ import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
-import type { ClientDescription, OpenClient, OwnSettings, StorePlace } from "../types.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
+import { bounded, common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -42,7 +42,11 @@ const connection = {
  * either, and each command has one of its own.
  */
 const { pingInterval: _pingInterval, ...withoutPing } = connection;
-const withoutHandshake = { ...withoutPing, disableClientInfo: true } as const;
+const { socketTimeout: _socketTimeout, ...withoutTimeout } = socket;
+const bareOptions = {
+  connection: { ...withoutPing, disableClientInfo: true },
+  socket: withoutTimeout,
+} as const;
 
 /**
  * What `+tuned` passes. The socket's time-out is the one bound of a reply: the command's ends when a command is written, and
@@ -79,6 +83,9 @@ const sharedSettings: ClientSettings = {
   ping_interval_ms: connection.pingInterval,
 };
 
+/** See `bareOptions`. */
+const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
+
 /** What no option of the library changes. */
 const fixedSettings: ClientSettings = { auto_pipelining: true, auto_resend_unfulfilled_commands: false };
 const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
@@ -98,15 +105,8 @@ function optionsOf(settings: OwnSettings | undefined) {
   return settings === "tuned" ? { connection: tunedConnection, socket: tunedSocket } : { connection, socket };
 }
 
-/** The settings as the result reports them. @param hello sends HELLO on the open connection */
-async function settingsOf(
-  settings: OwnSettings | undefined,
-  hello: () => Promise<unknown>,
-): Promise<ClientSettings> {
-  if (!settings) return sharedSettings;
-  const protocol = await spokenProtocol(hello);
-  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
-}
+const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
+  reportedSettings(sharedSettings, settings && passedSettings[settings], hello);
 
 /** The methods of a standalone or cluster client that open and close it. */
 interface Client {
@@ -185,45 +185,13 @@ function credentials({ access }: StorePlace) {
 
 const encryption = ({ access }: StorePlace) => (access?.tls ? ({ tls: true, ...access.tls } as const) : {});
 
-/** The reply, or an Error when it takes longer than the time-out of all clients. */
-function bounded<Reply>(reply: Promise<Reply>): Promise<Reply> {
-  const timeoutMs = common.requestTimeoutMs;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-    reply.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-/** To a server that knows no command but the limiter's: see `Tuning.skipsHandshake`. */
-async function openWithoutHandshake(
-  create: typeof createClient,
-  { nodes: [node] }: StorePlace,
-  version: string,
-): Promise<OpenClient> {
-  if (!node) throw new Error("no node was given");
-  const { socketTimeout: _socketTimeout, ...bare } = socket;
-  const client = create({ ...withoutHandshake, socket: { ...bare, host: node.host, port: node.port } });
-  requireMethods(client);
-  await connect(client);
-  const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...others } = sharedSettings;
-  return {
-    handle: client,
-    version,
-    settings: others,
-    storeVersion: async () => undefined,
-    command: (_key, name, ...parameters) => bounded(client.sendCommand([name, ...parameters.map(String)])),
-    shardKeys: singleShardKeys,
-    close: () => close(client, [client]),
-  };
-}
-
 async function openStandalone(
   create: typeof createClient,
   place: StorePlace,
   version: string,
-  settings: OwnSettings | undefined,
+  { settings, skipsHandshake = false }: Tuning,
 ): Promise<OpenClient> {
-  const options = optionsOf(settings);
+  const options = skipsHandshake ? bareOptions : optionsOf(settings);
   const client = create({
     ...options.connection,
     ...credentials(place),
@@ -234,9 +202,13 @@ async function openStandalone(
   return {
     handle: client,
     version,
-    settings: await settingsOf(settings, () => client.sendCommand(["HELLO"])),
-    storeVersion: async () => versionFromInfo(place.store, [await client.info("server")]),
-    command: (_key, name, ...parameters) => client.sendCommand([name, ...parameters.map(String)]),
+    settings: skipsHandshake ? bareSettings : await settingsOf(settings, () => client.sendCommand(["HELLO"])),
+    storeVersion: async () =>
+      skipsHandshake ? undefined : versionFromInfo(place.store, [await client.info("server")]),
+    command: (_key, name, ...parameters) => {
+      const reply = client.sendCommand([name, ...parameters.map(String)]);
+      return skipsHandshake ? bounded(reply, common.requestTimeoutMs) : reply;
+    },
     shardKeys: singleShardKeys,
     close: () => close(client, [client]),
   };
@@ -300,12 +272,12 @@ export const nodeRedis: ClientDescription = {
   sameScript: {},
   ownSettings: { defaults: { waitsForStore: true }, tuned: {} },
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",
-  async open(place, { libraries = ownLibraries, skipsHandshake = false, settings } = {}) {
+  async open(place, tuning = {}) {
+    const { libraries = ownLibraries } = tuning;
     const { createClient, createCluster } = await libraries.load(PACKAGE, () => import("redis"));
     const version = libraries.version(PACKAGE);
-    if (skipsHandshake) return openWithoutHandshake(createClient, place, version);
     return isCluster(place.topology)
-      ? openCluster(createCluster, place, version, settings)
-      : openStandalone(createClient, place, version, settings);
+      ? openCluster(createCluster, place, version, tuning.settings)
+      : openStandalone(createClient, place, version, tuning);
   },
 };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 
 /**
@@ -18,17 +19,6 @@ export const OPEN_DEADLINE_MS = 5_000;
 /** In a result, in place of a setting that was not passed: the library's own value, whatever its version has. */
 const LIBRARY_DEFAULT = "default";
 
-/**
- * The settings as a result reports them where only some were passed.
- * @param shared those that all clients share; null: the library has no such setting
- */
-export const onlyPassed = (shared: ClientSettings, passed: ClientSettings): ClientSettings => ({
-  ...Object.fromEntries(
-    Object.entries(shared).map(([name, value]) => [name, value === null ? null : LIBRARY_DEFAULT]),
-  ),
-  ...passed,
-});
-
 /** The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list of one of two forms. */
 function protocolIn(answer: unknown): unknown {
   if (answer instanceof Map) return answer.get("proto");
@@ -38,11 +28,56 @@ function protocolIn(answer: unknown): unknown {
 }
 
 /**
- * The protocol that a connection speaks, as the store names it. Other versions of a library have another default.
+ * The settings as a result reports them. Where only some were passed, the protocol is that which the connection speaks, as
+ * the store names it: other versions of a library have another default.
+ * @param shared those that all clients share; null: the library has no such setting
+ * @param passed those that were passed; absent: the shared ones
  * @param hello sends HELLO without a version, which changes nothing
  */
-export async function spokenProtocol(hello: () => Promise<unknown>): Promise<string> {
+export async function reportedSettings(
+  shared: ClientSettings,
+  passed: ClientSettings | undefined,
+  hello: () => Promise<unknown>,
+): Promise<ClientSettings> {
+  if (!passed) return shared;
   // A store that does not know it speaks what the library chose.
   const version = Number(protocolIn(await hello().catch(() => undefined)));
-  return version === 2 || version === 3 ? `RESP${version}` : LIBRARY_DEFAULT;
+  return {
+    ...Object.fromEntries(
+      Object.entries(shared).map(([name, value]) => [name, value === null ? null : LIBRARY_DEFAULT]),
+    ),
+    ...passed,
+    protocol: version === 2 || version === 3 ? `RESP${version}` : LIBRARY_DEFAULT,
+  };
+}
+
+/** The reply, or an Error when it takes longer than this. */
+export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const settled =
+      <Value>(settle: (value: Value) => void) =>
+      (value: Value) => {
+        clearTimeout(timer);
+        settle(value);
+      };
+    reply.then(settled(resolve), settled(reject));
+  });
+}
+
+/**
+ * Tries until the deadline of `open`: a store may still be starting.
+ * @param attempt gets the time that is left
+ * @throws the error of the last attempt
+ */
+export async function retried<Value>(attempt: (leftMs: number) => Promise<Value>): Promise<Value> {
+  const deadlineMs = performance.now() + OPEN_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await attempt(Math.max(1, deadlineMs - performance.now()));
+    } catch (error) {
+      if (performance.now() + common.reconnectDelayMs >= deadlineMs) throw error;
+      await delay(common.reconnectDelayMs);
+    }
+  }
 }

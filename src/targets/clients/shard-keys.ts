@@ -1,3 +1,5 @@
+import type { OpenClient } from "../types.js";
+
 /** Cluster commands on any client. */
 export interface ClusterCommands {
   /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
@@ -32,3 +34,15 @@ export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
 
 /** The keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
+
+/** An open client that asks no store: whatever it calls decides. */
+export const withoutStore = (
+  open: Pick<OpenClient, "handle" | "settings"> & { version?: string; close?(): void | Promise<void> },
+): OpenClient => ({
+  handle: open.handle,
+  settings: open.settings,
+  ...(open.version === undefined ? {} : { version: open.version }),
+  storeVersion: async () => undefined,
+  shardKeys: singleShardKeys,
+  close: async () => open.close?.(),
+});

@@ -9,7 +9,7 @@ import {
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
-import { singleShardKeys } from "./shard-keys.js";
+import { withoutStore } from "./shard-keys.js";
 
 const CONNECTIONS = 10;
 
@@ -61,13 +61,6 @@ export const throttlecrabGrpc: ClientDescription = {
     // A message leaves out what is false or 0.
     const throttle: Throttle = async (request) =>
       readAnswer({ allowed: false, ...(await connections.call(request)) });
-    return {
-      handle: throttle,
-      version: connections.version,
-      settings: connections.settings,
-      storeVersion: async () => undefined,
-      shardKeys: singleShardKeys,
-      close: async () => connections.close(),
-    };
+    return withoutStore({ ...connections, handle: throttle });
   },
 };

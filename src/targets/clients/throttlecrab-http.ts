@@ -2,7 +2,7 @@ import { ownLibraries } from "../libraries.js";
 import { readAnswer, type Throttle } from "../limiters/throttlecrab.js";
 import type { ClientDescription } from "../types.js";
 import { HTTP_PACKAGE, openHttpPool } from "./http-pool.js";
-import { singleShardKeys } from "./shard-keys.js";
+import { withoutStore } from "./shard-keys.js";
 import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
 
 const CONNECTIONS = 10;
@@ -23,13 +23,6 @@ export const throttlecrabHttp: ClientDescription = {
       if (status !== 200) throw new Error(`ThrottleCrab answered ${status}: ${text.slice(0, 100)}`);
       return readAnswer(JSON.parse(text));
     };
-    return {
-      handle: throttle,
-      version: pool.version,
-      settings: pool.settings,
-      storeVersion: async () => undefined,
-      shardKeys: singleShardKeys,
-      close: () => pool.close(),
-    };
+    return withoutStore({ ...pool, handle: throttle });
   },
 };

@@ -1,5 +1,4 @@
 import { readdirSync, rmSync } from "node:fs";
-import { setTimeout as delay } from "node:timers/promises";
 import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
@@ -8,7 +7,7 @@ import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
 import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
-import { common, OPEN_DEADLINE_MS, onlyPassed, spokenProtocol } from "./settings.js";
+import { common, reportedSettings, retried } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "@valkey/valkey-glide";
@@ -50,15 +49,8 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   },
 };
 
-/** The settings as the result reports them. @param hello sends HELLO on the open connection */
-async function settingsOf(
-  settings: OwnSettings | undefined,
-  hello: () => Promise<unknown>,
-): Promise<ClientSettings> {
-  if (!settings) return sharedSettings;
-  const protocol = await spokenProtocol(hello);
-  return onlyPassed(sharedSettings, { ...passedSettings[settings], protocol });
-}
+const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
+  reportedSettings(sharedSettings, settings && passedSettings[settings], hello);
 
 /** Standalone or cluster client. */
 type Closable = { close(): void };
@@ -67,18 +59,16 @@ type Closable = { close(): void };
  * Tries again until the deadline: glide gives up at the first refusal, but a store may still be starting.
  * @throws the last Error with a cause, or an Error that there was no answer in time
  */
-async function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
-  const deadline = performance.now() + OPEN_DEADLINE_MS;
+function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   let last = new Error("no answer");
-  for (;;) {
-    const client = await inTime(create(), deadline - performance.now()).catch((error: Error) => {
+  return retried(async (leftMs) => {
+    const client = await inTime(create(), leftMs).catch((error: Error) => {
       // Its messages contain line breaks.
       last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
     });
     if (client) return client;
-    if (performance.now() + common.reconnectDelayMs >= deadline) throw last;
-    await delay(common.reconnectDelayMs);
-  }
+    throw last;
+  });
 }
 
 /** The client, or undefined if it takes longer than `ms`; a client that comes too late is closed. */

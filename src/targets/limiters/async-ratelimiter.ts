@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { Limiter, LimiterDescription } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
 
@@ -55,11 +55,8 @@ export const asyncRatelimiter: LimiterDescription = {
     const library = new Library({ db: client.handle, namespace, max: points, duration });
     const standard = new LibraryLimiter(
       (key) => library.get({ id: key }),
-      ({ remaining }) =>
-        remaining > 0
-          ? ALLOWED
-          : // Its `reset` is not in a unit that can be relied on.
-            { outcome: "limited", limit: points, remaining: 0, msBeforeNext: duration },
+      // Its `reset` is not in a unit that can be relied on.
+      ({ remaining }) => (remaining > 0 ? ALLOWED : limited(points, 0, duration)),
     );
     const { del } = client.handle as { del(key: string): Promise<number> };
     await preload([standard], await client.shardKeys(), (key) =>

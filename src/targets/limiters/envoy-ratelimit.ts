@@ -1,6 +1,6 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, failed, limited } from "../request-limiter.js";
 import { CONNECTIONS, domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
 import type { Decision, LimiterDescription, RequestLimiter, StorePlace } from "../types.js";
 
@@ -77,7 +77,7 @@ class EnvoyLimiter implements RequestLimiter {
       return this.#decisionOf(statuses, length);
     } catch (error) {
       consumes.failed += length;
-      return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+      return failed(error);
     }
   }
 
@@ -85,18 +85,18 @@ class EnvoyLimiter implements RequestLimiter {
   #decisionOf(statuses: readonly Status[], expected: number): Decision {
     if (statuses.length !== expected)
       throw new Error(`the service decided on ${statuses.length} of ${expected} descriptors`);
-    let limited = 0;
+    let denied = 0;
     let msBeforeNext = 0;
     for (const { code, currentLimit, durationUntilReset } of statuses) {
       if (!currentLimit) throw new Error(noLimit(this.#handle.domain));
       if (code === "OK") continue;
       if (code !== "OVER_LIMIT") throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
-      limited++;
+      denied++;
       msBeforeNext = Math.max(msBeforeNext, milliseconds(durationUntilReset));
     }
-    this.consumes.allowed += expected - limited;
-    this.consumes.limited += limited;
-    return limited === 0 ? ALLOWED : { outcome: "limited", limit: this.#limit, remaining: 0, msBeforeNext };
+    this.consumes.allowed += expected - denied;
+    this.consumes.limited += denied;
+    return denied === 0 ? ALLOWED : limited(this.#limit, 0, msBeforeNext);
   }
 }
 

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, InstallHook, Limiter, LimiterDescription } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload, withLimiter } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -27,12 +26,6 @@ interface Answer {
   ttl: number;
 }
 
-/** The methods that the library calls on the connection, and `del` for our own clean-up. */
-interface Handle {
-  defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
-  del(key: string): Promise<number>;
-}
-
 type Decide = (request: LimitedRequest) => Promise<Answer>;
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -45,8 +38,7 @@ const limiterOf = (decide: Decide, limit: number): Limiter =>
       cost === 1
         ? decide({ key, routeOptions: ROUTE })
         : Promise.reject(new Error(`${PACKAGE} counts requests: a cost of ${cost} is not possible`)),
-    ({ isExceeded, remaining, ttl }) =>
-      isExceeded ? { outcome: "limited", limit, remaining, msBeforeNext: ttl } : ALLOWED,
+    ({ isExceeded, remaining, ttl }) => (isExceeded ? limited(limit, remaining, ttl) : ALLOWED),
   );
 
 const loadPlugin = async (libraries: Libraries) =>
@@ -68,18 +60,6 @@ const limiting = ({ window_s }: Limits): Settings => ({
   // The library's default: a failing store is an error, not an admitted request.
   skipOnError: false,
 });
-
-/** The sha1 of the script that `incr` runs. The library does not export its text, so a stub records the definition. */
-async function scriptSha1(libraries: Libraries): Promise<string> {
-  const texts = new Map<string, string>();
-  const recorder: Pick<Handle, "defineCommand"> = {
-    defineCommand: (name, { lua }) => void texts.set(name, lua),
-  };
-  await createDecide(libraries, { redis: recorder });
-  const text = texts.get("rateLimit");
-  if (text === undefined) throw new Error(`${PACKAGE} defines no script rateLimit`);
-  return createHash("sha1").update(text).digest("hex");
-}
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
@@ -127,11 +107,13 @@ export const fastifyRateLimit: LimiterDescription = {
     const pair = { standard: await make(limits.points), exhausted: await make(0), install };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
-    const handle = client.handle as Handle;
+    const handle = client.handle as { del(key: string): Promise<number> };
     await preload([pair.standard, pair.exhausted], await client.shardKeys(), (key) =>
       handle.del(keyPrefix + key),
     );
-    const script = { kind: "evalsha", name_or_sha1: await scriptSha1(libraries) } as const;
+    // That of the script that `incr` runs.
+    const sha1 = await scriptSha1(PACKAGE, (redis) => createDecide(libraries, { redis }), "rateLimit");
+    const script = { kind: "evalsha", name_or_sha1: sha1 } as const;
     return { version, script, ...pair };
   },
 };

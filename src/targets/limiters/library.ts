@@ -1,5 +1,6 @@
-import { noDecisions } from "../request-limiter.js";
-import type { ClientDescription, Decision, Limiter } from "../types.js";
+import { createHash } from "node:crypto";
+import { failed, noDecisions } from "../request-limiter.js";
+import type { ClientDescription, Decision, Limiter, VariedClient } from "../types.js";
 
 /** Decides by the answers of a library or a module, and counts them. One that rejects is a failure, never a denial. */
 export class LibraryLimiter<Answer> implements Limiter {
@@ -10,7 +11,7 @@ export class LibraryLimiter<Answer> implements Limiter {
   readonly #decidedOne = (answer: Answer) => this.#decided(answer, 1);
   readonly #failed = (error: unknown): Decision => {
     this.decisions.failed++;
-    return { outcome: "failed", error: error instanceof Error ? error : new Error(String(error)) };
+    return failed(error);
   };
 
   /** @param decide on an answer; one that it refuses is a failure */
@@ -58,19 +59,24 @@ export async function preload(
   }
 }
 
+/** Why a client cannot have an option. */
+export const unsupported = (
+  { id: client }: Pick<ClientDescription, "id">,
+  option: string,
+  why: string,
+): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
+
 /** For a limiter that runs on both stores; the client's default store stays the first. */
-export const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
+const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
   first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
 
 /**
  * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
  * of client cannot have it.
  */
-export function onIoredis(client: ClientDescription, limiter: string): ClientDescription | { skip: string } {
+export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
-    return {
-      skip: `${client.id} does not support +${limiter}: it takes a client with the methods of ioredis`,
-    };
+    return unsupported(client, limiter, "it takes a client with the methods of ioredis");
   return { ...withLimiter(client, limiter), stores: bothStores(client.stores) };
 }
 
@@ -85,3 +91,28 @@ export const noBlock = (library: string, block_s: number): string | undefined =>
   block_s > 0
     ? `${library} does not support a block duration of its own (${block_s} s was requested)`
     : undefined;
+
+/** The method by which a library gives its script to a connection. */
+export interface ScriptRecorder {
+  defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
+}
+
+/**
+ * The sha1 of a script that a library does not export: a stub records its definition.
+ * @param use lets the library use the stub as a connection
+ * @param name of the script; absent: the library has one
+ */
+export async function scriptSha1(
+  library: string,
+  use: (recorder: ScriptRecorder) => unknown,
+  name?: string,
+): Promise<string> {
+  let text: string | Buffer | undefined;
+  await use({
+    defineCommand(defined, { lua }) {
+      if (name === undefined || defined === name) text = lua;
+    },
+  });
+  if (text === undefined) throw new Error(`${library} defines no script ${name ?? ""}`.trim());
+  return createHash("sha1").update(text).digest("hex");
+}

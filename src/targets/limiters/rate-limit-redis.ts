@@ -1,6 +1,6 @@
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { LimiterDescription, OpenClient } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
 
@@ -61,12 +61,7 @@ export const rateLimitRedis: LimiterDescription = {
         ({ totalHits, resetTime }) =>
           totalHits <= limit
             ? ALLOWED
-            : {
-                outcome: "limited",
-                limit: points,
-                remaining: 0,
-                msBeforeNext: Math.max(0, (resetTime?.getTime() ?? 0) - Date.now()),
-              },
+            : limited(points, 0, Math.max(0, (resetTime?.getTime() ?? 0) - Date.now())),
       );
     const pair = { standard: limiting(points), exhausted: limiting(0) };
     await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(prefix + key));

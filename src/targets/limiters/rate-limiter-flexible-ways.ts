@@ -1,5 +1,5 @@
-import type { ClientDescription, LimiterDescription } from "../types.js";
-import { noBlock } from "./library.js";
+import type { ClientDescription, LimiterDescription, VariedClient } from "../types.js";
+import { noBlock, unsupported } from "./library.js";
 import {
   countKey,
   createFlexible,
@@ -16,10 +16,10 @@ function onFlexible(
   client: ClientDescription,
   limiter: string,
   changes: Partial<ClientDescription> = {},
-): ClientDescription | { skip: string } {
+): VariedClient {
   if (client.limiter === rateLimiterFlexible.id && client.flexible?.script)
     return { ...client, limiter, ...changes };
-  return { skip: `${client.id} does not support +${limiter}: it runs no script of ${PACKAGE}` };
+  return unsupported(client, limiter, `it runs no script of ${PACKAGE}`);
 }
 
 /** What the ways have in common. */
@@ -135,7 +135,7 @@ const nonAtomic: LimiterDescription = {
   applyTo(client) {
     const { flexible } = client;
     if (client.handleApi !== "ioredis" && !flexible?.options?.useRedisPackage)
-      return { skip: `${client.id} does not support +non-atomic: its class takes ioredis or node-redis` };
+      return unsupported(client, "non-atomic", "its class takes ioredis or node-redis");
     const { sameScript: _sameScript, ...rest } = client;
     const options = flexible?.options;
     return onFlexible(rest, "non-atomic", {

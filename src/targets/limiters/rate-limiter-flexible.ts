@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
+import { bounded } from "../clients/settings.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { ALLOWED, noDecisions } from "../request-limiter.js";
+import { ALLOWED, failed, limited, noDecisions } from "../request-limiter.js";
 import type {
   ClientDescription,
   Decision,
@@ -13,6 +14,7 @@ import type {
   LimiterPair,
   OpenClient,
 } from "../types.js";
+import { preload } from "./library.js";
 
 export const PACKAGE = "rate-limiter-flexible";
 
@@ -75,16 +77,10 @@ class FlexibleLimiter implements Limiter {
     this.#refused = (refusal) => {
       if (isAnswer(refusal)) {
         this.decisions.limited++;
-        return {
-          outcome: "limited",
-          limit,
-          remaining: refusal.remainingPoints,
-          msBeforeNext: refusal.msBeforeNext,
-        };
+        return limited(limit, refusal.remainingPoints, refusal.msBeforeNext);
       }
       this.decisions.failed++;
-      const error = refusal instanceof Error ? refusal : new Error(`not an answer: ${String(refusal)}`);
-      return { outcome: "failed", error };
+      return failed(refusal instanceof Error ? refusal : `not an answer: ${String(refusal)}`);
     };
   }
 
@@ -102,52 +98,16 @@ class FlexibleLimiter implements Limiter {
 }
 
 /** The library's limiter, for a client that may never answer: a consume that takes longer rejects. */
-const bounded = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
+const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
   get withoutStore() {
     return library.withoutStore;
   },
   delete: (key) => library.delete(key),
-  consume: (key, points) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-      library.consume(key, points).then(
-        (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        },
-        (refusal: unknown) => {
-          clearTimeout(timer);
-          reject(refusal);
-        },
-      );
-    }),
+  consume: (key, points) => bounded(library.consume(key, points), timeoutMs),
 });
 
 function isAnswer(refusal: unknown): refusal is Answer {
   return typeof (refusal as Answer | null)?.msBeforeNext === "number";
-}
-
-/**
- * Loads the limiter's scripts on each primary by consuming one temporary key there, one consume after the other, and
- * deletes the key. Then the measured load runs:
- * - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each connection, and a cluster's
- *   connections open with the first command to their node (commands fail while the connection opens).
- * - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
- *   start with 2000 requests would load 4000 times.
- * @throws the first Error of a consume
- */
-async function preload(libraries: readonly LibraryLimiter[], keys: readonly string[]): Promise<void> {
-  for (const key of keys) {
-    for (const library of libraries) {
-      try {
-        await library.consume(key);
-      } catch (refusal) {
-        if (!isAnswer(refusal)) throw refusal;
-      }
-    }
-    // On both: in memory each has its own counters.
-    for (const library of libraries) await library.delete(key);
-  }
 }
 
 /** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
@@ -192,17 +152,21 @@ export const createFlexible =
     const standard = make(LibraryLimiterClass, { ...shared, points, blockDuration }, exports);
     // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
     const exhausted = make(LibraryLimiterClass, { ...shared, points: 0, blockDuration: 0 }, exports);
-    await preload([standard, exhausted], await client.shardKeys());
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
     const limiterOn = (made: LibraryLimiter): Limiter =>
-      new FlexibleLimiter(timeoutMs === undefined ? made : bounded(made, timeoutMs), limits.points);
-    return {
-      version,
-      ...(script ? { script } : {}),
-      standard: limiterOn(standard),
-      exhausted: limiterOn(exhausted),
-    };
+      new FlexibleLimiter(timeoutMs === undefined ? made : boundedLimiter(made, timeoutMs), limits.points);
+    const pair = { standard: limiterOn(standard), exhausted: limiterOn(exhausted) };
+    // Then the measured load runs:
+    // - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each connection, and a cluster's
+    //   connections open with the first command to their node (commands fail while the connection opens).
+    // - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
+    //   start with 2000 requests would load 4000 times.
+    await preload(Object.values(pair), await client.shardKeys(), async (key) => {
+      // On both: in memory each has its own counters.
+      for (const library of [standard, exhausted]) await library.delete(key);
+    });
+    return { version, ...(script ? { script } : {}), ...pair };
   };
 
 /** Where its classes keep a key's count. */

@@ -1,9 +1,8 @@
-import { createHash } from "node:crypto";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { LimiterDescription } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1 } from "./library.js";
 
 const PACKAGE = "redis-gcra";
 
@@ -17,19 +16,6 @@ const MOST_POINTS_PER_MS = 100;
 interface Handle {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
   del(key: string): Promise<number>;
-}
-
-/** The sha1 of its script. The library does not export the text, so a stub records the definition. */
-function scriptSha1(create: typeof import("redis-gcra")["default"]): string {
-  let text: string | Buffer | undefined;
-  const recorder: Pick<Handle, "defineCommand"> = {
-    defineCommand: (_name, { lua }) => {
-      text = lua;
-    },
-  };
-  create({ redis: recorder });
-  if (text === undefined) throw new Error(`${PACKAGE} defines no script`);
-  return createHash("sha1").update(text).digest("hex");
 }
 
 export const redisGcra: LimiterDescription = {
@@ -57,20 +43,16 @@ export const redisGcra: LimiterDescription = {
     const limiting = (costOf: (cost: number) => number) =>
       new LibraryLimiter(
         (key, cost) => library.limit({ key, cost: costOf(cost) }),
-        ({ limited, remaining, retryIn }) =>
-          limited
-            ? {
-                outcome: "limited",
-                limit: points,
-                remaining,
-                // It is infinite where the cost is beyond the burst.
-                msBeforeNext: Math.min(retryIn, period),
-              }
-            : ALLOWED,
+        ({ limited: isLimited, remaining, retryIn }) =>
+          // The wait is infinite where the cost is beyond the burst.
+          isLimited ? limited(points, remaining, Math.min(retryIn, period)) : ALLOWED,
       );
     const pair = { standard: limiting((cost) => cost), exhausted: limiting(() => points + 1) };
     await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(`${prefix}/${key}`));
-    const script = { kind: "evalsha", name_or_sha1: scriptSha1(create) } as const;
+    const script = {
+      kind: "evalsha",
+      name_or_sha1: await scriptSha1(PACKAGE, (redis) => create({ redis })),
+    } as const;
     return { version: libraries.version(PACKAGE), script, ...pair };
   },
 };

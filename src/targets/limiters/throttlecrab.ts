@@ -1,9 +1,9 @@
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ALLOWED } from "../request-limiter.js";
-import type { ClientDescription, LimiterDescription, OptionDescription } from "../types.js";
-import { LibraryLimiter, noBlock } from "./library.js";
+import { ALLOWED, limited } from "../request-limiter.js";
+import type { ClientDescription, LimiterDescription, OptionDescription, VariedClient } from "../types.js";
+import { LibraryLimiter, noBlock, unsupported } from "./library.js";
 
 export const THROTTLECRAB = "throttlecrab";
 
@@ -58,7 +58,7 @@ const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: Throttl
   [key, max_burst, count_per_period, period, quantity] as const;
 
 /** A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab. */
-function overResp(client: ClientDescription): ClientDescription | { skip: string } {
+function overResp(client: ClientDescription): VariedClient {
   if (!client.canSkipHandshake) {
     return {
       skip: `${client.id} cannot use throttlecrab: it asks a server who it is when it connects, and ThrottleCrab only knows THROTTLE, PING and QUIT`,
@@ -111,9 +111,7 @@ export const throttlecrabLimiter: LimiterDescription = {
       new LibraryLimiter(
         (key, cost) => throttle(requestFor(keyPrefix, key, limits, quantityOf(cost))),
         ({ allowed, remaining, retry_after }) =>
-          allowed
-            ? ALLOWED
-            : { outcome: "limited", limit: limits.points, remaining, msBeforeNext: 1_000 * retry_after },
+          allowed ? ALLOWED : limited(limits.points, remaining, 1_000 * retry_after),
       );
     return { standard: limiting((cost) => cost), exhausted: limiting(() => exhaustedQuantity(limits)) };
   },
@@ -127,8 +125,7 @@ const cleanUp = (id: string, summary: string): OptionDescription => ({
   id,
   summary: `ThrottleCrab's store of this name: ${summary}`,
   apply(client) {
-    if (client.limiter !== THROTTLECRAB)
-      return { skip: `${client.id} does not support +${id}: it is a setting of ThrottleCrab` };
+    if (client.limiter !== THROTTLECRAB) return unsupported(client, id, "it is a setting of ThrottleCrab");
     const { storeArguments = [] } = client;
     if (storeArguments.includes(FLAG))
       return { skip: `${client.id}: +${id} and another store of ThrottleCrab exclude each other` };

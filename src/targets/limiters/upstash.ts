@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
-import { ALLOWED } from "../request-limiter.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { LimiterDescription, LimiterPair, OpenClient } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, unsupported } from "./library.js";
 
 const PACKAGE = "@upstash/ratelimit";
 
@@ -86,9 +86,7 @@ async function create(
     return new LibraryLimiter(
       (key, cost) => library.limit(key, { rate: cost }),
       ({ success, remaining, reset }) =>
-        success
-          ? ALLOWED
-          : { outcome: "limited", limit: points, remaining, msBeforeNext: Math.max(0, reset - Date.now()) },
+        success ? ALLOWED : limited(points, remaining, Math.max(0, reset - Date.now())),
     );
   };
   // A quota of 0 is denied from the first request, by the same script.
@@ -137,9 +135,11 @@ const sliding: LimiterDescription = {
   ),
   applyTo(client, topology) {
     if (topology === "standalone") return onIoredis(client, "upstash-sliding");
-    return {
-      skip: `${client.id} does not support +upstash-sliding in a ${topology}: its script uses two keys, which are on different nodes there`,
-    };
+    return unsupported(
+      client,
+      `upstash-sliding in a ${topology}`,
+      "its script uses two keys, which are on different nodes there",
+    );
   },
 };
 

@@ -1,4 +1,4 @@
-import { requireKnown } from "../did-you-mean.js";
+import { findKnown } from "../did-you-mean.js";
 import type { LimiterDescription, ModuleDescription } from "../types.js";
 import { redisCell } from "./redis-cell.js";
 import { redisShield } from "./redis-shield.js";
@@ -11,11 +11,4 @@ export const modules: readonly ModuleDescription[] = list.map(({ module }) => mo
 export const moduleLimiters: readonly LimiterDescription[] = list.map(({ limiter }) => limiter);
 
 /** @throws usageError with the valid ids */
-export function findModule(id: string): ModuleDescription {
-  requireKnown(
-    "module",
-    id,
-    modules.map((module) => module.id),
-  );
-  return modules.find((module) => module.id === id) as ModuleDescription;
-}
+export const findModule = (id: string): ModuleDescription => findKnown("module", modules, id);

@@ -1,8 +1,8 @@
 import type { Limits } from "../../contract/configuration.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Algorithm } from "../../contract/target.js";
-import { LibraryLimiter, noBlock, preload, withLimiter } from "../limiters/library.js";
-import { ALLOWED } from "../request-limiter.js";
+import { LibraryLimiter, noBlock, preload, unsupported, withLimiter } from "../limiters/library.js";
+import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, ModuleDescription } from "../types.js";
 
 /** A reply of a module's command, read. */
@@ -51,11 +51,8 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
     takesCost: true,
     applyTo(client) {
       const isServed = client.stores.some((store) => module.stores.includes(store));
-      if (client.control || client.service || !isServed) {
-        return {
-          skip: `${client.id} does not support +${id}: its store does not load modules of Redis and Valkey`,
-        };
-      }
+      if (client.control || client.service || !isServed)
+        return unsupported(client, id, "its store does not load modules of Redis and Valkey");
       // These libraries look for keys in their own list of commands before they collect commands.
       const collects = client.handleApi === "ioredis";
       return {
@@ -84,7 +81,7 @@ export function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): Li
       ) =>
         new LibraryLimiter(ask, (reply, cost) => {
           const { isAllowed, remaining, msBeforeNext } = read(reply, cost);
-          return isAllowed ? ALLOWED : { outcome: "limited", limit: limits.points, remaining, msBeforeNext };
+          return isAllowed ? ALLOWED : limited(limits.points, remaining, msBeforeNext);
         });
       const standard = limiting(send, (reply, cost) => own.read(reply, limits, cost));
       // More than the whole quota at once: denied whatever the key has left, and like any denial nothing is written.

@@ -1,4 +1,4 @@
-import { requireKnown } from "../did-you-mean.js";
+import { findKnown } from "../did-you-mean.js";
 import type { ServiceDescription } from "../types.js";
 import { envoyRatelimit } from "./envoy-ratelimit/index.js";
 
@@ -6,11 +6,4 @@ import { envoyRatelimit } from "./envoy-ratelimit/index.js";
 export const services: readonly ServiceDescription[] = [envoyRatelimit];
 
 /** @throws usageError with the valid ids */
-export function findService(id: string): ServiceDescription {
-  requireKnown(
-    "service",
-    id,
-    services.map((service) => service.id),
-  );
-  return services.find((service) => service.id === id) as ServiceDescription;
-}
+export const findService = (id: string): ServiceDescription => findKnown("service", services, id);

@@ -44,38 +44,69 @@ function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string
   );
 }
 
-/** The counters of one node, since its statistics were reset. What the server keeps to itself is absent. */
+/** The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have any answer */
+async function fieldsOf(
+  node: StoreNode,
+  sections: readonly string[],
+  isNamed: boolean,
+): Promise<Map<string, string>> {
+  const fields = new Map<string, string>();
+  for (const section of sections) {
+    const asked = node.info(section);
+    const found = await (isNamed ? asked.catch(() => undefined) : unlessRefused(asked));
+    for (const [name, value] of found ?? []) fields.set(name, value);
+  }
+  return fields;
+}
+
+/**
+ * The counters of one node, since its statistics were reset. What the server keeps to itself is absent. One that the user
+ * named by its program alone may lack anything.
+ */
 export async function readNode(
   node: StoreNode,
   store: StoreDescription,
   decisionCommands: readonly string[] = store.decisionCommands ?? SCRIPT_COMMANDS,
 ): Promise<StoreReading> {
-  if (store.isNamed) return readNamedNode(node, decisionCommands);
-  const fields = new Map<string, string>();
-  for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
-    for (const [name, value] of (await unlessRefused(node.info(section))) ?? []) fields.set(name, value);
-  }
-  const found = storesByFields((name) => fields.has(name));
-  const kind = found.find(({ id }) => id === store.id);
-  if (!kind) throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
+  const { isNamed = false } = store;
+  const fields = await fieldsOf(node, ["server", "stats", "memory", "cpu", "commandstats"], isNamed);
   const number = (name: string, factor = 1): number | undefined => {
     const value = Math.round(Number(fields.get(name)) * factor);
     return fields.has(name) && Number.isFinite(value) ? value : undefined;
   };
+  const whole = (name: string): number | undefined => {
+    const value = Number(fields.get(name));
+    return !isNamed || (Number.isInteger(value) && value >= 0) ? number(name) : undefined;
+  };
+  const common = {
+    uptime_s: whole("uptime_in_seconds"),
+    run_id: fields.get("run_id"),
+    evicted_keys: whole("evicted_keys"),
+    used_memory_bytes: whole("used_memory"),
+  };
+  if (isNamed) {
+    const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
+    return withoutUndefined({
+      ...common,
+      version: versionField(fields) ?? "",
+      decisions: decisionsIn(fields, decisionCommands),
+      keys: Number.isInteger(keys) ? keys : undefined,
+    });
+  }
+  const found = storesByFields((name) => fields.has(name));
+  const kind = found.find(({ id }) => id === store.id);
+  if (!kind) throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
   const keys = gives(store, "keys") ? await unlessRefused(node.call("DBSIZE")) : undefined;
   return onlyGiven(
     withoutUndefined({
+      ...common,
       version: fields.get(kind.versionField) ?? "",
-      uptime_s: number("uptime_in_seconds"),
-      run_id: fields.get("run_id"),
       // A replica repeats the commands of its primary, and decides nothing.
       decisions: decisionsIn(fields, (await isReplica(node)) ? [] : decisionCommands),
       script_calls: hasStatistics(fields) ? callsOf(SCRIPT_COMMANDS, fields) : undefined,
       connections_received: number("total_connections_received"),
       keys: keys === undefined ? undefined : Number(keys),
       expired_keys: number("expired_keys"),
-      evicted_keys: number("evicted_keys"),
-      used_memory_bytes: number("used_memory"),
       cpu_user_us: number("used_cpu_user", 1e6),
       cpu_system_us: number("used_cpu_sys", 1e6),
     }),
@@ -113,30 +144,6 @@ function versionField(fields: ReadonlyMap<string, string>): string | undefined {
   return own === undefined ? undefined : fields.get(own);
 }
 
-/** What a server gives that the user named by its program alone; whatever it lacks is absent. */
-async function readNamedNode(node: StoreNode, decisionCommands: readonly string[]): Promise<StoreReading> {
-  const fields = new Map<string, string>();
-  for (const section of ["server", "stats", "memory", "cpu", "commandstats"]) {
-    // Unknown commands and unknown sections have many answers.
-    const found = await node.info(section).catch(() => new Map<string, string>());
-    for (const [name, value] of found) fields.set(name, value);
-  }
-  const whole = (name: string): number | undefined => {
-    const value = Number(fields.get(name));
-    return fields.has(name) && Number.isInteger(value) && value >= 0 ? value : undefined;
-  };
-  const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
-  return withoutUndefined({
-    version: versionField(fields) ?? "",
-    uptime_s: whole("uptime_in_seconds"),
-    run_id: fields.get("run_id"),
-    decisions: decisionsIn(fields, decisionCommands),
-    keys: Number.isInteger(keys) ? keys : undefined,
-    evicted_keys: whole("evicted_keys"),
-    used_memory_bytes: whole("used_memory"),
-  });
-}
-
 /** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
 function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_us" | "p99_us"> {
   const read = (name: string) => new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];
@@ -152,11 +159,7 @@ export async function diagnoseNode(
   node: StoreNode,
   decisionCommands: readonly string[] = SCRIPT_COMMANDS,
 ): Promise<NodeCounters> {
-  const fields = new Map<string, string>();
-  for (const section of ["stats", "commandstats", "latencystats"]) {
-    const found = await node.info(section).catch(() => new Map<string, string>());
-    for (const [name, value] of found) fields.set(name, value);
-  }
+  const fields = await fieldsOf(node, ["stats", "commandstats", "latencystats"], true);
   // A replica repeats the commands of its primary, and decides nothing.
   const commands = (await isReplica(node)) ? [] : decisionCommands;
   /** The totals include replication. */

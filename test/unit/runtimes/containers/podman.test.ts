@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { orphanedServices } from "../../../../src/runtimes/containers/podman.js";
+import { PODMAN_SERVICE } from "../../../../src/runtimes/containers/podman.js";
+import { orphanedServices } from "../../../../src/runtimes/helper-service.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
@@ -34,7 +35,7 @@ const isAlive = async ({ started }: { started: string }) => started !== "1";
 
 test("a service with a dead owner is listed, and removed with its folder", async () => {
   const pid = await service({ pid: process.pid, started: "1" });
-  const [left, ...more] = await orphanedServices(isAlive);
+  const [left, ...more] = await orphanedServices(PODMAN_SERVICE, isAlive);
   expect(more).toEqual([]);
   expect(left?.what).toContain(folder);
   expect(await startTimeOf(pid)).toBeDefined();
@@ -46,6 +47,6 @@ test("a service with a dead owner is listed, and removed with its folder", async
 test("a service with a living owner is not touched, nor a folder without an owner", async () => {
   mkdirSync(join(folder, "..", "ratelimit-bench-podman-other"));
   const pid = await service({ pid: process.pid, started: "2" });
-  expect(await orphanedServices(isAlive)).toEqual([]);
+  expect(await orphanedServices(PODMAN_SERVICE, isAlive)).toEqual([]);
   expect(await startTimeOf(pid)).toBeDefined();
 });

@@ -17,15 +17,14 @@ const errors = recorded<{
   request: string;
   message: string;
   status?: number;
-  reason?: string;
   code?: string;
 }>("api-errors");
 
 const failureOf = (name: string) => podFailure(pods[name]?.pod ?? expect.fail(name), pods[name]?.events);
 function apiTextOf(name: string): string {
-  const { request, message, status, reason, code } = errors[name] ?? expect.fail(name);
+  const { request, message, status, code } = errors[name] ?? expect.fail(name);
   const cause = Object.assign(new Error(message), { code });
-  return apiFailure(new KubernetesError(request, message, status, reason, { cause }), {
+  return apiFailure(new KubernetesError(request, message, status, { cause }), {
     namespace: "bench",
     context: "kube-up",
     server: "https://10.77.0.1:6443",
