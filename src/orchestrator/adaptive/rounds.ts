@@ -1,7 +1,7 @@
 import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
@@ -10,8 +10,6 @@ import { isControl, originals, plannedRankings } from "../plan/rankings.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
-
-type PlannedRun = Plan["runs"][number];
 
 /** Which of the plan's runs are worth their time. */
 export interface RunSelection {

@@ -4,7 +4,7 @@ import type { Configuration } from "../../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { isCounted, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { isCounted, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { hasFigures, type Result } from "../../contract/result.js";
 import type { PartFaults, Runtime } from "../../runtimes/types.js";
@@ -32,8 +32,6 @@ import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
 import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./machines.js";
-
-type PlannedRun = Plan["runs"][number];
 
 interface RunLoopOptions {
   campaign: string;

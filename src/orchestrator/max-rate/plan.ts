@@ -6,15 +6,13 @@ import {
   RATE_RANGE,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
-import type { Plan } from "../../contract/plan.js";
+import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
-
-type PlannedRun = Plan["runs"][number];
 
 /** Fewer trials at a rate show nothing (M30). */
 const MIN_TRIALS_PER_RATE = 5;

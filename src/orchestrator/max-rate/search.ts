@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest, MaxRateState, Threshold } from "../../contract/manifest.js";
 import { rounded } from "../../contract/numbers.js";
-import type { Plan } from "../../contract/plan.js";
+import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { type Result, resultSchema } from "../../contract/result.js";
 import type { RunSelection } from "../adaptive/rounds.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
@@ -13,7 +13,6 @@ import type { EventLog } from "../ui/event-log.js";
 import { judgeTrial } from "./objective.js";
 import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
-type PlannedRun = Plan["runs"][number];
 type TrialRecord = MaxRateState["trials"][number];
 
 export interface MaxRateSearchOptions {

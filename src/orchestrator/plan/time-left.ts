@@ -1,7 +1,5 @@
-import type { Plan } from "../../contract/plan.js";
+import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
-
-type PlannedRun = Plan["runs"][number];
 
 const mean = (values: readonly number[]): number | undefined =>
   values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;

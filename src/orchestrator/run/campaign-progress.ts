@@ -1,7 +1,7 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { rounded } from "../../contract/numbers.js";
-import { countedRuns, type Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan, type PlannedRun } from "../../contract/plan.js";
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
@@ -9,8 +9,6 @@ import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
 import { cpuUsPerRequest, type RunOutcome } from "./result-documents.js";
 import type { RunListener } from "./run.js";
-
-type PlannedRun = Plan["runs"][number];
 
 const nowS = (): number => performance.now() / 1000;
 
