@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { within } from "../../contract/deadline.js";
-import { messageOf } from "../../contract/errors.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
 import type { RunningPart } from "../../runtimes/types.js";
@@ -123,9 +122,8 @@ function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"]
   const most_s = LATEST.factor * expected_s + LATEST.more_s;
   return within(part.exited, most_s * 1000, () => {
     const last = part.lastLines().at(-1);
-    return `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
-  }).catch((error) => {
-    throw new PartFailed(GENERATOR, messageOf(error));
+    const text = `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
+    return new PartFailed(GENERATOR, text);
   });
 }
 
