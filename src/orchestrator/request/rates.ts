@@ -4,7 +4,7 @@ import type { Threshold } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
-import { listOf, numberIn } from "./request.js";
+import { numberIn } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -24,12 +24,12 @@ function sweep({ source, value }: SettingValue): number[] {
   return [...new Set([low, ...between, high])];
 }
 
-function ratesOf(settings: Settings, notices: string[]): number[] {
+function ratesOf(settings: Settings): number[] {
   const rate = settings.find("rate");
   const range = settings.find("rate-sweep");
   if (rate && range) throw usageError(`${rate.source} and ${range.source}: give one of them`);
   if (range) return sweep(range);
-  return rate ? listOf(rate.source, rate.value, notices).map((text) => rateIn(rate.source, text)) : [];
+  return rate ? settings.list("rate").map((text) => rateIn(rate.source, text)) : [];
 }
 
 /** Rate at which a search begins if none is given. */
@@ -81,13 +81,9 @@ export interface OpenLoops {
  * @param isGiven whether a layer sets the key; presets and defaults do not count
  * @throws usageError that names the range
  */
-export function openLoopsOf(
-  settings: Settings,
-  isGiven: (key: string) => boolean,
-  notices: string[],
-): OpenLoops {
+export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean): OpenLoops {
   const search = searchOf(settings);
-  const given = ratesOf(settings, notices);
+  const given = ratesOf(settings);
   if (search && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
   const calibrates = !search && given.length === 0 && needsRate(settings);

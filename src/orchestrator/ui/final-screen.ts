@@ -11,6 +11,7 @@ import {
   adaptiveLines,
   configurationText,
   entryText,
+  extentText,
   loadAndLimitsText,
   percentileText,
   rateText,
@@ -42,7 +43,7 @@ function groupTitle(
     ? ["controls"]
     : [row.topology ?? "any topology", row.store ?? "unknown store"];
   if (!configuration) return [...storeTexts, workload, traffic].join(" · ");
-  const { extent, target } = configuration;
+  const { target } = configuration;
   const decider = namesDeciders && !row.control ? deciderText(configuration) : "";
   return [
     ...storeTexts,
@@ -51,7 +52,7 @@ function groupTitle(
     entryText(configuration),
     traffic,
     loadAndLimitsText(configuration),
-    "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
+    extentText(configuration),
   ].join(" · ");
 }
 
