@@ -37,7 +37,7 @@ import {
   runOutcomeOf,
 } from "../run/result-documents.js";
 import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
-import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
+import { executeRun, type MachinesOfRun, type RawRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./machines.js";
 
@@ -237,8 +237,7 @@ export class RunLoop {
         manifest.turns = { [hash]: lengths ?? { lead_in_ms, slice_ms }, ...manifest.turns };
       }
       try {
-        checkPlugins(identity.plugins ?? [], end.raw.result);
-        return { result: measuredDocument(identity, end.raw) };
+        return { result: this.#document(identity, end.raw) };
       } catch (error) {
         return { error };
       }
@@ -258,6 +257,11 @@ export class RunLoop {
       signal,
       executeRun(settings, runtime, lease, listener, { machines: this.#options.machines }),
     );
+    return this.#document(identity, raw);
+  }
+
+  /** @throws BenchError where the programs loaded other plugins than the campaign */
+  #document(identity: RunIdentity, raw: RawRun): Result {
     checkPlugins(identity.plugins ?? [], raw.result);
     return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
   }

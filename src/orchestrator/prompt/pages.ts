@@ -1,5 +1,4 @@
 import { byDimension, dimensions } from "../../contract/dimensions.js";
-import { messageOf } from "../../contract/errors.js";
 import { driverLayerIds } from "../../contract/layers.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION, countsIn, durationMode, listOf, numberIn } from "../request/request.js";
@@ -13,7 +12,7 @@ import {
   startableStores,
   usesStore,
 } from "./answers.js";
-import { BACK, type MenuOption, type Prompter } from "./prompter.js";
+import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
 /** One question of the menu. */
 interface Page {
@@ -24,18 +23,6 @@ interface Page {
   advanced?: true;
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
-
-/** Reports the error of the parser that reads the text in the end. */
-const problemFrom =
-  (parse: (text: string) => unknown) =>
-  (text: string): string | undefined => {
-    try {
-      parse(text);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
 
 /** A page with one question, whose answer is one of the answers. */
 const page = <Key extends keyof MenuAnswers>(

@@ -34,7 +34,7 @@ import {
   workloadsOf,
 } from "./request.js";
 import { serviceEnvOf } from "./service-env.js";
-import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
+import { environmentLayer, type Layer, oneOf, Settings, type SettingValue } from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -90,12 +90,6 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
 /** The variables among `names` that are set, as shell assignments in front of a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
-
-function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
-  const found = valid.find((each) => each === value);
-  if (found) return found;
-  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
-}
 
 /**
  * Where the load enters, and the numbers of each dimension.

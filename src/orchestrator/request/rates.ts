@@ -5,7 +5,7 @@ import { toThreeDigits } from "../../contract/numbers.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
 import { numberIn } from "./request.js";
-import type { Settings, SettingValue } from "./setting-layers.js";
+import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
@@ -92,17 +92,12 @@ export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolea
   const spread = settings.find("arrivals");
   if (spread && rates.length === 0)
     throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
-  const arrivals = arrivalsSchema.safeParse(spread?.value ?? "constant");
-  if (!arrivals.success) {
-    const text = JSON.stringify(spread?.value.slice(0, 60));
-    throw usageError(`${spread?.source} ${text}: give one of ${arrivalsSchema.options.join(", ")}`);
-  }
   const isDefault = rates.length > 0 && !isGiven("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
   return {
     rates,
     ...(calibrates ? { calibrates } : {}),
-    arrivals: arrivals.data,
+    arrivals: spread ? oneOf(spread, arrivalsSchema.options) : "constant",
     ...search,
     ...(isDefault ? { concurrency } : {}),
   };

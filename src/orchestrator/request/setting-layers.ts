@@ -111,3 +111,10 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
   const text = secret ? "" : ` ${JSON.stringify(value.slice(0, 60))}`;
   throw usageError(`${source}${text}: no line breaks or other control characters`);
 }
+
+/** @throws usageError naming the valid values */
+export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
+  const found = valid.find((each) => each === value);
+  if (found) return found;
+  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
+}
