@@ -226,11 +226,9 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
 
 /** The estimated bytes of the results and the report; most of them are per-second samples. */
 export function diskBytes(plan: Plan): number {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
-  return plan.runs.reduce((total, { configuration_hash }) => {
-    const configuration = byHash.get(configuration_hash);
-    if (!configuration) return total;
+  const bytes = configurationsOf(plan, plan.runs).map((configuration) => {
     const roles = sum(Object.values(roleCounts(configuration)));
-    return total + 40_000 + measuredS(configuration) * (300 + 130 * roles);
-  }, 3_000_000);
+    return 40_000 + measuredS(configuration) * (300 + 130 * roles);
+  });
+  return 3_000_000 + sum(bytes);
 }

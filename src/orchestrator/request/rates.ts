@@ -1,10 +1,9 @@
-import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
-import type { Threshold } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
-import { numberIn } from "./request.js";
+import { numberIn, type Request } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -36,7 +35,7 @@ function ratesOf(settings: Settings): number[] {
 const SEARCH_FROM = 1000;
 
 /** What a search for the highest rate needs; undefined without --find-max-rate. */
-function searchOf(settings: Settings): { objectives: Threshold[]; searchBudgetS?: number } | undefined {
+function searchOf(settings: Settings): Pick<OpenLoops, "objectives" | "searchBudgetS"> | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
     if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
@@ -65,13 +64,9 @@ function needsRate(settings: Settings): boolean {
   return faults.some((fault) => fault !== "" && fault !== NO_FAULT);
 }
 
-export interface OpenLoops {
-  /** Requests/s; empty for closed loops. */
-  rates: number[];
-  calibrates?: true;
-  arrivals: Arrivals;
-  objectives?: Threshold[];
-  searchBudgetS?: number;
+/** What is known of open loops, if there are any. */
+export interface OpenLoops
+  extends Pick<Request, "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"> {
   /** Replaces the number of connections of a preset or the default, which is meant for closed loops. */
   concurrency?: SettingValue;
 }
