@@ -22,7 +22,7 @@ import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
-import { requestCounts, requireLimits, secondEvent } from "./run.js";
+import { requestCounts, requireLimits, secondEvent, withLeadIn } from "./run.js";
 import { turnsOfASecond } from "./turns.js";
 import { type WarmupSlice, WarmupWatch } from "./warmup.js";
 import type { MeasuredByTurns } from "./workers/protocol.js";
@@ -55,21 +55,14 @@ const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
 /** The answers of each turn of a target. */
-function answersByTurn(workers: Workers, { slice_ms }: TurnLengths): number[] {
-  const bins = slice_ms / SLICE_MS;
+function answersByTurn(workers: Workers, lengths: TurnLengths): number[] {
+  const slices = workers.map((worker) => slicesOf(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
-  return Array.from({ length: turns }, (_, turn) =>
-    sum(
-      workers.flatMap(({ slices: { allowed, limited } }) => [
-        ...allowed.slice(turn * bins, (turn + 1) * bins),
-        ...limited.slice(turn * bins, (turn + 1) * bins),
-      ]),
-    ),
-  );
+  return Array.from({ length: turns }, (_, turn) => sum(slices.map((own) => own[turn]?.answers ?? 0)));
 }
 
-/** What each turn of a worker was, as a slice of a warm-up. */
-function slicesOf({ slices }: Workers[number], { slice_ms }: TurnLengths, before_ms: number): WarmupSlice[] {
+/** What each turn of a worker was, as a slice of a warm-up. @param before_ms since its begin */
+function slicesOf({ slices }: Workers[number], { slice_ms }: TurnLengths, before_ms = 0): WarmupSlice[] {
   const bins = slice_ms / SLICE_MS;
   const total = (values: readonly number[], turn: number) =>
     sum(values.slice(turn * bins, (turn + 1) * bins));
@@ -208,28 +201,26 @@ export async function runByTurns(
       if (failed !== undefined) return { failed };
       const workers = measured[index] ?? [];
       const figures = workers.map((worker) => worker.turns);
-      const lead_in_s = mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000;
-      const lead_in_requests = sum(workers.map((worker) => worker.lead_in_requests));
       const steady = warm.steady[index];
       const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
       return {
         ...buildResult({
           spec,
           started_at,
-          finished_at: new Date(),
-          opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
           opens_ms: opened_ms,
-          wall_offset_ms: Date.now() - monotonicMs(),
           opens_s: (opened_ms - began_ms) / 1000,
           measured: workers,
-          warmup: {
-            took_s: rounded(warm.took_s + lead_in_s, 3),
-            requests:
-              sum((warm.measured[index] ?? []).map((each) => each.counts.sent + each.lead_in_requests)) +
-              lead_in_requests,
-            lead_in: { took_s: rounded(lead_in_s, 6), requests: lead_in_requests },
-            ...(steady === undefined ? {} : { steady }),
-          },
+          warmup: withLeadIn(
+            {
+              took_s: warm.took_s,
+              requests: sum(
+                (warm.measured[index] ?? []).map((each) => each.counts.sent + each.lead_in_requests),
+              ),
+              ...(steady === undefined ? {} : { steady }),
+            },
+            rounded(mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000, 6),
+            workers,
+          ),
           turns: {
             group: members.length,
             turns: Math.max(0, ...figures.map((each) => each.turns)),
@@ -240,12 +231,8 @@ export async function runByTurns(
           generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
           links: [],
           samples: merger.rows(monitor?.samples ?? [], 0),
-          serverSamples: monitor?.samples ?? [],
-          samplesByServer: monitor?.samplesByServer ?? [],
+          monitor,
           driverVersions: driver.versions(),
-          notes: [...new Set(monitor?.failures)].map(
-            (failure) => `a reading of the servers failed: ${failure}`,
-          ),
           ...(consumers
             ? {
                 consumers: {

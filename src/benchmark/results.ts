@@ -24,9 +24,10 @@ import { findProfile } from "../traffic/lookup.js";
 import { predictionFor } from "../traffic/outcome-mix.js";
 import type { TrafficProfile } from "../traffic/types.js";
 import { boundaryFor } from "./measurement/boundary.js";
+import { wallOffsetMs, wallTime } from "./measurement/clock.js";
 import type { ConsumerReadings } from "./measurement/consumers.js";
 import { generatorId } from "./measurement/generator-readings.js";
-import type { ServerSample } from "./measurement/monitor.js";
+import type { ServerMonitor } from "./measurement/monitor.js";
 import { cpuUs } from "./measurement/server-readings.js";
 import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
 import type { TurnFigures } from "./turns.js";
@@ -36,12 +37,8 @@ import type { Measured } from "./workers/protocol.js";
 export interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
-  finished_at: Date;
-  opened_at: Date;
   /** When it was to open, by the monotonic clock. */
   opens_ms: number;
-  /** Milliseconds to add to the monotonic clock to get the wall clock's. */
-  wall_offset_ms: number;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
@@ -53,9 +50,8 @@ export interface RunMeasurements {
   /** Bytes on the machine's links in the window. */
   links: NetworkLink[];
   samples: Sample[];
-  /** All servers together, and each of them. */
-  serverSamples: readonly ServerSample[];
-  samplesByServer: readonly (readonly ServerSample[])[];
+  /** Absent for foreign servers, and where another generator reads them. */
+  monitor: ServerMonitor | undefined;
   driverVersions: { autocannon?: string };
   /** Absent for foreign servers. */
   consumers?: ConsumerReadings;
@@ -63,7 +59,6 @@ export interface RunMeasurements {
   diagnosis?: Diagnosis;
   /** Only of a run with a timeline. */
   answers?: AnswerLog;
-  notes: string[];
 }
 
 function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistograms {
@@ -123,7 +118,7 @@ function resourcesOf(
   part: GeneratorPart,
   evidence: readonly ConsumerEvidence[],
 ): Record<string, RoleResources> {
-  const { consumers, samplesByServer, warmup, turns } = measurements;
+  const { consumers, monitor, warmup, turns } = measurements;
   const { counts, window_s } = part;
   const requests = served(evidence, { counts, warmup });
   const loaded_s = loadedS({ duration: window_s, warmup, turns });
@@ -138,7 +133,7 @@ function resourcesOf(
   if (consumers?.kind !== "server") return resources;
   for (const [index, { id, at_window_open, at_end }] of evidence.entries()) {
     const resident = [
-      ...(samplesByServer[index] ?? []).map((sample) => sample.resident_bytes),
+      ...(monitor?.samplesByServer[index] ?? []).map((sample) => sample.resident_bytes),
       at_window_open.resident_bytes,
       at_end.resident_bytes,
     ];
@@ -161,13 +156,10 @@ function resourcesOf(
 }
 
 /** All servers together. */
-function serverFigures(
-  { consumers, serverSamples }: RunMeasurements,
-  resources: Record<string, RoleResources>,
-) {
+function serverFigures({ consumers, monitor }: RunMeasurements, resources: Record<string, RoleResources>) {
   const servers = Object.values(resources).filter(({ kind }) => kind === "server");
   if (!consumers || servers.length === 0) return {};
-  const heap = serverSamples.map((sample) => sample.heap_used_bytes);
+  const heap = (monitor?.samples ?? []).map((sample) => sample.heap_used_bytes);
   const heapAt = (usages: ConsumerReadings["at_end"]) => sum(usages.map((usage) => usage.heap_used_bytes));
   const ends = [heapAt(consumers.at_window_open), heapAt(consumers.at_end)];
   return {
@@ -220,23 +212,23 @@ function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["req
 }
 
 /** The timeline, of a run that has one. */
-function timelineFigures({ answers, measured, opened_at, opens_s, spec }: RunMeasurements) {
+function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeasurements) {
   if (!answers) return {};
   const workers = measured.map((window, index) => ({ ...window, latencies_us: answers.of(index) }));
   const openLoop = spec.generator.load.model === "open";
-  return { timeline: timelineOf(workers, { opens_s, opened_at, openLoop }) };
+  return { timeline: timelineOf(workers, { opens_s, opened_at: wallTime(opens_ms), openLoop }) };
 }
 
 /** What each key was admitted, where the quota binds. */
 function boundaryOfRun(
-  { measured, consumers, wall_offset_ms }: RunMeasurements,
+  { measured, consumers }: RunMeasurements,
   profile: TrafficProfile,
 ): MeasuredResult["boundary"] {
   const logs = measured.flatMap(({ decisions }) => decisions ?? []);
   return boundaryFor(profile, logs, consumers ?? {}, {
     opened_ms: Math.min(...measured.map(({ opened_ms }) => opened_ms)),
     closed_ms: Math.max(...measured.map(({ closed_ms }) => closed_ms)),
-    wall_offset_ms,
+    wall_offset_ms: wallOffsetMs(),
   });
 }
 
@@ -256,7 +248,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     !share &&
     !profile.binding &&
     predictionFor({ traffic }, warmup, consumers, counts, {
-      opened_at: measurements.opened_at,
+      opened_at: wallTime(measurements.opens_ms),
       opens_s: measurements.opens_s,
       slices,
     });
@@ -267,8 +259,10 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     schema_version: RESULT_SCHEMA_VERSION,
     run: 1,
     started_at: measurements.started_at.toISOString(),
-    finished_at: measurements.finished_at.toISOString(),
-    notes: measurements.notes,
+    finished_at: new Date().toISOString(),
+    notes: [...new Set(measurements.monitor?.failures)].map(
+      (failure) => `a reading of the servers failed: ${failure}`,
+    ),
     status: "measured",
     request: requestOf(spec),
     ...figures,

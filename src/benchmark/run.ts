@@ -166,20 +166,15 @@ export async function run(
     const measurements = {
       spec,
       started_at,
-      finished_at: new Date(),
-      opened_at: new Date(Date.now() - (monotonicMs() - opened_ms)),
       opens_ms: opened_ms,
-      wall_offset_ms: Date.now() - monotonicMs(),
       opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),
-      serverSamples: monitor?.samples ?? [],
-      samplesByServer: monitor?.samplesByServer ?? [],
+      monitor,
       driverVersions: driver.versions(),
-      notes: [...new Set(monitor?.failures)].map((failure) => `a reading of the servers failed: ${failure}`),
       ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
       ...(diagnosed ? { diagnosis: diagnosed } : {}),
       ...(answers ? { answers } : {}),
@@ -216,7 +211,7 @@ export function requestCounts(
 }
 
 /** The whole warm-up. */
-function withLeadIn(
+export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,
   measured: readonly Pick<Window, "lead_in_requests">[],

@@ -2,6 +2,7 @@ import { rounded } from "../contract/numbers.js";
 import type { EncodedHistogram, ShareOutput } from "../contract/result.js";
 import { createHistogram, encodeHistogram } from "../judge/histogram.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
+import { wallTime } from "./measurement/clock.js";
 import { latenciesBySlice } from "./measurement/timeline.js";
 import type { RunMeasurements } from "./results.js";
 
@@ -13,10 +14,10 @@ export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
 ): ShareOutput {
-  const { opened_at, opens_ms, opens_s, consumers, measured } = measurements;
+  const { opens_ms, opens_s, consumers, measured } = measurements;
   const timeline = timelineShare(measurements);
   return {
-    opened_at: opened_at.toISOString(),
+    opened_at: wallTime(opens_ms).toISOString(),
     opened_late_ms: rounded(Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)), 3),
     opens_s,
     ...(consumers?.limits ? { limits: consumers.limits } : {}),

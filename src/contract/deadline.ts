@@ -1,8 +1,15 @@
-/** Waits for `work`, but no longer than this. @throws Error with the text of `late` */
-export async function within<Value>(work: Promise<Value>, ms: number, late: () => string): Promise<Value> {
+/** Waits for `work`, but no longer than this. @throws what `late` gives: an error, or the text of one */
+export async function within<Value>(
+  work: Promise<Value>,
+  ms: number,
+  late: () => string | Error,
+): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(late())), ms);
+    timer = setTimeout(() => {
+      const reason = late();
+      reject(reason instanceof Error ? reason : new Error(reason));
+    }, ms);
   });
   try {
     return await Promise.race([work, deadline]);

@@ -122,6 +122,16 @@ export type Plan = z.infer<typeof planSchema>;
 
 export type PlannedRun = Plan["runs"][number];
 
+/** @throws Error for a hash that the plan does not have, which is a defect */
+export function plannedConfiguration(
+  { configurations }: Pick<Plan, "configurations">,
+  hash: string,
+): Plan["configurations"][number] {
+  const found = configurations.find((each) => each.hash === hash);
+  if (!found) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
+  return found;
+}
+
 /**
  * The runs in parts that are made one after the other: by turns those of a group together, else each alone. Runs that are
  * planned meanwhile follow.

@@ -20,6 +20,21 @@ const UNAVAILABLE = 0;
 const FREE = 1;
 const BUSY = 2;
 
+/** Waits until no connection of all is missing. @throws environmentError when that takes too long */
+export async function untilConnected(
+  missing: () => number,
+  all: number,
+  withinS: number,
+  where: string,
+): Promise<void> {
+  const deadline = monotonicMs() + withinS * 1000;
+  for (let left = missing(); left > 0; left = missing()) {
+    if (monotonicMs() > deadline)
+      throw environmentError(`${left} of ${all} connections to ${where} could not be established`);
+    await sleep(10);
+  }
+}
+
 /**
  * The connections of one worker. The connection that was free for longest is used next, so that none is idle until the
  * server closes it.
@@ -60,15 +75,8 @@ export class ConnectionPool {
 
   /** @param where named in the message @throws environmentError when not all are connected in time */
   async connected(withinS: number, where: string): Promise<void> {
-    const deadline = monotonicMs() + withinS * 1000;
     const missing = () => this.#state.reduce((total, state) => total + (state === UNAVAILABLE ? 1 : 0), 0);
-    while (missing() > 0) {
-      if (monotonicMs() > deadline) {
-        const count = `${missing()} of ${this.#channels.length}`;
-        throw environmentError(`${count} connections to ${where} could not be established`);
-      }
-      await sleep(10);
-    }
+    await untilConnected(missing, this.#channels.length, withinS, where);
   }
 
   /** Sends a request that was due at `due_ms`. @returns false when no channel is free */

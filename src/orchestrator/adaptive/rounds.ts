@@ -1,7 +1,7 @@
 import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import { type Plan, type PlannedRun, plannedConfiguration, roundOf, unitsOf } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
@@ -10,8 +10,6 @@ import { isControl, originals, plannedRankings } from "../plan/rankings.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
-
-type PlannedRun = Plan["runs"][number];
 
 /** Which of the plan's runs are worth their time. */
 export interface RunSelection {
@@ -53,17 +51,21 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
-export interface AdaptiveRoundsOptions {
-  /** Its `adaptive` member is kept up to date. */
+/** What every selection of runs needs. */
+export interface SelectionOptions {
+  /** The member that tells the selection's state is kept up to date. */
   manifest: Manifest;
   /** Runs that an earlier session has measured, by result file. */
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
-  eventLog: Pick<EventLog, "emit">;
-  progress: Pick<Progress, "limitTo" | "limitTime" | "timeLeftS">;
-  decideRound: DecideRound;
+  progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;
   /** Writes the manifest; a failure is reported and does not end the campaign. */
   save(): Promise<void>;
+}
+
+export interface AdaptiveRoundsOptions extends SelectionOptions {
+  eventLog: Pick<EventLog, "emit">;
+  decideRound: DecideRound;
 }
 
 const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> => new Set(runs.map(({ file }) => file));
@@ -193,11 +195,10 @@ export class AdaptiveRounds implements RunSelection {
   }
 
   #estimateS(runs: readonly PlannedRun[]): number {
-    const { configurations, cooldown_s } = this.#plan;
     return sum(
       runs.map(({ configuration_hash }) => {
-        const found = configurations.find(({ hash }) => hash === configuration_hash);
-        return found ? cooldown_s + runS(this.#plan, found.configuration, this.#options.overheads) : 0;
+        const { configuration } = plannedConfiguration(this.#plan, configuration_hash);
+        return this.#plan.cooldown_s + runS(this.#plan, configuration, this.#options.overheads);
       }),
     );
   }
@@ -220,7 +221,7 @@ export class AdaptiveRounds implements RunSelection {
     this.#state.looked = round;
     const possible = this.#possibleRuns();
     this.#possible = filesOf(possible);
-    progress.limitTo(possible);
+    progress.expect(possible);
     eventLog.emit({
       event: "look",
       round,

@@ -12,6 +12,7 @@ import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/erro
 import type { Target } from "../../contract/target.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { type Availability, resolveTarget } from "../../targets/resolve.js";
+import type { CampaignEnd } from "../campaign/campaign.js";
 import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
 import { harnessVersion } from "../host/machine.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
@@ -33,12 +34,6 @@ const AUDITS = "audits";
 export const AUDIT_FILE = "audit.json";
 export const AUDIT_MARKDOWN = "audit.md";
 
-export interface AuditEnd {
-  exitCode: ExitCode;
-  /** Absolute path of its files. */
-  folder: string;
-}
-
 /**
  * Makes checks on every requested target, one after the other, and writes what they show.
  * @throws usageError where no target is left; environmentError where nothing can be started
@@ -47,7 +42,7 @@ export async function runAudit(
   request: Request,
   checks: readonly Check[],
   context: OpeningContext,
-): Promise<AuditEnd> {
+): Promise<Required<CampaignEnd>> {
   const { eventLog, signal } = context;
   const plugins = await registerPlugins(request.plugins);
   const asked = targetTexts(request);
@@ -80,10 +75,7 @@ const measurable = (texts: readonly string[]): Target[] =>
     return "target" in resolution ? [resolution.target] : [];
   });
 
-interface Skip {
-  asked: string;
-  reason: string;
-}
+type Skip = Audit["skips"][number];
 
 /** Why a target has nothing to check; undefined where it has. */
 function uselessReason({ limiter, program }: Target): string | undefined {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
-import { isCounted, type Plan, unitsOf } from "../../contract/plan.js";
-import { hasFigures, type Result, resultSchema } from "../../contract/result.js";
+import { isCounted, type PlannedRun, plannedConfiguration, unitsOf } from "../../contract/plan.js";
+import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
 import { parseJson } from "../files/json.js";
@@ -12,7 +12,7 @@ import type { Lease } from "../ownership/lease.js";
 import { refuseIfInUse } from "../ownership/state-folder.js";
 import { isDecided, requestedRuns } from "../plan/decision-rounds.js";
 import type { ExistingCampaign } from "../request/existing-campaign.js";
-import type { RunOutcome } from "../run/result-documents.js";
+import { type RunOutcome, runOutcomeOf } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
 
@@ -90,12 +90,10 @@ export async function readCompletedRuns(
 ): Promise<CompletedRuns> {
   const { plan, campaign } = manifest;
   const requested = requestedRuns(manifest);
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const completed = new Map<string, RunOutcome>();
   const rejected: string[] = [];
   for (const planned of requested) {
-    const configuration = byHash.get(planned.configuration_hash);
-    if (!configuration) throw new Error(`the plan has no configuration ${planned.configuration_hash}`);
+    const { configuration } = plannedConfiguration(plan, planned.configuration_hash);
     const isOfGroup = plan.order === "turns";
     const run = await readCompletedRun(folder, campaign, planned, configuration, checksums, isOfGroup);
     if (typeof run === "object") completed.set(planned.file, run);
@@ -113,7 +111,7 @@ export async function readCompletedRuns(
 async function readCompletedRun(
   folder: string,
   campaign: string,
-  { file, run, configuration_hash }: Plan["runs"][number],
+  { file, run, configuration_hash }: PlannedRun,
   configuration: Configuration,
   checksums: Checksums,
   isOfGroup: boolean,
@@ -127,18 +125,8 @@ async function readCompletedRun(
   if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
     return "belongs to another run";
   // By turns a run that failed alone belongs to its round.
-  if (result.status === "failed" && isOfGroup)
-    return { file, status: "failed", configuration, seconds: secondsOf(result) };
-  if (!hasFigures(result)) return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
-  const { verdict, outcome } = result;
-  return {
-    file,
-    status: verdict.status,
-    ...(outcome === undefined ? {} : { outcome }),
-    configuration,
-    seconds: secondsOf(result),
-  };
+  if (!hasFigures(result) && !(result.status === "failed" && isOfGroup))
+    return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
+  const seconds = (Date.parse(result.finished_at) - Date.parse(result.started_at)) / 1000;
+  return runOutcomeOf(result, { file, configuration, seconds });
 }
-
-const secondsOf = ({ finished_at, started_at }: Result): number =>
-  (Date.parse(finished_at) - Date.parse(started_at)) / 1000;

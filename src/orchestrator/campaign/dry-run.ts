@@ -23,7 +23,7 @@ import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
-import { entryText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
+import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
 import { pendingGeneratorsText } from "./generators-needed.js";
@@ -88,9 +88,6 @@ export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode 
   if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
   return EXIT.done;
 }
-
-export const extentText = ({ extent }: Configuration): string =>
-  "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
 /** `3`, or `5–20` for an adaptive campaign. */
 export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
@@ -164,7 +161,7 @@ function diagnosingLines({ runs }: Plan): string[] {
   return [`${when}${counted(diagnosing, "diagnosing run")} with instruments, which never count`];
 }
 
-export function adaptiveText({ adaptive }: Plan): string[] {
+function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
   const before = looks.slice(0, -1);
@@ -177,7 +174,7 @@ export function adaptiveText({ adaptive }: Plan): string[] {
 }
 
 /** How many targets are up at once, by turns, and what that takes. */
-export function groupLines({ estimate: { groups } }: Preview): string[] {
+function groupLines({ estimate: { groups } }: Preview): string[] {
   if (!groups) return [];
   const { groups_per_round, targets, start_s, memory_bytes } = groups;
   return [
@@ -229,32 +226,38 @@ function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string
   ];
 }
 
-export function previewLines(found: Preview, now = new Date()): string[] {
-  const { runtime, plan, notices } = found;
-  if (plan.max_rate)
-    return [
-      `runtime: ${runtime.id} (${runtime.choice})`,
-      ...searchLines(plan),
-      ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-      ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-      `${totalsText(found, now)}, if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`,
-    ];
-  const [head = "", ...rows] = matrixLines(plan);
-  const width = String(rows.length).length;
+/** What a campaign does and decides besides its configurations, and what to know about it. */
+export function outlookLines(found: Preview): string[] {
+  const { plan, notices, order_cost } = found;
   return [
-    `runtime: ${runtime.id} (${runtime.choice})`,
-    `${" ".repeat(width + 3)}${head}`,
-    ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
-    `${warmupText(plan.warmup_s)} before each run`,
-    `order: ${plan.order}, seed ${plan.seed}`,
-    ...orderLines(plan),
     ...groupLines(found),
     ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,
-    ...found.order_cost,
+    ...order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
-    totalsText(found, now),
+  ];
+}
+
+export function previewLines(found: Preview, now = new Date()): string[] {
+  const { runtime, plan } = found;
+  const head = `runtime: ${runtime.id} (${runtime.choice})`;
+  const totals = totalsText(found, now);
+  if (plan.max_rate) {
+    const assumed = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;
+    return [head, ...searchLines(plan), ...outlookLines(found), `${totals}, ${assumed}`];
+  }
+  const [columns = "", ...rows] = matrixLines(plan);
+  const width = String(rows.length).length;
+  return [
+    head,
+    `${" ".repeat(width + 3)}${columns}`,
+    ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
+    `${warmupText(plan.warmup_s)} before each run`,
+    `order: ${plan.order}, seed ${plan.seed}`,
+    ...orderLines(plan),
+    ...outlookLines(found),
+    totals,
   ];
 }

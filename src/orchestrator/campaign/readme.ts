@@ -3,7 +3,7 @@ import type { Manifest } from "../../contract/manifest.js";
 import { countedRuns, isCounted } from "../../contract/plan.js";
 import { decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
-import { entryText, loadAndLimitsText } from "../ui/event-text.js";
+import { entryText, extentText, loadAndLimitsText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
 const list = (title: string, lines: readonly string[]): string[] =>
@@ -71,11 +71,10 @@ function reportText({ status, sessions = [] }: Manifest): string {
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
   const configurations = plan.configurations.map(({ hash, configuration }) => {
-    const { target, traffic, extent } = configuration;
-    const length = "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
+    const { target, traffic } = configuration;
     const requested = countedRuns({ runs: requestedRuns(manifest) }, hash);
     const runs = manifest.adaptive ? `, ${counted(requested, "run")}` : "";
-    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadAndLimitsText(configuration)}, ${length}${runs}`;
+    return `${target.label}: ${entryText(configuration)}, ${traffic} traffic, ${loadAndLimitsText(configuration)}, ${extentText(configuration)}${runs}`;
   });
   return [
     `# Campaign ${campaign}`,

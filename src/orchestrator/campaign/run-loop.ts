@@ -4,9 +4,16 @@ import type { Configuration } from "../../contract/configuration.js";
 import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { isCounted, type Plan, roundOf, unitsOf } from "../../contract/plan.js";
+import {
+  isCounted,
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+  roundOf,
+  unitsOf,
+} from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
-import { hasFigures, type Result } from "../../contract/result.js";
+import type { Result } from "../../contract/result.js";
 import type { PartFaults, Runtime } from "../../runtimes/types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
@@ -27,13 +34,12 @@ import {
   printedDocument,
   type RunIdentity,
   type RunOutcome,
+  runOutcomeOf,
 } from "../run/result-documents.js";
 import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
-import { executeRun, type MachinesOfRun, type RunListener } from "../run/run.js";
+import { executeRun, type MachinesOfRun, type RawRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./machines.js";
-
-type PlannedRun = Plan["runs"][number];
 
 interface RunLoopOptions {
   campaign: string;
@@ -149,9 +155,7 @@ export class RunLoop {
     progress.finished(planned, result, saved);
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
     const run = { file: planned.file, configuration, seconds };
-    if (!hasFigures(result) || !saved) return { ...run, status: "failed" };
-    const { verdict, outcome } = result;
-    return { ...run, status: verdict.status, ...(outcome === undefined ? {} : { outcome }) };
+    return saved ? runOutcomeOf(result, run) : { ...run, status: "failed" };
   }
 
   #failure(error: unknown, identity: RunIdentity, startedAt: Date, isFirst: boolean): Result {
@@ -233,8 +237,7 @@ export class RunLoop {
         manifest.turns = { [hash]: lengths ?? { lead_in_ms, slice_ms }, ...manifest.turns };
       }
       try {
-        checkPlugins(identity.plugins ?? [], end.raw.result);
-        return { result: measuredDocument(identity, end.raw) };
+        return { result: this.#document(identity, end.raw) };
       } catch (error) {
         return { error };
       }
@@ -254,6 +257,11 @@ export class RunLoop {
       signal,
       executeRun(settings, runtime, lease, listener, { machines: this.#options.machines }),
     );
+    return this.#document(identity, raw);
+  }
+
+  /** @throws BenchError where the programs loaded other plugins than the campaign */
+  #document(identity: RunIdentity, raw: RawRun): Result {
     checkPlugins(identity.plugins ?? [], raw.result);
     return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
   }
@@ -293,8 +301,7 @@ export class RunLoop {
 
   #identity({ configuration_hash, run, diagnose }: PlannedRun): RunIdentity {
     const { plan, campaign, runtime, request, plugins = [] } = this.#options;
-    const planned = plan.configurations.find(({ hash }) => hash === configuration_hash);
-    if (!planned) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
+    const planned = plannedConfiguration(plan, configuration_hash);
     return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
@@ -313,8 +320,10 @@ export class RunLoop {
   }
 
   #cooldownS(before: PlannedRun, next: PlannedRun): number {
-    const configurationOf = (run: PlannedRun) => this.#identity(run).planned.configuration;
-    return cooldownS(this.#options.plan, configurationOf(before), configurationOf(next));
+    const { plan } = this.#options;
+    const configurationOf = ({ configuration_hash }: PlannedRun) =>
+      plannedConfiguration(plan, configuration_hash).configuration;
+    return cooldownS(plan, configurationOf(before), configurationOf(next));
   }
 }
 

@@ -24,6 +24,7 @@ export function foreignWarning(foreign_cpu_percent: number, cpus: number): strin
 
 interface Reading {
   host: HostCpu;
+  /** Of this process and its ended children. */
   family_us: number;
 }
 
@@ -32,37 +33,16 @@ function read(): Reading | undefined {
   return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
 }
 
-/** CPU that other programs than this process and its ended children use from its creation on. */
-export class ForeignCpu {
-  readonly #from = read();
-
-  get startedMs(): number | undefined {
-    return this.#from?.host.at_ms;
-  }
-
-  get cpus(): number | undefined {
-    return this.#from?.host.cpus;
-  }
-
-  /** Until now, in % of one CPU; undefined where the system does not count it. */
-  percent(): number | undefined {
-    const to = this.#from && read();
-    return (
-      this.#from && to && foreignCpuPercent(this.#from.host, to.host, to.family_us - this.#from.family_us)
-    );
-  }
-}
-
 /**
  * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the
  * first campaign of a process does so: a search for the highest rate runs many.
  */
 export class ForeignLoadCheck {
-  #from: ForeignCpu | undefined;
+  #from: Reading | undefined;
   #isDone = false;
 
   start(): void {
-    this.#from = this.#isDone ? undefined : new ForeignCpu();
+    this.#from = this.#isDone ? undefined : read();
   }
 
   /** @returns the warning about what was measured, if any @throws Aborted */
@@ -70,9 +50,10 @@ export class ForeignLoadCheck {
     const from = this.#from;
     this.#isDone = true;
     this.#from = undefined;
-    if (from?.startedMs === undefined || !isOnThisMachine(runtime)) return undefined;
-    await pause(signal, Math.max(0, from.startedMs + MIN_INTERVAL_MS - performance.now()) / 1000);
-    const foreign = from.percent();
-    return foreign === undefined ? undefined : foreignWarning(foreign, from.cpus ?? 1);
+    if (!from || !isOnThisMachine(runtime)) return undefined;
+    await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
+    const to = read();
+    const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
+    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus);
   }
 }

@@ -6,15 +6,13 @@ import {
   RATE_RANGE,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
-import type { Plan } from "../../contract/plan.js";
+import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/plan.js";
 import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
-
-type PlannedRun = Plan["runs"][number];
 
 /** Fewer trials at a rate show nothing (M30). */
 const MIN_TRIALS_PER_RATE = 5;
@@ -93,11 +91,11 @@ export function planOf(request: Request, context: PlanContext): Plan {
 
 /** The trials of each subject, by the key of the subject; `status` by result file. */
 function trialsBySubject(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Map<string, Trial[]> {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
   const found = new Map<string, Trial[]>();
   for (const { configuration_hash, file, bracket = false } of plan.runs) {
-    const [configuration, status] = [byHash.get(configuration_hash), statuses.get(file)];
-    if (!configuration || !status) continue;
+    const status = statuses.get(file);
+    if (!status) continue;
+    const { configuration } = plannedConfiguration(plan, configuration_hash);
     const key = subjectKey(configuration);
     const trial = { rate_per_second: rateOf(configuration), bracket, status };
     found.set(key, [...(found.get(key) ?? []), trial]);
@@ -141,11 +139,9 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
   const known = new Set(plan.configurations.map(({ hash }) => hash));
   const made = (hash: string) => plan.runs.filter((run) => run.configuration_hash === hash).length;
   const listed = listedLimits(plan);
-  const planned = due.map((configuration) => ({ configuration, hash: configurationHash(configuration) }));
+  const planned = due.map((configuration) => ({ hash: configurationHash(configuration), configuration }));
   return {
-    configurations: planned
-      .filter(({ hash }) => !known.has(hash))
-      .map(({ hash, configuration }) => ({ hash, configuration })),
+    configurations: planned.filter(({ hash }) => !known.has(hash)),
     runs: shuffler(plan.seed + plan.runs.length)
       .shuffle(planned)
       .map(({ hash, configuration }): PlannedRun => {
@@ -166,11 +162,8 @@ export function withExpectedTrials(plan: Plan, statuses: ReadonlyMap<string, Tri
   if (!plan.max_rate) return plan;
   const trials = trialsBySubject(plan, statuses);
   const pending = plan.runs.filter(({ file }) => !statuses.has(file));
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
-  const keyOf = ({ configuration_hash }: PlannedRun) => {
-    const configuration = byHash.get(configuration_hash);
-    return configuration && subjectKey(configuration);
-  };
+  const keyOf = ({ configuration_hash }: PlannedRun) =>
+    subjectKey(plannedConfiguration(plan, configuration_hash).configuration);
   const expected = subjectsOf(plan).flatMap(({ configuration }, subject): PlannedRun[] => {
     const key = subjectKey(configuration);
     const count = expectedTrials(searchSettings(plan), trials.get(key) ?? []);

@@ -1,32 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Manifest, MaxRateState, Threshold } from "../../contract/manifest.js";
+import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { rounded } from "../../contract/numbers.js";
-import type { Plan } from "../../contract/plan.js";
+import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
 import { type Result, resultSchema } from "../../contract/result.js";
-import type { RunSelection } from "../adaptive/rounds.js";
-import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
+import type { RunSelection, SelectionOptions } from "../adaptive/rounds.js";
+import { REPORT_S, runS } from "../plan/estimate.js";
 import { parseThresholds } from "../request/thresholds.js";
-import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import { judgeTrial } from "./objective.js";
 import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
-type PlannedRun = Plan["runs"][number];
 type TrialRecord = MaxRateState["trials"][number];
 
-export interface MaxRateSearchOptions {
-  /** Its plan grows, and its `max_rate` member is kept up to date. */
-  manifest: Manifest;
+/** The plan of the manifest grows, and its `max_rate` member is kept up to date. */
+export interface MaxRateSearchOptions extends SelectionOptions {
   folder: string;
-  /** Runs that an earlier session has measured, by result file. */
-  completed: ReadonlyMap<string, unknown>;
-  overheads: Overheads;
   eventLog: Pick<EventLog, "emit" | "info" | "warn">;
-  progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;
-  /** Writes the manifest; a failure is reported and does not end the campaign. */
-  save(): Promise<void>;
 }
 
 /**
@@ -131,21 +122,15 @@ export class MaxRateSearch implements RunSelection {
     const { budget_s } = this.#plan.max_rate ?? {};
     if (budget_s === undefined || this.#state.trials.length === 0) return false;
     const { cooldown_s } = this.#plan;
-    const trial_s =
-      cooldown_s + runS(this.#plan, this.#configuration(configuration_hash), this.#options.overheads);
+    const { configuration } = plannedConfiguration(this.#plan, configuration_hash);
+    const trial_s = cooldown_s + runS(this.#plan, configuration, this.#options.overheads);
     return this.#state.spent_s + trial_s + REPORT_S > budget_s;
-  }
-
-  #configuration(hash: string) {
-    const found = this.#plan.configurations.find((each) => each.hash === hash);
-    if (!found) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
-    return found.configuration;
   }
 
   /** `iovalkey at 1600/s: missed (p99<10ms: 50)`. */
   #trialText({ file, status, reason }: TrialRecord): string {
     const run = this.#plan.runs.find((each) => each.file === file);
-    const configuration = this.#configuration(run?.configuration_hash ?? "");
+    const { configuration } = plannedConfiguration(this.#plan, run?.configuration_hash ?? "");
     const what = status === "void" ? "does not count" : status;
     const name = `${subjectName(this.#plan, configuration)} at ${rateOf(configuration)}/s`;
     return `${name}: ${what}${reason ? ` (${reason})` : ""}`;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
 import { isClientLayer } from "../../contract/layers.js";
-import { rounded, sum } from "../../contract/numbers.js";
+import { median, rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
@@ -43,18 +43,12 @@ const keyOf = (runtime: string, order: Order): string => (order === "turns" ? `$
 const readHistory = async (): Promise<History> =>
   parseJson(await readFile(historyPath(), "utf8").catch(() => ""), historySchema) ?? {};
 
-function median(values: readonly number[]): number | undefined {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
-}
-
 /** The overheads to expect on this machine in a runtime. */
 export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
   const history = await readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
-    const middle = median(values);
     const [id = "", topology = ""] = key.split(":");
-    return id === keyOf(runtime, order) && middle !== undefined ? [[topology, middle] as const] : [];
+    return id === keyOf(runtime, order) && values.length > 0 ? [[topology, median(values)] as const] : [];
   });
   const usual = Object.entries(DEFAULTS[runtime] ?? DEFAULTS.docker ?? {});
   const share = order === "turns" ? SHARE_BY_TURNS : 1;
@@ -232,11 +226,9 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
 
 /** The estimated bytes of the results and the report; most of them are per-second samples. */
 export function diskBytes(plan: Plan): number {
-  const byHash = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration]));
-  return plan.runs.reduce((total, { configuration_hash }) => {
-    const configuration = byHash.get(configuration_hash);
-    if (!configuration) return total;
+  const bytes = configurationsOf(plan, plan.runs).map((configuration) => {
     const roles = sum(Object.values(roleCounts(configuration)));
-    return total + 40_000 + measuredS(configuration) * (300 + 130 * roles);
-  }, 3_000_000);
+    return 40_000 + measuredS(configuration) * (300 + 130 * roles);
+  });
+  return 3_000_000 + sum(bytes);
 }

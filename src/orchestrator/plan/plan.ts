@@ -41,7 +41,6 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
-import { workloads } from "../../traffic/workloads.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
@@ -310,6 +309,8 @@ function combine(
   const planned = new Map<string, Planned>();
   // Those whose limiter cannot keep the limits, by what is said about them.
   const unsupported = new Map<string, Plan["skips"][number]>();
+  const leaveOut = ({ label }: Target, reason: string) =>
+    unsupported.set(`${label}: ${reason}`, { asked: label, reason });
   for (const entry of entriesOf(request)) {
     const mixes = request.traffic.flatMap((traffic) =>
       limitsOf(request, traffic).map((limits) => ({ traffic, limits })),
@@ -327,7 +328,7 @@ function combine(
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {
-              unsupported.set(`${target.label}: ${reason}`, { asked: target.label, reason });
+              leaveOut(target, reason);
               continue;
             }
             const started = {
@@ -338,10 +339,7 @@ function combine(
             for (const faults of request.faults) {
               const impossible = unsupportedFaults(faults, started, partFaults);
               if (impossible) {
-                unsupported.set(`${target.label}: ${impossible}`, {
-                  asked: target.label,
-                  reason: impossible,
-                });
+                leaveOut(target, impossible);
                 continue;
               }
               const configuration: Configuration = {
@@ -426,12 +424,6 @@ export function selectConfigurations(
   request: Request,
   context: PlanContext = { available: () => true },
 ): SelectedConfigurations {
-  for (const id of request.workloads)
-    requireKnown(
-      "workload",
-      id,
-      workloads.map((workload) => workload.id),
-    );
   for (const id of request.traffic)
     requireKnown(
       "traffic",

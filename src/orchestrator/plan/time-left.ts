@@ -1,10 +1,6 @@
-import type { Plan } from "../../contract/plan.js";
+import { mean } from "../../contract/numbers.js";
+import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
-
-type PlannedRun = Plan["runs"][number];
-
-const mean = (values: readonly number[]): number | undefined =>
-  values.length > 0 ? values.reduce((total, value) => total + value, 0) / values.length : undefined;
 
 /**
  * How long a campaign still takes: the plan's estimate for the remaining runs, corrected by how far finished runs were
@@ -91,7 +87,8 @@ export class TimeLeft {
   }
 
   #correction(runs: readonly PlannedRun[]): number {
-    const ofAll = mean([...this.#excess.values()].flat()) ?? 0;
+    const all = [...this.#excess.values()].flat();
+    const ofAll = all.length > 0 ? mean(all) : 0;
     const each = new Map([...this.#excess].map(([topology, values]) => [topology, mean(values)]));
     return runs.reduce(
       (total, run) => total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),

@@ -1,10 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../contract/env.js";
-import { messageOf, usageError } from "../../contract/errors.js";
+import { usageError } from "../../contract/errors.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { isInteractive } from "../ui/tty.js";
-import { Cancelled } from "./prompter.js";
+import { Cancelled, problemFrom } from "./prompter.js";
 
 const QUESTIONS = [
   { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },
@@ -36,7 +36,7 @@ export async function plainPrompts(argv: readonly string[], env: Environment): P
       for (;;) {
         const typed = await Promise.race([lines.question(`${text} [${initial}]: `), closed]);
         const answer = flagValue(flag, typed.trim() || initial);
-        const problem = problemOf([...args, flag, answer], env);
+        const problem = problemFrom((given) => parseCampaign([...args, flag, given], env))(answer);
         if (problem === undefined) {
           args.push(flag, answer);
           break;
@@ -48,16 +48,6 @@ export async function plainPrompts(argv: readonly string[], env: Environment): P
     lines.close();
   }
   return parseCampaign(args, env);
-}
-
-/** The message that refuses the arguments; undefined if they are valid. */
-function problemOf(argv: readonly string[], env: Environment): string | undefined {
-  try {
-    parseCampaign(argv, env);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 /** @throws usageError without a terminal */

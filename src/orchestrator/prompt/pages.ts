@@ -1,5 +1,4 @@
 import { byDimension, dimensions } from "../../contract/dimensions.js";
-import { messageOf } from "../../contract/errors.js";
 import { driverLayerIds } from "../../contract/layers.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION, countsIn, durationMode, listOf, numberIn } from "../request/request.js";
@@ -13,7 +12,7 @@ import {
   startableStores,
   usesStore,
 } from "./answers.js";
-import { BACK, type MenuOption, type Prompter } from "./prompter.js";
+import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
 /** One question of the menu. */
 interface Page {
@@ -25,25 +24,18 @@ interface Page {
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
 
-/** Reports the error of the parser that reads the text in the end. */
-const problemFrom =
-  (parse: (text: string) => unknown) =>
-  (text: string): string | undefined => {
-    try {
-      parse(text);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
-  };
-
-async function answerTo<Key extends keyof MenuAnswers>(
+/** A page with one question, whose answer is one of the answers. */
+const page = <Key extends keyof MenuAnswers>(
+  title: string,
   key: Key,
-  question: Promise<MenuAnswers[Key] | typeof BACK>,
-): Promise<Partial<MenuAnswers> | typeof BACK> {
-  const answer = await question;
-  return answer === BACK ? BACK : ({ [key]: answer } as Partial<MenuAnswers>);
-}
+  ask: (prompter: Prompter, answers: MenuAnswers) => Promise<MenuAnswers[Key] | typeof BACK>,
+): Page => ({
+  title,
+  async ask(prompter, answers) {
+    const answer = await ask(prompter, answers);
+    return answer === BACK ? BACK : ({ [key]: answer } as Partial<MenuAnswers>);
+  },
+});
 
 const OTHER = "other";
 
@@ -100,34 +92,21 @@ const limitPage = (key: ListedLimit, title: string, question: string): Page => (
 });
 
 export const pages: readonly Page[] = [
+  page("Clients", "clients", (prompter, { clients }) => {
+    const groups = Object.entries(clientGroups()).map(
+      ([name, ids]) => [name, ids.map((value) => ({ value }))] as const,
+    );
+    const message = "Which clients? (Space selects one or a group)";
+    return prompter.selectMany(message, Object.fromEntries(groups), clients);
+  }),
   {
-    title: "Clients",
-    ask(prompter, { clients }) {
-      const groups = Object.entries(clientGroups()).map(
-        ([name, clients]) => [name, clients.map((value) => ({ value }))] as const,
-      );
-      return answerTo(
-        "clients",
-        prompter.selectMany(
-          "Which clients? (Space selects one or a group)",
-          Object.fromEntries(groups),
-          clients,
-        ),
-      );
-    },
-  },
-  {
-    title: "Stores",
     applies: usesStore,
-    ask(prompter, { stores }) {
-      const own = {
-        value: OWN_STORE,
-        label: "each client's own",
-        hint: "e.g. ioredis: Redis, iovalkey: Valkey",
-      };
+    ...page("Stores", "stores", (prompter, { stores }) => {
+      const hint = "e.g. ioredis: Redis, iovalkey: Valkey";
+      const own = { value: OWN_STORE, label: "each client's own", hint };
       const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
-      return answerTo("stores", prompter.selectMany("On which store?", { stores: [own, ...all] }, stores));
-    },
+      return prompter.selectMany("On which store?", { stores: [own, ...all] }, stores);
+    }),
   },
   {
     title: "Layers",
@@ -147,87 +126,59 @@ export const pages: readonly Page[] = [
     },
   },
   ...dimensions.map(dimensionPage),
+  page("Workload", "workload", (prompter, { workload }) =>
+    prompter.selectOne("Which workload?", choicesOf("workload"), workload),
+  ),
   {
-    title: "Workload",
-    ask(prompter, { workload }) {
-      return answerTo("workload", prompter.selectOne("Which workload?", choicesOf("workload"), workload));
-    },
-  },
-  {
-    title: "Complexity",
     applies: ({ workload }) => workload !== "light",
-    ask(prompter, { complexity }) {
+    ...page("Complexity", "complexity", (prompter, { complexity }) => {
       const problemOf = problemFrom((text) => numberIn("complexity", "complexity", text));
-      return answerTo(
-        "complexity",
-        prompter.text("Rounds of CPU work of a heavy request?", complexity, problemOf),
-      );
-    },
+      return prompter.text("Rounds of CPU work of a heavy request?", complexity, problemOf);
+    }),
   },
-  {
-    title: "Traffic",
-    ask(prompter, { traffic }) {
-      return answerTo(
-        "traffic",
-        prompter.selectMany("Which traffic?", { traffic: choicesOf("traffic") }, traffic),
-      );
-    },
-  },
+  page("Traffic", "traffic", (prompter, { traffic }) =>
+    prompter.selectMany("Which traffic?", { traffic: choicesOf("traffic") }, traffic),
+  ),
   limitPage("points", "Points", "Quotas of each key"),
   limitPage("window", "Window", "Windows of the quota in seconds"),
   limitPage("cost", "Cost", "Points that a request uses"),
-  {
-    title: "Duration",
-    ask(prompter, { duration }) {
-      const modes = choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":"));
-      const mode = selectOrType(prompter, "How long is each run measured?", modes, duration, {
-        message: "How many seconds?",
-        initial: "10",
-        problemOf: problemFrom((text) => durationMode(`${CUSTOM_DURATION}${text}`, "duration")),
-      }).then((answer) => (answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer));
-      return answerTo("duration", mode);
-    },
-  },
-  {
-    title: "Concurrency",
-    ask(prompter, { concurrency }) {
-      const all = [
-        { value: "50 100", label: "light: 50 100" },
-        { value: "50 100 500", label: "medium: 50 100 500" },
-        { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
-        { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
-      ];
-      return answerTo(
-        "concurrency",
-        selectOrType(prompter, "How many connections?", all, concurrency, {
-          message: "Numbers of connections, separated by spaces?",
-          initial: "50",
-          problemOf: connectionsProblem,
-        }),
-      );
-    },
-  },
-  {
-    title: "Runs",
-    ask(prompter, { runs }) {
-      const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
-      const message = "How many runs each? (7 or more name a winner; auto: as many as it takes)";
-      return answerTo("runs", prompter.text(message, runs, problemOf));
-    },
-  },
-  {
-    title: "Runtime",
-    async ask(prompter, { runtime }) {
-      const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
-        const availability = await runtimesFor({})
-          .find(({ id }) => id === choice.value)
-          ?.available();
-        if (!availability) return choice;
-        if ("what" in availability) return { ...choice, hint: availability.what };
-        return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };
-      });
-      const found = await prompter.showWhile("looking for container engines", Promise.all(options));
-      return answerTo("runtime", prompter.selectOne("Where does it run?", found, runtime));
-    },
-  },
+  page("Duration", "duration", async (prompter, { duration }) => {
+    const modes = choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":"));
+    const answer = await selectOrType(prompter, "How long is each run measured?", modes, duration, {
+      message: "How many seconds?",
+      initial: "10",
+      problemOf: problemFrom((text) => durationMode(`${CUSTOM_DURATION}${text}`, "duration")),
+    });
+    return answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer;
+  }),
+  page("Concurrency", "concurrency", (prompter, { concurrency }) => {
+    const all = [
+      { value: "50 100", label: "light: 50 100" },
+      { value: "50 100 500", label: "medium: 50 100 500" },
+      { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
+      { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
+    ];
+    return selectOrType(prompter, "How many connections?", all, concurrency, {
+      message: "Numbers of connections, separated by spaces?",
+      initial: "50",
+      problemOf: connectionsProblem,
+    });
+  }),
+  page("Runs", "runs", (prompter, { runs }) => {
+    const problemOf = problemFrom((text) => text === "auto" || numberIn("runs", "runs", text));
+    const message = "How many runs each? (7 or more name a winner; auto: as many as it takes)";
+    return prompter.text(message, runs, problemOf);
+  }),
+  page("Runtime", "runtime", async (prompter, { runtime }) => {
+    const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
+      const availability = await runtimesFor({})
+        .find(({ id }) => id === choice.value)
+        ?.available();
+      if (!availability) return choice;
+      if ("what" in availability) return { ...choice, hint: availability.what };
+      return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };
+    });
+    const found = await prompter.showWhile("looking for container engines", Promise.all(options));
+    return prompter.selectOne("Where does it run?", found, runtime);
+  }),
 ];

@@ -1,15 +1,13 @@
 import { countedRuns, type Plan } from "../../contract/plan.js";
 import {
-  adaptiveText,
-  extentText,
-  groupLines,
+  outlookLines,
   type Preview,
   plannedLoadText,
   roundsText,
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
-import { decidable } from "../plan/decidable.js";
+import { extentText } from "../ui/event-text.js";
 import { counted, flow, textTable, widthOf } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
@@ -40,16 +38,11 @@ function configurationLines(plan: Plan, columns: number): string[] {
 
 /** The plan for the menu. Lines are at most `columns` wide, unless a name is longer. */
 export function planLines(found: Preview, columns: number): string[] {
-  const { runtime, plan, notices } = found;
+  const { runtime, plan } = found;
   return [
     `runtime: ${runtime.id} (${runtime.choice})`,
     ...configurationLines(plan, columns),
-    ...groupLines(found),
-    ...adaptiveText(plan),
-    ...decidable(plan).lines,
-    ...found.order_cost,
-    ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    ...outlookLines(found),
     totalsText(found),
   ];
 }

@@ -1,4 +1,4 @@
-import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { SettingChoice } from "../request/settings.js";
 
 /** The answer with which the user returns to the previous page. */
@@ -39,3 +39,15 @@ export interface Prompter {
   /** Shows what the menu waits for until the work is done. */
   showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }
+
+/** Reports the error of the parser that reads the answer in the end; undefined where it is valid. */
+export const problemFrom =
+  (parse: (answer: string) => unknown) =>
+  (answer: string): string | undefined => {
+    try {
+      parse(answer);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };

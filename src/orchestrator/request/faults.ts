@@ -18,7 +18,7 @@ import {
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
-import { CUSTOM_DURATION, type DurationMode, listOf, type Request } from "./request.js";
+import { CUSTOM_DURATION, type DurationMode, type Request } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
 /** The value that stands for a configuration without faults. */
@@ -123,12 +123,12 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
  * run. One empty list without any.
  * @throws usageError that names the fix
  */
-export function faultsOf(settings: Settings, around: Surroundings, notices: string[]): Fault[][] {
+export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");
   if (!given) return [[]];
   const { source } = given;
   requireFitting(given, around);
-  return listOf(source, given.value, notices).map((text) => {
+  return settings.list("fault").map((text) => {
     if (text === NO_FAULT) return [];
     const faults = text.split(FAULT_SEPARATOR).map((each) => {
       const found = faultOf(source, each);

@@ -1,8 +1,7 @@
-import { readFileSync, statSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { dirname, resolve } from "node:path";
+import { isNode } from "yaml";
 import { z } from "zod";
-import { messageOf, usageError } from "../../contract/errors.js";
+import { usageError } from "../../contract/errors.js";
 import {
   type DockerHosts,
   dockerHostSchema,
@@ -10,6 +9,7 @@ import {
   placedKinds,
 } from "../../contract/machines.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { readYamlFile } from "./yaml-file.js";
 
 const MAX_BYTES = 1024 ** 2;
 
@@ -55,11 +55,8 @@ const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
  * @throws usageError in one line that names file, line and fix
  */
 export function readHostsFile(path: string, source: string): DockerHosts {
-  const { text, name } = textOf(path, source);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const refused = (at: number, message: string) =>
-    usageError(`${name} line ${lines.linePos(at).line}: ${message}`);
+  const { name, document, lineOf } = readYamlFile(path, source, MAX_BYTES);
+  const refused = (at: number, message: string) => usageError(`${name} line ${lineOf(at)}: ${message}`);
   const [wrong] = document.errors;
   if (wrong) throw refused(wrong.pos[0], wrong.message.replaceAll("\n", " "));
   /** Where the value of that path stands, or the nearest one around it. */
@@ -89,20 +86,6 @@ export function readHostsFile(path: string, source: string): DockerHosts {
       ...(tls === undefined ? {} : { tls: resolve(dirname(path), tls) }),
     })),
   };
-}
-
-function textOf(path: string, source: string): { text: string; name: string } {
-  if (/\p{Cc}/u.test(path))
-    throw usageError(
-      `${source} ${JSON.stringify(path.slice(0, 60))}: no line breaks or other control characters`,
-    );
-  try {
-    const { size } = statSync(path);
-    if (size > MAX_BYTES) throw new Error(`it has ${size} bytes, at most ${MAX_BYTES} are read`);
-    return { text: readFileSync(path, "utf8"), name: basename(path) };
-  } catch (error) {
-    throw usageError(`${source} ${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  }
 }
 
 const HOST_KEYS = Object.keys(dockerHostSchema.shape);

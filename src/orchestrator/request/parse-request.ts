@@ -26,7 +26,6 @@ import {
   AUTO,
   countsIn,
   durationMode,
-  type LISTED_LIMITS,
   listOf,
   numberIn,
   type Request,
@@ -35,21 +34,16 @@ import {
   workloadsOf,
 } from "./request.js";
 import { serviceEnvOf } from "./service-env.js";
-import { environmentLayer, type Layer, Settings, type SettingValue } from "./setting-layers.js";
+import { environmentLayer, type Layer, oneOf, Settings, type SettingValue } from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
-function explicitLimits(settings: Settings, notices: string[]): RequestedLimits {
-  const list = (key: (typeof LISTED_LIMITS)[number]): number[] => {
-    const given = settings.find(key);
-    if (!given) return [];
-    return listOf(given.source, given.value, notices).map((text) => numberIn(key, given.source, text));
-  };
+function explicitLimits(settings: Settings): RequestedLimits {
   const block = settings.find("block");
   return {
-    points: list("points"),
-    windowsS: list("window"),
-    costs: list("cost"),
+    points: settings.numbers("points"),
+    windowsS: settings.numbers("window"),
+    costs: settings.numbers("cost"),
     ...(block ? { blockS: numberIn("block", block.source, block.value) } : {}),
   };
 }
@@ -97,12 +91,6 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
-function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
-  const found = valid.find((each) => each === value);
-  if (found) return found;
-  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
-}
-
 /**
  * Where the load enters, and the numbers of each dimension.
  * @throws usageError for a dimension that none of the layers has
@@ -111,10 +99,8 @@ function entriesOf(
   settings: Settings,
   notices: string[],
 ): Pick<Request, "layers" | "counts" | "findsGenerators"> {
-  const layer = settings.get("layer");
-  const layers = listOf(layer.source, layer.value, notices).map((value) =>
-    oneOf({ source: layer.source, value }, layerIds),
-  );
+  const { source: layerSource } = settings.get("layer");
+  const layers = settings.list("layer").map((value) => oneOf({ source: layerSource, value }, layerIds));
   const found = new Set<DimensionKey>();
   const counts = byDimension((dimension) => {
     const { key, one, layers: own } = dimension;
@@ -142,7 +128,6 @@ const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
 function storeLayerOf(
   settings: Settings,
   layers: Request["layers"],
-  notices: string[],
 ): Pick<Request, "stores" | "operations" | "payloadBytes"> {
   if (!layers.some(isProgramLayer)) {
     const useless = STORE_LAYER_KEYS.flatMap((key) => settings.find(key) ?? [])[0];
@@ -156,20 +141,15 @@ function storeLayerOf(
   const runs = settings.get("runs");
   if (runs.value === AUTO)
     throw usageError(`${runs.source} ${AUTO}: give the number of runs at the store layer`);
-  const list = (key: string, otherwise: readonly string[]) => {
-    const given = settings.find(key);
-    return given ? listOf(given.source, given.value, notices) : [...otherwise];
-  };
-  const stores = list("stores", DEFAULT_STORES);
-  const operations = list("operations", operationIds);
+  const listOr = (key: string, otherwise: readonly string[]) =>
+    settings.find(key) ? settings.list(key) : [...otherwise];
+  const operations = listOr("operations", operationIds);
   for (const id of operations) findOperation(id);
-  const payload = settings.find("payload-bytes")?.source ?? "--payload-bytes";
+  const payloadBytes = settings.numbers("payload-bytes");
   return {
-    stores,
+    stores: listOr("stores", DEFAULT_STORES),
     operations,
-    payloadBytes: list("payload-bytes", [String(DEFAULT_PAYLOAD_BYTES)]).map((text) =>
-      numberIn("payload-bytes", payload, text),
-    ),
+    payloadBytes: payloadBytes.length > 0 ? payloadBytes : [DEFAULT_PAYLOAD_BYTES],
   };
 }
 
@@ -254,10 +234,6 @@ export function requestFromLayers(
     const { source, value } = settings.get(key);
     return numberIn(key, source, value);
   };
-  const list = (key: string) => {
-    const { source, value } = settings.get(key);
-    return listOf(source, value, notices);
-  };
   const entries = entriesOf(settings, notices);
   const clients = clientsOf(settings, entries.layers);
   const access = storeAccess(settings);
@@ -268,10 +244,8 @@ export function requestFromLayers(
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
     throw usageError(`${cooldown.source} ${cooldown.value}: give one or two numbers of seconds`);
-  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(
-    settings,
-    (key) => layers.some((layer) => layer.has(key)),
-    notices,
+  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(settings, (key) =>
+    layers.some((layer) => layer.has(key)),
   );
   const seed = settings.find("seed");
   const seedNumber = seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
@@ -285,22 +259,22 @@ export function requestFromLayers(
   if (openLoops.objectives && entries.findsGenerators)
     throw usageError(`--generators ${AUTO}: --find-max-rate takes a number, e.g. --generators 2`);
   const diagnose = diagnoseOf(settings, entries);
-  const faults = faultsOf(settings, { ...entries, ...openLoops, ...diagnose, mode }, notices);
+  const faults = faultsOf(settings, { ...entries, ...openLoops, ...diagnose, mode });
   const caps = capsFrom(settings);
   const strict = preset?.strict === true;
   return {
-    clients: clients ? list("clients") : [],
-    limiters: settings.find("limiter") ? list("limiter") : [],
+    clients: clients ? settings.list("clients") : [],
+    limiters: settings.list("limiter"),
     ...entries,
-    ...storeLayerOf(settings, entries.layers, notices),
-    workloads: workloadsOf(list("workload")),
+    ...storeLayerOf(settings, entries.layers),
+    workloads: workloadsOf(settings.list("workload")),
     duration: mode,
     connections: listOf(concurrency.source, concurrency.value, notices).map((text) =>
       numberIn("connections", concurrency.source, text),
     ),
     ...openLoops,
     complexity: number("complexity"),
-    limits: explicitLimits(settings, notices),
+    limits: explicitLimits(settings),
     serviceEnv: serviceEnv ? serviceEnvOf(serviceEnv) : {},
     ...runsOf(settings),
     ...diagnose,
@@ -311,7 +285,7 @@ export function requestFromLayers(
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
-    traffic: list("traffic"),
+    traffic: settings.list("traffic"),
     runtime: places.runtime,
     access: places.access,
     caps: strict ? pinnedToOwnCores(caps, notices) : caps,

@@ -1,11 +1,10 @@
-import { type Arrivals, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
-import type { Threshold } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
-import { listOf, numberIn } from "./request.js";
-import type { Settings, SettingValue } from "./setting-layers.js";
+import { numberIn, type Request } from "./request.js";
+import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
@@ -24,19 +23,19 @@ function sweep({ source, value }: SettingValue): number[] {
   return [...new Set([low, ...between, high])];
 }
 
-function ratesOf(settings: Settings, notices: string[]): number[] {
+function ratesOf(settings: Settings): number[] {
   const rate = settings.find("rate");
   const range = settings.find("rate-sweep");
   if (rate && range) throw usageError(`${rate.source} and ${range.source}: give one of them`);
   if (range) return sweep(range);
-  return rate ? listOf(rate.source, rate.value, notices).map((text) => rateIn(rate.source, text)) : [];
+  return rate ? settings.list("rate").map((text) => rateIn(rate.source, text)) : [];
 }
 
 /** Rate at which a search begins if none is given. */
 const SEARCH_FROM = 1000;
 
 /** What a search for the highest rate needs; undefined without --find-max-rate. */
-function searchOf(settings: Settings): { objectives: Threshold[]; searchBudgetS?: number } | undefined {
+function searchOf(settings: Settings): Pick<OpenLoops, "objectives" | "searchBudgetS"> | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
     if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
@@ -65,13 +64,9 @@ function needsRate(settings: Settings): boolean {
   return faults.some((fault) => fault !== "" && fault !== NO_FAULT);
 }
 
-export interface OpenLoops {
-  /** Requests/s; empty for closed loops. */
-  rates: number[];
-  calibrates?: true;
-  arrivals: Arrivals;
-  objectives?: Threshold[];
-  searchBudgetS?: number;
+/** What is known of open loops, if there are any. */
+export interface OpenLoops
+  extends Pick<Request, "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"> {
   /** Replaces the number of connections of a preset or the default, which is meant for closed loops. */
   concurrency?: SettingValue;
 }
@@ -81,13 +76,9 @@ export interface OpenLoops {
  * @param isGiven whether a layer sets the key; presets and defaults do not count
  * @throws usageError that names the range
  */
-export function openLoopsOf(
-  settings: Settings,
-  isGiven: (key: string) => boolean,
-  notices: string[],
-): OpenLoops {
+export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean): OpenLoops {
   const search = searchOf(settings);
-  const given = ratesOf(settings, notices);
+  const given = ratesOf(settings);
   if (search && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
   const calibrates = !search && given.length === 0 && needsRate(settings);
@@ -96,17 +87,12 @@ export function openLoopsOf(
   const spread = settings.find("arrivals");
   if (spread && rates.length === 0)
     throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
-  const arrivals = arrivalsSchema.safeParse(spread?.value ?? "constant");
-  if (!arrivals.success) {
-    const text = JSON.stringify(spread?.value.slice(0, 60));
-    throw usageError(`${spread?.source} ${text}: give one of ${arrivalsSchema.options.join(", ")}`);
-  }
   const isDefault = rates.length > 0 && !isGiven("concurrency");
   const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
   return {
     rates,
     ...(calibrates ? { calibrates } : {}),
-    arrivals: arrivals.data,
+    arrivals: spread ? oneOf(spread, arrivalsSchema.options) : "constant",
     ...search,
     ...(isDefault ? { concurrency } : {}),
   };

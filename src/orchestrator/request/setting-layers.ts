@@ -1,5 +1,6 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
+import { listOf, type NumberName, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
@@ -30,14 +31,16 @@ export function environmentLayer(env: Environment): Layer {
 /** The settings of a campaign: all layers merged, with defaults. */
 export class Settings {
   readonly #values = new Map<string, SettingValue>();
+  readonly #notices: string[];
 
   /**
    * @param layers later layers override earlier ones
-   * @param notices receives a line for each value that is overridden by a different one
+   * @param notices receives a line for each value that is overridden by a different one, or given twice in a list
    * @param preset overridden by every layer, without a notice
    * @throws usageError for a text that no setting can have
    */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
+    this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);
     for (const { key, secret } of SETTINGS) {
       const candidates = layers.flatMap((layer) => layer.get(key) ?? []);
@@ -63,6 +66,17 @@ export class Settings {
     const found = this.find(key);
     if (!found) throw new Error(`--${key} is not set and has no default`);
     return found;
+  }
+
+  /** The words of a list, each once; none where it is not set. @throws usageError for an empty list */
+  list(key: string): string[] {
+    const found = this.find(key);
+    return found ? listOf(found.source, found.value, this.#notices) : [];
+  }
+
+  /** The whole numbers of a list. @param range whose name is not the key @throws usageError naming the range */
+  numbers(key: string, range = key as NumberName): number[] {
+    return this.list(key).map((text) => numberIn(range, this.get(key).source, text));
   }
 
   isOn(key: string): boolean {
@@ -96,4 +110,11 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
   if (!CONTROL.test(value)) return;
   const text = secret ? "" : ` ${JSON.stringify(value.slice(0, 60))}`;
   throw usageError(`${source}${text}: no line breaks or other control characters`);
+}
+
+/** @throws usageError naming the valid values */
+export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
+  const found = valid.find((each) => each === value);
+  if (found) return found;
+  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
 }

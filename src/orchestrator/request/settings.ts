@@ -128,6 +128,15 @@ const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   };
 };
 
+/** Its variable has the same name: `store-cpus`, `STORE_CPUS`. */
+const cap = (key: string, value: string, help: string, defaultText?: string): Setting => ({
+  key,
+  value,
+  help,
+  ...(defaultText === undefined ? {} : { defaultText }),
+  variable: key.toUpperCase().replace("-", "_"),
+});
+
 const targets: SettingGroup = {
   topic: "targets",
   title: "what is measured",
@@ -515,62 +524,16 @@ const machines: SettingGroup = {
       help: "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
       defaultText: "they are on the nodes",
     },
-    {
-      key: "store-cpus",
-      value: "<n>",
-      help: "CPU cap of a store node in a container",
-      defaultText: "2",
-      variable: "STORE_CPUS",
-    },
-    {
-      key: "store-memory",
-      value: "<size>",
-      help: "memory cap of a store node in a container, e.g. 512m",
-      defaultText: "2g",
-      variable: "STORE_MEMORY",
-    },
-    {
-      key: "service-cpus",
-      value: "<n>",
-      help: "CPU cap of a service in a container",
-      defaultText: "2",
-      variable: "SERVICE_CPUS",
-    },
-    {
-      key: "service-memory",
-      value: "<size>",
-      help: "memory cap of a service in a container, e.g. 512m",
-      defaultText: "2g",
-      variable: "SERVICE_MEMORY",
-    },
-    {
-      key: "server-cpus",
-      value: "<n>",
-      help: "CPU cap of the server",
-      defaultText: "none",
-      variable: "SERVER_CPUS",
-    },
-    {
-      key: "loadtest-cpus",
-      value: "<n>",
-      help: "CPU cap of the load generator",
-      defaultText: "none",
-      variable: "LOADTEST_CPUS",
-    },
-    {
-      key: "cpuset-store",
-      value: "<list>",
-      help: "CPUs of the store nodes, e.g. 0-1",
-      variable: "CPUSET_STORE",
-    },
-    { key: "cpuset-service", value: "<list>", help: "CPUs of a service", variable: "CPUSET_SERVICE" },
-    { key: "cpuset-server", value: "<list>", help: "CPUs of the server", variable: "CPUSET_SERVER" },
-    {
-      key: "cpuset-loadtest",
-      value: "<list>",
-      help: "CPUs of the load generator",
-      variable: "CPUSET_LOADTEST",
-    },
+    cap("store-cpus", "<n>", "CPU cap of a store node in a container", "2"),
+    cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", "2g"),
+    cap("service-cpus", "<n>", "CPU cap of a service in a container", "2"),
+    cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", "2g"),
+    cap("server-cpus", "<n>", "CPU cap of the server", "none"),
+    cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
+    cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),
+    cap("cpuset-service", "<list>", "CPUs of a service"),
+    cap("cpuset-server", "<list>", "CPUs of the server"),
+    cap("cpuset-loadtest", "<list>", "CPUs of the load generator"),
   ],
 };
 

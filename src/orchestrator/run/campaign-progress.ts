@@ -1,7 +1,7 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { rounded } from "../../contract/numbers.js";
-import { countedRuns, type Plan } from "../../contract/plan.js";
+import { countedRuns, type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import type { Overheads } from "../plan/estimate.js";
@@ -9,8 +9,6 @@ import { TimeLeft } from "../plan/time-left.js";
 import type { EventLog } from "../ui/event-log.js";
 import { cpuUsPerRequest, type RunOutcome } from "./result-documents.js";
 import type { RunListener } from "./run.js";
-
-type PlannedRun = Plan["runs"][number];
 
 const nowS = (): number => performance.now() / 1000;
 
@@ -65,13 +63,6 @@ export class Progress {
     this.#plan = plan;
     this.#runs = plan.runs;
     this.#timeLeft = new TimeLeft(plan, overheads);
-  }
-
-  /** Only these runs of the plan will take place. */
-  limitTo(runs: Plan["runs"]): void {
-    const kept = new Set(runs);
-    for (const { file } of this.#runs.filter((run) => !kept.has(run))) this.#timeLeft.skip(file);
-    this.#runs = runs;
   }
 
   /** These runs take place: those that were made, planned, and likely to be planned. */
@@ -230,8 +221,6 @@ export class Progress {
   }
 
   #configuration({ configuration_hash }: PlannedRun): Configuration {
-    const found = this.#plan.configurations.find(({ hash }) => hash === configuration_hash);
-    if (!found) throw new Error(`the plan has a run of an unknown configuration ${configuration_hash}`);
-    return found.configuration;
+    return plannedConfiguration(this.#plan, configuration_hash).configuration;
   }
 }

@@ -48,7 +48,7 @@ function harnessCpuUs(): number {
 const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
   within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
-/** A counter that began anew shows less than before. */
+/** A counter that began anew, or of a link that is just being replaced, shows less than before. */
 const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number }>(
   from: Bytes,
   to: Bytes,
@@ -72,15 +72,7 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
           },
         }
       : {}),
-    ...(from.network && to.network
-      ? {
-          network: {
-            // A link that is just being replaced may show less than before.
-            received_bytes: Math.max(0, to.network.received_bytes - from.network.received_bytes),
-            sent_bytes: Math.max(0, to.network.sent_bytes - from.network.sent_bytes),
-          },
-        }
-      : {}),
+    ...(from.network && to.network ? { network: trafficSince(from.network, to.network) } : {}),
   };
 }
 
@@ -94,6 +86,27 @@ function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResour
     ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
     ...network,
   };
+}
+
+/** CPU time that roles reported themselves. */
+type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
+
+/** CPU time of the roles; undefined where that of one is not known. */
+function usedBy(
+  roles: readonly RunningRole[],
+  from: EndReading,
+  to: EndReading,
+  reported: Reported,
+): number | undefined {
+  let all_us = 0;
+  for (const { id } of roles) {
+    const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
+    const used_us =
+      before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
+    if (used_us === undefined) return undefined;
+    all_us += Math.max(0, used_us);
+  }
+  return all_us;
 }
 
 type MeasuredRole = RunningRole & { kind: MeasuredKind };
@@ -224,22 +237,14 @@ export class CounterWatch {
    * @param external_us CPU time of an external store, which is used by the run but is not one of its parts
    * @returns undefined where the system does not count CPU time, or not that of every part
    */
-  async hostLoad(
-    loaded_s: number,
-    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
-    external_us = 0,
-  ): Promise<HostLoad | undefined> {
+  async hostLoad(loaded_s: number, reported: Reported, external_us = 0): Promise<HostLoad | undefined> {
     await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     if (!from?.host || !to?.host) return undefined;
-    let ours_us = to.harness_us - from.harness_us + external_us;
-    for (const { id, part } of this.#roles) {
-      const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
-      const used_us =
-        before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
-      if (!part.onThisMachine || used_us === undefined) return undefined;
-      ours_us += Math.max(0, used_us);
-    }
+    if (!this.#roles.every(({ part }) => part.onThisMachine)) return undefined;
+    const roles_us = usedBy(this.#roles, from, to, reported);
+    if (roles_us === undefined) return undefined;
+    const ours_us = to.harness_us - from.harness_us + external_us + roles_us;
     return hostLoadOf(from.host, to.host, ours_us, loaded_s);
   }
 
@@ -248,17 +253,18 @@ export class CounterWatch {
    * @param reported as for `hostLoad`
    * @returns by machine; without those whose counters, or whose roles' CPU time, are not known
    */
-  async machineLoads(
-    loaded_s: number,
-    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
-  ): Promise<Record<string, MachineLoad>> {
+  async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
     await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     const machines = this.#machines;
     if (!from || !to || !machines) return {};
     const loads = Object.entries(to.machines).flatMap(([name, after]) => {
       const before = from.machines[name];
-      const ours_us = this.#usedOn(machines.computerOf(name), from, to, reported);
+      const names = machines.computerOf(name);
+      const there = this.#roles.filter(
+        ({ part: { machine } }) => machine !== undefined && names.includes(machine),
+      );
+      const ours_us = usedBy(there, from, to, reported);
       if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
       const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
@@ -266,25 +272,6 @@ export class CounterWatch {
       return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
     });
     return Object.fromEntries(loads);
-  }
-
-  /** CPU time of the roles on some machines; undefined where that of one is not known. */
-  #usedOn(
-    names: readonly string[],
-    from: EndReading,
-    to: EndReading,
-    reported: Readonly<Record<string, Pick<RoleResources, "cpu_us">>>,
-  ): number | undefined {
-    let used_us = 0;
-    for (const { id, part } of this.#roles) {
-      if (part.machine === undefined || !names.includes(part.machine)) continue;
-      const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
-      const own_us =
-        before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
-      if (own_us === undefined) return undefined;
-      used_us += Math.max(0, own_us);
-    }
-    return used_us;
   }
 
   /** What a role used while others had the load; undefined where nobody read what it uses then. */

@@ -1,3 +1,4 @@
+import { within } from "../../contract/deadline.js";
 import { type AnnouncedPhase, READ_LINE, WAITING } from "../../contract/progress.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import type { CounterWatch } from "./counters.js";
@@ -7,14 +8,8 @@ import type { RunStore } from "./store.js";
 /** Nobody has load meanwhile. */
 const READ_WITHIN_MS = 10_000;
 
-/** @throws PartFailed when it takes too long */
-function inTime(reading: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const text = `its counters could not be read within ${READ_WITHIN_MS / 1000} s`;
-    const timer = setTimeout(() => reject(new PartFailed("store", text)), READ_WITHIN_MS);
-    reading.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
+const late = () =>
+  new PartFailed("store", `its counters could not be read within ${READ_WITHIN_MS / 1000} s`);
 
 /**
  * The readings at the drained moments. Each generator waits at each moment for a line that lets it go on. All get it at
@@ -49,7 +44,7 @@ export class DrainedReadings {
     this.#announced = generators.map(() => 0);
     this.#readings = {
       // At every layer all scripts are loaded and no load was sent: from here on the store counts this run's load alone.
-      connected: () => inTime(store.readBefore()),
+      connected: () => within(store.readBefore(), READ_WITHIN_MS, late),
       drained: () => watch.start(),
       finished: () => watch.stop(),
       [WAITING]: async () => {},

@@ -125,7 +125,8 @@ export class Generators {
    * @throws PartFailed naming the first that fails, environmentError for one that cannot measure here
    */
   async output(supervisor: PartSupervisor, mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput> {
-    const outputs = await Promise.all(this.roles.map((role) => outputOf(role, supervisor, mayEnd)));
+    const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
+    const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);
     const [first] = outputs;
     if (first && outputs.length === 1) return first;
     return mergedOutput(outputs, this.#opens_ms);
@@ -170,15 +171,6 @@ function mergedOutput(
     ...(request_counts ? { request_counts } : {}),
   };
 }
-
-const outputOf = async (
-  role: RunningRole,
-  supervisor: PartSupervisor,
-  mayEnd: (role: RunningRole) => boolean,
-): Promise<GeneratorOutput> => {
-  await supervisor.waitFor(role.part.exited, mayEnd);
-  return outputOfGenerator(role, generatorOutputSchema);
-};
 
 /** @throws PartFailed for a generator that failed or printed something else, environmentError for one that cannot measure here */
 export async function outputOfGenerator<Schema extends z.ZodType>(

@@ -76,7 +76,6 @@ const ownProgram = (program: OwnProgram, folder: string, ...parameters: string[]
 /** All roles of a run. Pure: equal settings give equal roles. */
 export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const { configuration } = others;
-  if (isProgramLayer(configuration.layer)) return storeLayerLayout(others);
   const usesStore = findStore(configuration.target.store).engine !== undefined;
   // A target without a store has no use for the external one, and gets no access to it.
   const settings = { ...others, ...(external && usesStore ? { external } : {}) };
@@ -84,8 +83,9 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const idsOf = (kind: MeasuredKind) =>
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
   const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
-  // The run starts a load program itself.
-  const generatorIds = configuration.target.program === undefined ? idsOf("generator") : [];
+  // The run starts a foreign program itself, once it knows how many operations to ask for.
+  const isForeign = isProgramLayer(configuration.layer) || configuration.target.program !== undefined;
+  const generatorIds = isForeign ? [] : idsOf("generator");
   const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
   const specs = new RunSpecs(settings, storeIds, serverIds, relayIds);
   return [
@@ -100,13 +100,6 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
       ),
     ),
   ];
-}
-
-/** At the store layer the run starts the benchmark program itself, once it knows how many operations to ask for. */
-function storeLayerLayout(settings: RunSettings): Role[] {
-  const storeIds = [roleId("store", 1)];
-  const specs = new RunSpecs(settings, storeIds, []);
-  return [...storeIds.map((id) => storeRole(id, settings)), probeRole(settings, specs)];
 }
 
 const capsFor = ({ caps }: RunSettings, kind: keyof KindCaps): Pick<Part, "caps"> => {
@@ -322,7 +315,7 @@ class RunSpecs {
     settings: RunSettings,
     storeIds: readonly string[],
     serverIds: readonly string[],
-    relayIds: readonly string[] = [],
+    relayIds: readonly string[],
   ) {
     this.#settings = settings;
     // All but the probe know the relays alone.

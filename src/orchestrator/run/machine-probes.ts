@@ -1,3 +1,4 @@
+import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import {
   type LinkQuestion,
@@ -31,21 +32,19 @@ class MachineProbe {
 
   constructor(part: RunningPart) {
     this.part = part;
-    this.#listening = new Promise((resolve, reject) => {
-      const late = () => reject(new Error(`${part.role} did not begin to listen in time`));
-      const timer = setTimeout(late, ANSWERS_WITHIN_MS);
+    const listens = new Promise<void>((resolve) =>
       part.onLine((line) => {
-        if (line !== MACHINE_PROBE_LISTENS) return;
-        clearTimeout(timer);
-        resolve();
-      });
-    });
+        if (line === MACHINE_PROBE_LISTENS) resolve();
+      }),
+    );
+    const late = () => `${part.role} did not begin to listen in time`;
+    this.#listening = within(listens, ANSWERS_WITHIN_MS, late);
     part.onLine((line) => this.#read(line));
     // Whoever waits for an answer then gets none.
     part.exited.then(() => {
       const last = part.lastLines().at(-1);
-      for (const id of this.#awaited.keys())
-        this.#settle(id, new Error(`${part.role} has ended${last ? `: ${last}` : ""}`));
+      for (const { failed } of this.#awaited.values())
+        failed(new Error(`${part.role} has ended${last ? `: ${last}` : ""}`));
     });
   }
 
@@ -56,34 +55,24 @@ class MachineProbe {
 
   /** @throws Error when it fails, ends, or gives no answer in time */
   async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
-    this.#last++;
-    const id = this.#last;
-    const answer = await new Promise<unknown>((resolve, reject) => {
-      const late = () => this.#settle(id, new Error(`${this.part.role} gave no answer in time`));
-      const timer = setTimeout(late, question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS);
-      const settle = (then: () => void) => {
-        clearTimeout(timer);
-        this.#awaited.delete(id);
-        then();
-      };
-      this.#awaited.set(id, {
-        answered: (found) => settle(() => resolve(found)),
-        failed: (error) => settle(() => reject(error)),
-      });
-      this.part.write?.(machineRequestLine(id, question));
-    });
-    return machineAnswerSchemas[question.ask].parse(answer) as MachineAnswer<Question["ask"]>;
+    const id = ++this.#last;
+    const answer = new Promise<unknown>((answered, failed) => this.#awaited.set(id, { answered, failed }));
+    this.part.write?.(machineRequestLine(id, question));
+    const ms = question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS;
+    try {
+      const found = await within(answer, ms, () => `${this.part.role} gave no answer in time`);
+      return machineAnswerSchemas[question.ask].parse(found) as MachineAnswer<Question["ask"]>;
+    } finally {
+      this.#awaited.delete(id);
+    }
   }
 
   #read(line: string): void {
     const reply = parseMachineReply(line);
     if (!reply) return;
-    if ("error" in reply) this.#settle(reply.id, new ProbeRefused(reply.error));
-    else this.#awaited.get(reply.id)?.answered(reply.answer);
-  }
-
-  #settle(id: number, error: Error): void {
-    this.#awaited.get(id)?.failed(error);
+    const awaited = this.#awaited.get(reply.id);
+    if ("error" in reply) awaited?.failed(new ProbeRefused(reply.error));
+    else awaited?.answered(reply.answer);
   }
 }
 

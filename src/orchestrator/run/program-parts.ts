@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { within } from "../../contract/deadline.js";
-import { messageOf } from "../../contract/errors.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import type { HostLoad, PrintedResult, RoleResources } from "../../contract/result.js";
+import type { PrintedResult, RoleResources } from "../../contract/result.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import { CounterWatch } from "./counters.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
@@ -123,9 +122,8 @@ function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"]
   const most_s = LATEST.factor * expected_s + LATEST.more_s;
   return within(part.exited, most_s * 1000, () => {
     const last = part.lastLines().at(-1);
-    return `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
-  }).catch((error) => {
-    throw new PartFailed(GENERATOR, messageOf(error));
+    const text = `it did not end within ${Math.round(most_s)} s${last ? `: ${last}` : ""}`;
+    return new PartFailed(GENERATOR, text);
   });
 }
 
@@ -192,13 +190,8 @@ class EndingPart {
   }
 }
 
-/** What the roles used while a foreign program ran. */
-export interface ProgramUse {
-  resources: Record<string, RoleResources>;
-  host_load?: HostLoad;
-  /** What could not be read. */
-  notes: string[];
-}
+/** What the roles used while a foreign program ran, and what could not be read. */
+type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "notes">;
 
 /**
  * Runs a foreign program while the counters of the roles, and its own, are read.

@@ -1,9 +1,8 @@
-import type { Node } from "../../contract/env.js";
-import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import type { PrintedResult } from "../../contract/result.js";
-import { type RoleKind, roleId } from "../../contract/role.js";
+import { roleId } from "../../contract/role.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import {
@@ -14,9 +13,9 @@ import {
 import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
-import { GENERATOR, PROBE } from "./layout.js";
+import { GENERATOR } from "./layout.js";
 import { measureLoadProgram } from "./load-program-run.js";
-import { PartFailed, placementOf, type RunningRole } from "./part-supervisor.js";
+import { PartFailed, placementOf } from "./part-supervisor.js";
 import {
   calibrate,
   type ProgramParts,
@@ -28,57 +27,13 @@ import {
   withProgramParts,
 } from "./program-parts.js";
 import type { RunListener } from "./run.js";
-import { askProbe } from "./store.js";
+import { type RunStore, storeOf } from "./store.js";
 
 const PROBE_TIMEOUT_S = 60;
 
-class StoreParts {
-  readonly #parts: ProgramParts;
-  store: readonly RunningRole[] = [];
-  #probe: RunningPart | undefined;
-
-  constructor(parts: ProgramParts) {
-    this.#parts = parts;
-  }
-
-  get place(): Node {
-    const address = this.store[0]?.part.address;
-    if (!address) throw new Error("the store was not started");
-    return address;
-  }
-
-  /** @throws environmentError when the store does not become ready */
-  async open(): Promise<void> {
-    const started = await this.#parts.supervisor.start("store", "helper");
-    const ofKind = (wanted: RoleKind) => started.filter(({ kind }) => kind === wanted);
-    this.store = ofKind("store");
-    this.#probe = started.find(({ id }) => id === PROBE)?.part;
-    try {
-      await this.ask(["ready"]);
-    } catch (error) {
-      if (error instanceof PartFailed && error.role !== "store") throw error;
-      throw environmentError(`store: ${messageOf(error)}`);
-    }
-  }
-
-  /** @throws PartFailed naming the store when it does not answer as it must */
-  async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
-    if (!this.#probe) throw new Error("the layout has no probe");
-    try {
-      return await this.#parts.supervisor.waitFor(
-        askProbe(this.#probe, {
-          actions,
-          nodes: this.store.map(({ part: { address } }) => ({ host: address.host, port: address.port })),
-          timeout_s: PROBE_TIMEOUT_S,
-          ...more,
-        }),
-      );
-    } catch (error) {
-      if (error instanceof Error && error.name === "ProbeEnded") throw new PartFailed("store", error.message);
-      throw error;
-    }
-  }
-}
+/** What the probe answers. @param more than the actions need of their own */
+const ask = async (store: RunStore, actions: ProbeAction[], more: Partial<ProbeRequest> = {}) =>
+  (await store.perform(actions, { timeout_s: PROBE_TIMEOUT_S, ...more })) ?? {};
 
 function figuresIn(output: string): PrintedFigures {
   try {
@@ -102,10 +57,11 @@ export async function findingsOf(
   for (const each of settings) {
     const { store } = each.configuration.target;
     try {
-      const { lacks = [] } = await withProgramParts(each, { runtime, lease, log }, async (parts) => {
-        const store = new StoreParts(parts);
+      const place = { runtime, lease, log };
+      const { lacks = [] } = await withProgramParts(each, place, async ({ settings, supervisor }) => {
+        const store = storeOf(settings, supervisor);
         await store.open();
-        return store.ask(["features"]);
+        return ask(store, ["features"]);
       });
       found.set(store, lacks);
     } catch (error) {
@@ -140,17 +96,19 @@ async function measureStoreLayer(
   runtime: Runtime,
   listener: RunListener,
 ): Promise<RawPrintedRun> {
-  const { configuration } = parts.settings;
-  const { workload, load, extent, target } = configuration;
+  const { settings, supervisor } = parts;
+  const { workload, load, extent, target } = settings.configuration;
   if (!("duration_s" in extent)) throw new Error("a run of the store layer has a duration");
   const operation = findOperation(workload.id);
   const started_at = new Date().toISOString();
-  const opened = new StoreParts(parts);
+  const opened = storeOf(settings, supervisor);
   await opened.open();
+  const place = opened.nodes[0]?.part.address;
+  if (!place) throw new Error("the store was not started");
   listener.phase("store ready");
   const decision_commands = [...operation.commands];
-  const empty = await opened.ask(["read", "settings"], { decision_commands });
-  const { prepared } = await opened.ask(["prepare"], { operation: workload });
+  const empty = await ask(opened, ["read", "settings"], { decision_commands });
+  const { prepared } = await ask(opened, ["prepare"], { operation: workload });
   const keys = workload.keys ?? KEYSPACE;
   const run = (requests: number, expected_s: number, onStarted?: (part: RunningPart) => void) =>
     runProgram(
@@ -159,7 +117,7 @@ async function measureStoreLayer(
         program: target.client,
         expected_s,
         arguments: () =>
-          benchmarkArguments(opened.place, {
+          benchmarkArguments(place, {
             test: operation.test(prepared?.script ?? []),
             connections: load.connections,
             requests: Math.max(requests, load.connections),
@@ -172,17 +130,17 @@ async function measureStoreLayer(
 
   listener.phase("warmup");
   const perSecondIn = (output: string) => figuresIn(output).per_second;
-  const { rate, warmup_s } = await calibrate(parts.settings, run, perSecondIn);
+  const { rate, warmup_s } = await calibrate(settings, run, perSecondIn);
 
   const requests = Math.max(load.connections, Math.ceil(rate * extent.duration_s));
-  const before = await opened.ask(["read"], { decision_commands });
+  const before = await ask(opened, ["read"], { decision_commands });
   listener.phase("measure");
-  const { ended, useOf } = await runWatched(opened.store, runtime.counterSource, (onStarted) =>
+  const { ended, useOf } = await runWatched(opened.nodes, runtime.counterSource, (onStarted) =>
     run(requests, extent.duration_s, onStarted),
   );
   listener.phase("finished");
   const figures = figuresIn(ended.output);
-  const after = await opened.ask(["read"], { decision_commands });
+  const after = await ask(opened, ["read"], { decision_commands });
   listener.phase("read");
 
   const duration = rounded(requests / figures.per_second, 6);

@@ -1,3 +1,4 @@
+import { within } from "../../contract/deadline.js";
 import { RELAY_LISTENS, type RelayMode, relayLine } from "../../contract/relay.js";
 import type { RunningPart } from "../../runtimes/types.js";
 
@@ -35,16 +36,7 @@ export class RelayControl {
   }
 
   #line(line: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const late = () => reject(new Error(`${this.#part.role} did not say "${line}" in time`));
-      const timer = setTimeout(late, ANSWERS_WITHIN_MS);
-      this.#awaited.push({
-        line,
-        seen() {
-          clearTimeout(timer);
-          resolve();
-        },
-      });
-    });
+    const seen = new Promise<void>((resolve) => this.#awaited.push({ line, seen: resolve }));
+    return within(seen, ANSWERS_WITHIN_MS, () => `${this.#part.role} did not say "${line}" in time`);
   }
 }

@@ -6,6 +6,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import {
   type FailedResult,
+  hasFigures,
   type MeasuredResult,
   measuredResultSchema,
   type OutcomeStatus,
@@ -13,6 +14,7 @@ import {
   printedResultSchema,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
+  type Result,
   type RoleResources,
 } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
@@ -254,4 +256,14 @@ export interface RunOutcome {
   configuration: Configuration;
   /** From its start until its result was saved. */
   seconds: number;
+}
+
+/** How the run of a result ended. */
+export function runOutcomeOf(
+  result: Result,
+  run: Pick<RunOutcome, "file" | "configuration" | "seconds">,
+): RunOutcome {
+  if (!hasFigures(result)) return { ...run, status: "failed" };
+  const { verdict, outcome } = result;
+  return { ...run, status: verdict.status, ...(outcome === undefined ? {} : { outcome }) };
 }

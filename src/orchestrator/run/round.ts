@@ -262,8 +262,7 @@ class Round {
 }
 
 /** The turns of a round whose targets have generators of their own, and what only all of them together tell. */
-class TurnsOfRound {
-  readonly #given: GivenTurns;
+class TurnsOfRound extends GivenTurns {
   readonly #spec: TurnsSpec;
   readonly #planned_s: number;
   readonly #warmup_s: number;
@@ -278,7 +277,7 @@ class TurnsOfRound {
     { extent }: Configuration,
     warmupS: RunSettings["warmupS"],
   ) {
-    this.#given = new GivenTurns(parts);
+    super(parts);
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
     this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
@@ -290,16 +289,12 @@ class TurnsOfRound {
     const { seed, lengths } = this.#spec;
     this.#moments++;
     if (this.#moments === 1) {
-      const warm = await this.#given.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
+      const warm = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
       this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), GIVEN_SLICE_MS);
     } else if (this.#moments === 2) {
       const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
-      this.#measured = await this.#given.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
+      this.#measured = await this.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
     }
-  }
-
-  ended(generator: number, turn: TurnEvent): void {
-    this.#given.ended(generator, turn);
   }
 
   /** The result of a generator, with what it does not know. */

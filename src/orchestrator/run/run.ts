@@ -7,7 +7,7 @@ import { sum } from "../../contract/numbers.js";
 import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
 import { loadedS, served } from "../../judge/counts.js";
-import type { RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
@@ -101,36 +101,36 @@ export async function executeRun(
       layoutOf(settings),
       { runtime, lease, log: listener.log, ...(run === undefined ? {} : { run }) },
       async ({ supervisor, started }) => {
-        const restart = (part: RunningPart) => lease.restart(part);
-        const raw = await new RunExecution({
-          settings,
-          runtime,
-          supervisor,
-          listener,
-          restart,
-          machines,
-        }).run(startLoad);
-        return { ...raw, ...placementOf(started) };
+        listener.phase("starting");
+        const store = storeOf(settings, supervisor);
+        await store.open();
+        listener.phase("store ready");
+        const servers = await supervisor.start("server");
+        if (servers.length > 0) listener.phase("server ready");
+        const { faults = [], extent } = settings.configuration;
+        const injection = new FaultInjection({
+          faults,
+          window_s: "duration_s" in extent ? extent.duration_s : 0,
+          targetsOf: ({ role }) => ({
+            roles: supervisor.roles(role),
+            store,
+            restart: (part) => lease.restart(part),
+          }),
+          log: (line) => listener.fault(line),
+        });
+        const ready = { settings, supervisor, store, servers, listener, injection, machines };
+        const load = await startLoad(ready);
+        try {
+          return { ...(await measure(ready, load, runtime.counterSource)), ...placementOf(started) };
+        } finally {
+          load.leave();
+          await injection.undoAll();
+        }
       },
     );
   } finally {
     listener.phase("stopped");
   }
-}
-
-interface RunContext {
-  settings: RunSettings;
-  runtime: Runtime;
-  supervisor: PartSupervisor;
-  listener: RunListener;
-  restart: (part: RunningPart) => Promise<void>;
-  machines: SeveralMachines | undefined;
-}
-
-interface Measuring {
-  store: RunStore;
-  load: RunLoad;
-  injection: FaultInjection;
 }
 
 /** The load of a run that has its generators to itself. */
@@ -171,122 +171,70 @@ const withReconnections = (faults: FaultRecord[], reconnections: number | undefi
     ? faults
     : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
 
-class RunExecution {
-  readonly #run: RunContext;
-  readonly #notes: string[] = [];
+async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
+  const { settings, supervisor, store, injection, machines } = run;
+  const { watch } = load;
+  const notes: string[] = [];
+  // A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on.
+  const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
+  const { request_counts, ...result } = await Promise.race([
+    load.output((role) => storeDecides && role.kind === "store"),
+    ...load.failures,
+    injection.failed,
+  ]);
+  await load.done();
+  const faults = await injection.finish();
+  const { reconnections, ...behind } = await store.readAfter().catch((error): StoreSide => {
+    if (!storeDecides || !(error instanceof PartFailed)) throw error;
+    notes.push(`${error.role} ${error.message}`);
+    return {};
+  });
+  if (store.relays.length > 0) notes.push("a relay stood between servers and store in the whole run");
+  const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
+  if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
+  const admissions = await admissionsOf(run, behind.store, request_counts, withoutStore);
+  run.listener.phase("read");
+  const requests = served(result.consumers, result);
+  const loaded_s = loadedS(result);
+  const resources = await watch.resources(counterSource, loaded_s, requests);
+  const external_us = settings.external ? cpuUsOf(behind.store) : 0;
+  const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);
+  const machine_load = await watch.machineLoads(loaded_s, result.resources);
+  const servers_ready_s = supervisor.readyS("server");
+  return {
+    result,
+    resources,
+    ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
+    notes: [...watch.failures, ...notes],
+    ...(host_load && !machines ? { host_load } : {}),
+    ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
+    admissions,
+    ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
+    ...behind,
+  };
+}
 
-  constructor(run: RunContext) {
-    this.#run = run;
-  }
-
-  async run(startLoad: (run: ReadyRun) => Promise<RunLoad>): Promise<RawRun> {
-    this.#run.listener.phase("starting");
-    const store = storeOf(this.#run.settings, this.#run.supervisor);
-    await store.open();
-    this.#run.listener.phase("store ready");
-
-    const servers = await this.#run.supervisor.start("server");
-    if (servers.length > 0) this.#run.listener.phase("server ready");
-
-    const injection = this.#injection(store);
-    const { settings, supervisor, listener, machines } = this.#run;
-    const load = await startLoad({ settings, supervisor, store, servers, listener, injection, machines });
-    try {
-      return await this.#measure({ store, load, injection });
-    } finally {
-      load.leave();
-      await injection.undoAll();
-    }
-  }
-
-  async #measure({ store, load, injection }: Measuring): Promise<RawRun> {
-    const { external } = this.#run.settings;
-    const { request_counts, ...result } = await Promise.race([
-      load.output((role) => this.#storeDecides && role.kind === "store"),
-      ...load.failures,
-      injection.failed,
-    ]);
-    const { watch } = load;
-    await load.done();
-    const faults = await injection.finish();
-    const { reconnections, ...behind } = await this.#readAfter(store);
-    if (store.relays.length > 0) this.#notes.push("a relay stood between servers and store in the whole run");
-    const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
-    if (withoutStore > 0) this.#notes.push(`${withoutStore} consumes were decided without the store`);
-    const admissions = await this.#readAdmissions(store, request_counts, {
-      withoutStore,
-      isGone: behind.store === undefined,
-      hasEvicted: behind.store?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0) ?? false,
-    });
-    this.#run.listener.phase("read");
-    const requests = served(result.consumers, result);
-    const loaded_s = loadedS(result);
-    const resources = await watch.resources(this.#run.runtime.counterSource, loaded_s, requests);
-    const host_load = await watch.hostLoad(loaded_s, result.resources, external ? cpuUsOf(behind.store) : 0);
-    const machine_load = await watch.machineLoads(loaded_s, result.resources);
-    const servers_ready_s = this.#run.supervisor.readyS("server");
-    return {
-      result,
-      resources,
-      ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
-      notes: [...watch.failures, ...this.#notes],
-      ...(host_load && !this.#run.machines ? { host_load } : {}),
-      ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
-      admissions,
-      ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
-      ...behind,
-    };
-  }
-
-  #injection(store: RunStore): FaultInjection {
-    const { faults = [], extent } = this.#run.settings.configuration;
-    return new FaultInjection({
-      faults,
-      window_s: "duration_s" in extent ? extent.duration_s : 0,
-      targetsOf: ({ role }) => ({
-        roles: this.#run.supervisor.roles(role),
-        store,
-        restart: this.#run.restart,
-      }),
-      log: (line) => this.#run.listener.fault(line),
-    });
-  }
-
-  /** A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on. */
-  get #storeDecides(): boolean {
-    return findStore(this.#run.settings.configuration.target.store).decides ?? false;
-  }
-
-  async #readAfter(store: RunStore): Promise<StoreSide> {
-    try {
-      return await store.readAfter();
-    } catch (error) {
-      if (!this.#storeDecides || !(error instanceof PartFailed)) throw error;
-      this.#notes.push(`${error.role} ${error.message}`);
-      return {};
-    }
-  }
-
-  async #readAdmissions(
-    store: RunStore,
-    requestCounts: RequestCounts | undefined,
-    { withoutStore, isGone, hasEvicted }: { withoutStore: number; isGone: boolean; hasEvicted: boolean },
-  ): Promise<Admissions> {
-    const { faults = [] } = this.#run.settings.configuration;
-    if (faults.some(losesCounts))
-      return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
-    // M14 says so.
-    if (hasEvicted) return { status: "not known", reason: "the store evicted keys" };
-    if (isGone) return { status: "not known", reason: "there is no reading of a store" };
-    return readAdmissions({
-      configuration: this.#run.settings.configuration,
-      keyPrefix: keyPrefixOf(this.#run.settings),
-      requestCounts,
-      withoutStore,
-      elapsedS: (performance.now() - store.readBefore_ms) / 1000,
-      readNumbers: (keys) => store.readNumbers(keys),
-    });
-  }
+async function admissionsOf(
+  { settings, store }: ReadyRun,
+  evidence: StoreEvidence | undefined,
+  requestCounts: RequestCounts | undefined,
+  withoutStore: number,
+): Promise<Admissions> {
+  const { configuration } = settings;
+  if (configuration.faults?.some(losesCounts))
+    return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
+  // M14 says so.
+  if (evidence?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0))
+    return { status: "not known", reason: "the store evicted keys" };
+  if (!evidence) return { status: "not known", reason: "there is no reading of a store" };
+  return readAdmissions({
+    configuration,
+    keyPrefix: keyPrefixOf(settings),
+    requestCounts,
+    withoutStore,
+    elapsedS: (performance.now() - store.readBefore_ms) / 1000,
+    readNumbers: (keys) => store.readNumbers(keys),
+  });
 }
 
 /**

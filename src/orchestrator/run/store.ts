@@ -51,9 +51,9 @@ export interface RunStore {
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
   /**
    * Has the probe perform further actions; undefined where there is no store outside the servers.
-   * @throws PartFailed once the store was read before the load
+   * @throws PartFailed: from here on a failure is the run's
    */
-  perform(actions: ProbeAction[]): Promise<ProbeReport | undefined>;
+  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined>;
   /** When the store was emptied, or read first, monotonic milliseconds. */
   readonly readBefore_ms: number;
   /** Waits until every node answers and, in a cluster, all agree and every replica follows its primary. */
@@ -327,8 +327,9 @@ abstract class ProbedStore implements RunStore {
     return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
-  perform(actions: ProbeAction[]): Promise<ProbeReport> {
-    return this.ask(actions);
+  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport> {
+    this.#isMeasuring = true;
+    return this.ask(actions, more);
   }
 
   /** What is read beside the store's counters. */
@@ -389,10 +390,7 @@ abstract class ProbedStore implements RunStore {
   }
 
   /** Sends actions to the run's probe; one process serves all of them. */
-  protected async ask(
-    actions: ProbeAction[],
-    members: Pick<ProbeRequest, "keys" | "fault"> = {},
-  ): Promise<ProbeReport> {
+  protected async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     if (!this.probe) throw new Error("the store was not opened");
@@ -403,9 +401,9 @@ abstract class ProbedStore implements RunStore {
           actions,
           nodes: this.#answering.map(({ id: _id, index: _index, ...place }) => place),
           timeout_s,
-          ...members,
           ...(this.#service ? { service: this.#service } : {}),
           ...(decisionCommands ? { decision_commands: [...decisionCommands] } : {}),
+          ...more,
         }),
       );
     } catch (error) {

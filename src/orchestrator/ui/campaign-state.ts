@@ -84,4 +84,18 @@ export class CampaignState {
   get done(): number {
     return this.finished.length + this.kept.length;
   }
+
+  /** Number of measured runs that count, invalid ones included. */
+  get measured(): number {
+    return (
+      this.done - this.finished.filter(({ status }) => status === "failed" || status === "aborted").length
+    );
+  }
+
+  /** Numbers of runs by how they ended. */
+  get counts(): EventOf<"ended">["runs"] {
+    const ended = { valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 };
+    for (const { status } of this.finished) ended[status]++;
+    return { ...ended, kept: this.kept.length, not_begun: Math.max(0, this.total - this.done) };
+  }
 }

@@ -1,13 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { messageOf } from "../../contract/errors.js";
-import {
-  type CampaignEvent,
-  EVENT_SCHEMA,
-  EVENT_SCHEMA_VERSION,
-  type EventOf,
-  type RunStatus,
-} from "../../contract/events.js";
-import { sum } from "../../contract/numbers.js";
+import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import { adaptiveLines, campaignText, endText, lookText, roundText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
@@ -41,15 +34,8 @@ export type NewEvent = CampaignEvent extends infer Each
 export class EventLog {
   readonly #screen: Screen;
   readonly #state = new CampaignState();
-  readonly #runs: EventOf<"ended">["runs"] = {
-    ...({ valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 } satisfies Record<RunStatus, number>),
-    kept: 0,
-    not_begun: 0,
-  };
-  #measured = 0;
   #append: ((line: string) => void) | undefined;
   #held: string[] = [];
-  #folder: string | undefined;
   #ended = false;
 
   constructor(screen: Screen) {
@@ -69,7 +55,6 @@ export class EventLog {
     if (this.#ended) return;
     const { event: kind, ...rest } = newEvent;
     const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
-    this.#count(event);
     this.#state.add(event);
     for (const line of logLines(event, this.#state)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);
@@ -105,8 +90,8 @@ export class EventLog {
       event: "ended",
       exit_code: exitCode,
       ...(reason === undefined ? {} : { reason }),
-      ...(this.#folder === undefined ? {} : { folder: this.#folder }),
-      runs: { ...this.#runs },
+      ...(this.folder === undefined ? {} : { folder: this.folder }),
+      runs: this.#state.counts,
     });
     this.#ended = true;
     this.close();
@@ -114,38 +99,17 @@ export class EventLog {
 
   /** The campaign's folder; undefined before it exists. */
   get folder(): string | undefined {
-    return this.#folder;
+    return this.#state.campaign?.folder;
   }
 
   /** Number of measured runs that count, invalid ones included. */
   get measured(): number {
-    return this.#measured;
+    return this.#state.measured;
   }
 
   /** Releases the terminal. */
   close(): void {
     this.#screen.close();
-  }
-
-  #count(event: CampaignEvent): void {
-    const runs = this.#runs;
-    if (event.event === "campaign") {
-      this.#folder = event.folder;
-      runs.not_begun = event.runs;
-    } else if (event.event === "look") {
-      runs.not_begun = Math.max(0, runs.not_begun - event.not_needed);
-    } else if (event.event === "planned") {
-      const { not_begun: _, ...begun } = runs;
-      runs.not_begun = Math.max(0, event.runs - sum(Object.values(begun)));
-    } else if (event.event === "run_kept") {
-      runs.kept++;
-      runs.not_begun--;
-      this.#measured++;
-    } else if (event.event === "run_finished") {
-      runs[event.status]++;
-      runs.not_begun--;
-      if (event.status !== "failed" && event.status !== "aborted") this.#measured++;
-    }
   }
 
   #log(line: string): void {

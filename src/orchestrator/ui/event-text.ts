@@ -65,6 +65,10 @@ export const loadAndLimitsText = (configuration: Configuration): string =>
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;
 
+/** What is measured: `30 s`, or `5000 requests`. */
+export const extentText = ({ extent }: Pick<Configuration, "extent">): string =>
+  "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
+
 /** `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
   const { target, traffic, extent } = configuration;
@@ -73,7 +77,7 @@ export function configurationText(configuration: Configuration): string {
     ? [loadText(configuration)]
     : [traffic, loadAndLimitsText(configuration)];
   const parts = [target.label, entryText(configuration), ...load];
-  return [...parts, ...("requests" in extent ? [`${extent.requests} requests`] : [])].join(", ");
+  return [...parts, ...("requests" in extent ? [extentText(configuration)] : [])].join(", ");
 }
 
 /** `run 2`, or `diagnosing run`. */

@@ -11,6 +11,7 @@ import {
   adaptiveLines,
   configurationText,
   entryText,
+  extentText,
   loadAndLimitsText,
   percentileText,
   rateText,
@@ -42,7 +43,7 @@ function groupTitle(
     ? ["controls"]
     : [row.topology ?? "any topology", row.store ?? "unknown store"];
   if (!configuration) return [...storeTexts, workload, traffic].join(" · ");
-  const { extent, target } = configuration;
+  const { target } = configuration;
   const decider = namesDeciders && !row.control ? deciderText(configuration) : "";
   return [
     ...storeTexts,
@@ -51,7 +52,7 @@ function groupTitle(
     entryText(configuration),
     traffic,
     loadAndLimitsText(configuration),
-    "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`,
+    extentText(configuration),
   ].join(" · ");
 }
 
@@ -190,7 +191,7 @@ const isInterrupted = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
 /** What an interrupted campaign keeps. */
-function keptLine({ report, ended }: CampaignState, measured: number, done: number): string[] {
+function keptLine({ report, ended, measured }: CampaignState, done: number): string[] {
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
   const runs = `${measured} of ${counted(done + ended.runs.not_begun, "run")} ${are(measured)} measured`;
@@ -198,7 +199,7 @@ function keptLine({ report, ended }: CampaignState, measured: number, done: numb
 }
 
 /** The command that builds the report, on its own line for copying. */
-function reportCommand({ report, ended }: CampaignState, measured: number): string[] {
+function reportCommand({ report, ended, measured }: CampaignState): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return [
     "build the report of the measured runs with",
@@ -227,7 +228,6 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const { ended } = state;
   if (!ended) return [];
   const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
-  const runsWith = (...statuses: string[]) => finished.filter(({ status }) => statuses.includes(status));
   const done = kept.length + finished.length;
   const count = (status: "failed" | "invalid") =>
     [...kept, ...finished].filter((run) => run.status === status).length;
@@ -238,9 +238,8 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
     finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
   );
   const more = failures.length - MAX_FAILURES;
-  const suspects = runsWith("suspect");
+  const suspects = finished.filter(({ status }) => status === "suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
-  const measured = done - runsWith("failed", "aborted").length;
   const lines = [
     ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
     ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
@@ -255,10 +254,10 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
         ]
       : []),
     ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
-    ...(isInterrupted(state) ? keptLine(state, measured, done) : []),
+    ...(isInterrupted(state) ? keptLine(state, done) : []),
   ];
   return [
     ...lines.flatMap((line) => wrap(line, columns, "    ")),
-    ...(isInterrupted(state) ? reportCommand(state, measured) : []),
+    ...(isInterrupted(state) ? reportCommand(state) : []),
   ];
 }

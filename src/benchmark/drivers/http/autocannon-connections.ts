@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
-import { environmentError } from "../../../contract/errors.js";
 import type { ClosedConnections } from "../../closed-loop.js";
-import { cheapMonotonicMs, monotonicMs } from "../../measurement/clock.js";
+import { cheapMonotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
+import { untilConnected } from "../connection-pool.js";
 import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
 
 /** How often autocannon checks its stop flag. Its own figures are not used. */
@@ -72,18 +71,9 @@ export class AutocannonConnections implements ClosedConnections {
   }
 
   async connected(): Promise<void> {
-    const deadline = monotonicMs() + Math.max(5, this.#timeoutS) * 1000;
     const missing = () => this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
-    while (missing() > 0) {
-      if (monotonicMs() > deadline) {
-        const count = `${missing()} of ${this.#clients.length}`;
-        const hosts = this.#connections.map(({ url }) => url.host);
-        throw environmentError(
-          `${count} connections to ${[...new Set(hosts)].join(", ")} could not be established`,
-        );
-      }
-      await sleep(10);
-    }
+    const hosts = new Set(this.#connections.map(({ url }) => url.host));
+    await untilConnected(missing, this.#clients.length, Math.max(5, this.#timeoutS), [...hosts].join(", "));
   }
 
   openGate(recorder: ResponseRecorder, quota: number): void {

@@ -4,11 +4,6 @@ import { burstsText, judgedBursts } from "../scripted.js";
 /** Around the ends of the window and of the block. */
 const MARGIN_MS = 300;
 
-/**
- * Promised: a key that exceeds its quota is denied for the whole block, also when its window ends before, and no longer.
- * It matters because a block is a sentence that users see: one that denied requests prolong never ends for a client that
- * retries.
- */
 export const blockTime: Check = {
   id: "block-time",
   title: "Block time",

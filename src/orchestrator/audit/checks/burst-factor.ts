@@ -25,11 +25,6 @@ function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst
   ];
 }
 
-/**
- * Promised: no span of time gets more than the algorithm's bound: twice the quota around the end of a fixed window, the
- * quota in any window of a log, what a bucket holds and refills. Only admissions whose whole way, from send to answer,
- * lies in the span are counted. It matters because what stands behind the limiter must bear the worst burst, not the mean.
- */
 export const burstFactor: Check = {
   id: "burst-factor",
   title: "Burst factor",
@@ -39,6 +34,7 @@ export const burstFactor: Check = {
   async run(system) {
     const { limits, algorithm, window_ms } = system;
     const { answers } = await judgedBursts(system, script(system), { meetsEdges: true });
+    // Only admissions whose whole way, from send to answer, lies in the span are counted.
     const spans = answers.all.flatMap(({ status, sent_ms, answered_ms }) =>
       status === 200 ? [[sent_ms, answered_ms] as const] : [],
     );

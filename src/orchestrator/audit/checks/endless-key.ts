@@ -6,11 +6,6 @@ const WINDOWS = 3;
 const EVERY = 0.25;
 const LONGER_MS = 500;
 
-/**
- * Promised: a key that lost its end is repaired. Between a command that creates a key and one that gives it an end a
- * process can die, a failover can lose the second, and people run PERSIST. It matters because without repair that user is
- * denied for ever, and only a person at the store's console can help.
- */
 export const endlessKey: Check = {
   id: "key-without-end",
   title: "Key without an end",

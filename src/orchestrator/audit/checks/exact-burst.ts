@@ -41,10 +41,6 @@ async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome
 const MATTERS =
   "Clients retry, pages load in parallel, attackers do it on purpose: a limiter that reads, decides and then writes admits all that come in between.";
 
-/**
- * Promised: of many requests that meet a fresh key at once, exactly the quota is admitted. It matters because requests do
- * come at once: a limiter that reads the count, decides, and then writes it admits all that come in between.
- */
 export const exactBurst: Check = {
   id: "exact-burst",
   title: "Exact burst",
@@ -53,10 +49,6 @@ export const exactBurst: Check = {
   run: (system) => run(system, 1),
 };
 
-/**
- * Promised: the same when the requests are spread over four servers that share the store. It matters because no API of
- * any size runs in one process: counters in the process admit the quota once for each.
- */
 export const exactBurstOnServers: Check = {
   id: "exact-burst-4-servers",
   title: "Exact burst, 4 servers",

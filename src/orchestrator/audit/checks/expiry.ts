@@ -21,10 +21,6 @@ async function usedBytes({ store, target }: AuditedSystem): Promise<number | und
   return bytes.length > 0 && bytes.length === readings.length ? sum(bytes) : undefined;
 }
 
-/**
- * Promised: a key ends by itself. Two windows after the last request no key is left in the store, and its memory is back.
- * It matters because keys are as many as there are visitors: a store that keeps them is full one day, and evicts or fails.
- */
 export const expiry: Check = {
   id: "expiry",
   title: "Expiry",

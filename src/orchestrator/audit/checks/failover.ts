@@ -7,11 +7,6 @@ const MOST_S = 30;
 /** Enough to reach every shard. */
 const KEYS = 24;
 
-/**
- * Promised: when a primary of a cluster is lost, the limiter decides on its keys again once a replica has taken over, and
- * the quota is exact. It matters because this is what replicas are for: a client that does not follow the cluster fails a
- * third of the users, or all, until it is started again.
- */
 export const failover: Check = {
   id: "failover",
   title: "Failover",

@@ -117,11 +117,6 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   return denied && { denied, later: answers.all.filter(({ sent_ms }) => sent_ms > denied.sent_ms) };
 }
 
-/**
- * Promised: what a denial says comes true. A client that waits as long as `Retry-After` (or a reset) says is admitted, and
- * was not sent away for seconds longer than needed; the limit and the rest that are named are those in force. It matters
- * because clients are told to obey these headers: too short a wait makes them hammer, too long a wait takes quota away.
- */
 export const headers: Check = {
   id: "headers",
   title: "Response headers",

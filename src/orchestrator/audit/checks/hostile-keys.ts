@@ -79,10 +79,6 @@ async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<T
   }
 }
 
-/**
- * Promised: any text is a key of its own, or is refused; two keys are never taken for one, and none breaks the limiter. It
- * matters because keys come from outside: who can choose a key that is merged with another's uses up the other's quota.
- */
 export const hostileKeys: Check = {
   id: "hostile-keys",
   title: "Hostile keys",

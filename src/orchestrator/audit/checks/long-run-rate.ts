@@ -9,10 +9,6 @@ const OFFERED = 2.5;
 /** By how much a count may differ from the model for each window: sends and answers take time. */
 const SLACK_PER_WINDOW = 1;
 
-/**
- * Promised: a key that always asks for more gets its quota per window in the long run, no more and no less. It matters
- * because this is the rate that a price list or a contract names, and rounding in the limiter adds up over hours.
- */
 export const longRunRate: Check = {
   id: "long-run-rate",
   title: "Long-run rate",

@@ -5,11 +5,6 @@ const MOST_S = 10;
 /** Enough to reach every shard of a cluster. */
 const KEYS = 12;
 
-/**
- * Promised: a store that has lost its scripts and functions gets them again. SCRIPT FLUSH, a restart without persistence
- * and a failover to a replica that never ran them do that. It matters because a client that believes that its script is
- * there fails every request until it is started again.
- */
 export const scriptFlush: Check = {
   id: "script-flush",
   title: "Script flush",

@@ -41,11 +41,6 @@ async function tryKeys(system: AuditedSystem): Promise<Tried> {
   }
 }
 
-/**
- * Promised: a request that names two keys, e.g. a user and a route, is admitted only when both have points left. It
- * matters because each key stands for a promise of its own. Whether a denied request uses points of the key that would
- * have admitted it is told, too: libraries differ, and a user may pay for requests that another limit denied.
- */
 export const severalDescriptors: Check = {
   id: "several-descriptors",
   title: "Several descriptors",

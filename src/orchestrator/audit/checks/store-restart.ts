@@ -26,11 +26,6 @@ async function restart(system: AuditedSystem): Promise<Answers> {
   return meanwhile;
 }
 
-/**
- * Promised: when its store was killed and is back, the limiter decides again by itself, and its quota is exact. It matters
- * because stores are restarted for every update: a client that gives up, or keeps a dead connection, takes the API down
- * until somebody restarts it. What it does while the store is away is told as a note.
- */
 export const storeRestart: Check = {
   id: "store-restart",
   title: "Store restart",

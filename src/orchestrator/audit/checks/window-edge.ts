@@ -36,11 +36,6 @@ const BEGIN = 0.6;
 const alignedScript = ({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] =>
   [0, 0.25, 0.55, 0.7].map((share) => ({ after_ms: share * window_ms, count: 2 * points }));
 
-/**
- * Promised: a used-up quota stays used up until its window ends, and is whole again (or, of a bucket or a log, as far as
- * it has been refilled) after that. It matters because a window that ends early doubles the quota, and one that ends late
- * turns paying users away.
- */
 export const windowEdge: Check = {
   id: "window-edge",
   title: "Window edge",

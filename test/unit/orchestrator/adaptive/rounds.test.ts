@@ -56,7 +56,7 @@ async function simulate(
     completed: new Map(completed.map((file) => [file, {}])),
     overheads: { none: 2, standalone: 2 },
     eventLog: { emit: (event: NewEvent) => simulation.looks.push(event) },
-    progress: { limitTo: () => {}, limitTime: () => {}, timeLeftS: () => 0 },
+    progress: { expect: () => {}, limitTime: () => {}, timeLeftS: () => 0 },
     decideRound,
     save: async () => {},
   };
