@@ -34,7 +34,42 @@ from report.compare.metrics import METRICS  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
 from report.results.model import Campaign, Planned, Run  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402
-from simulated_campaigns import HOSTS, campaign, plan, rows, throughputs  # noqa: E402
+from simulated_campaigns import Floats, Host, calm, campaign, plan, ramp, rows, throughputs  # noqa: E402
+
+
+def _ar1(rng: np.random.Generator, runs: int) -> Floats:
+    """Speeds that remember the run before: 0.9 of it, with a deviation of 5 %."""
+    speeds = np.empty(runs)
+    speeds[0] = 0.05 * rng.standard_normal()
+    for index in range(1, runs):
+        speeds[index] = 0.9 * speeds[index - 1] + 0.05 * math.sqrt(1 - 0.81) * rng.standard_normal()
+    return speeds
+
+
+def _level_shifts(rng: np.random.Generator, runs: int) -> Floats:
+    """Another level every 15 runs or so: a neighbour comes or goes."""
+    changes = rng.random(runs) < 1 / 15
+    levels = 0.1 * rng.standard_normal(int(changes.sum()) + 1)
+    found: Floats = levels[np.cumsum(changes)]
+    return found
+
+
+def _bursts(rng: np.random.Generator, runs: int) -> Floats:
+    """Every tenth run begins a burst of one to five runs that are a fifth slower or so."""
+    speeds = np.zeros(runs)
+    for start in np.flatnonzero(rng.random(runs) < 0.1):
+        speeds[start : start + rng.integers(1, 6)] -= 0.2 * rng.random() + 0.1
+    return speeds
+
+
+#: Logarithms of the host's speed in one run after the other.
+HOSTS: Mapping[str, Host] = {
+    "calm": calm,
+    "AR(1)": _ar1,
+    "level shifts": _level_shifts,
+    "bursts": _bursts,
+    "ramp": ramp,
+}
 
 REFERENCE, COPY = "iovalkey", "iovalkey+copy"
 OTHERS = ("valkey-glide", "ioredis@valkey", "node-redis@valkey")
@@ -117,7 +152,7 @@ def rankings(
     """Campaigns of a fixed number of rounds, with a copy of the reference."""
     rng, counted = np.random.default_rng(seed), Counted()
     for _ in range(campaigns):
-        _judge(rows(rng, host, [*others, COPY], rounds, cv, truth or {}), truth or {}, counted)
+        _judge(rows(rng, HOSTS[host], [*others, COPY], rounds, cv, truth or {}), truth or {}, counted)
     return counted
 
 
@@ -132,7 +167,7 @@ def auto(
     """Campaigns of `--runs auto`."""
     rng, counted = np.random.default_rng(seed), Counted()
     for _ in range(campaigns):
-        summaries = stopped_rows(rows(rng, host, [*others, COPY], LOOKS.looks[-1], cv, truth or {}))
+        summaries = stopped_rows(rows(rng, HOSTS[host], [*others, COPY], LOOKS.looks[-1], cv, truth or {}))
         _judge(summaries, truth or {}, counted)
         made = sum(len(row.runs) for row in summaries)
         counted.shares["runs"].append(made / (LOOKS.looks[-1] * len(summaries)))
@@ -212,7 +247,7 @@ def between(
         sides = []
         for folder, level, own in (("then", 1.0, {}), ("now", 0.5, now)):
             slots = plan(rng, REFERENCE, OTHERS, rounds)
-            values = [level * value for value in throughputs(rng, slots, host, cv, own)]
+            values = [level * value for value in throughputs(rng, slots, HOSTS[host], cv, own)]
             found = campaign(slots, values, REFERENCE)
             sides.append(_side(_campaign(found.planned, found.runs), Path(folder), None))
         base, new = sides
@@ -230,7 +265,7 @@ def _load(
     rng: np.random.Generator, host: str, traffic: str, rounds: int, cv: float, truth: Mapping[str, float]
 ) -> Campaign:
     slots = plan(rng, REFERENCE, OTHERS[:1], rounds)
-    return campaign(slots, throughputs(rng, slots, host, cv, truth), REFERENCE, traffic)
+    return campaign(slots, throughputs(rng, slots, HOSTS[host], cv, truth), REFERENCE, traffic)
 
 
 #: A client that is 5 % faster, one that is as fast as the reference, one that is 5 % slower.

@@ -89,13 +89,6 @@ describe("several generators", () => {
     );
     expect(Math.min(...(requests ?? []))).toBeGreaterThan(0);
   });
-
-  test("fewer connections than generators are bad usage, and nothing is started", async () => {
-    const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "4", "--concurrency", "3"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code).toBe(EXIT.usage);
-    for (const flag of ["--generators", "--concurrency"]) expect(stderr).toContain(flag);
-  });
 });
 
 test("one of several generators that is killed in the window makes a failed run that names it; the others end with it [R-generator-dies-3]", async () => {

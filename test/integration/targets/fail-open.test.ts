@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { openTarget } from "../../../src/targets/open-target.js";
-import { resolveTarget } from "../../../src/targets/resolve.js";
 import { needs } from "../../helpers/needs.js";
 import { until } from "../../helpers/store.js";
+import { targetOf } from "../../helpers/target.js";
 import { LIMITS } from "../../suites/open-target.js";
 import { storeForSuite } from "../../suites/shared.js";
 
@@ -10,9 +10,7 @@ describe("+fail-open and +insurance-limiter", needs(["valkey"]), () => {
   const setupOf = storeForSuite("valkey", "standalone");
 
   async function opened(text: string) {
-    const resolution = resolveTarget(text);
-    if ("skip" in resolution) throw new Error(resolution.skip);
-    const { target } = resolution;
+    const target = targetOf(text);
     const { store, topology, nodes } = setupOf().place;
     const place = { id: store, topology, nodes: [...nodes] };
     const open = await openTarget({ target, limits: LIMITS, store: place, key_prefix: "rl" });

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { beforeEach, expect, test, vi } from "vitest";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { StorePlace } from "../../../src/targets/types.js";
+import { targetOf } from "../../helpers/target.js";
 
 /** Options that each library got, and how its connections answer HELLO. */
 const library = vi.hoisted(() => ({ made: [] as unknown[], hello: undefined as unknown }));
@@ -73,10 +74,9 @@ const access = { username: "me", password: "secret" };
 
 /** What a library got from a target, and what the client reports. */
 async function opened(text: string, more: Partial<StorePlace> = {}) {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  const { store, topology } = resolution.target;
-  const { settings } = await describeClient(resolution.target).open({ store, topology, nodes, ...more });
+  const target = targetOf(text);
+  const { store, topology } = target;
+  const { settings } = await describeClient(target).open({ store, topology, nodes, ...more });
   return { passed: library.made[0], settings };
 }
 
