@@ -110,7 +110,7 @@ def _bca(x: Floats, y: Floats, drawn: Floats) -> tuple[float, float]:
     squares = float((influence**2).sum())
     acceleration = float((influence**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
     levels = [bias + (bias + z) / (1 - acceleration * (bias + z)) for z in (-1.959964, 1.959964)]
-    low, high = (float(np.quantile(drawn, level)) for level in stats.norm.cdf(levels))
+    low, high = (float(np.quantile(drawn, float(stats.norm.cdf(level)))) for level in levels)
     return low, high
 
 
