@@ -36,8 +36,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
       ...["--traffic", "mixed10", "--duration-mode", "custom:5"],
       ...["--concurrency", "20"],
     ]);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     expect(broken(only(campaign))).toContain("M14 suspect");
   });
 
@@ -80,8 +79,7 @@ function burn(count: number, ...before: string[]): void {
 describe.skipIf(process.platform !== "linux")("programs of somebody else beside a run", () => {
   const run = async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:4"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     const result = only(campaign);
     const load = result.host_load;
     if (!load) throw new Error("the load of this machine");

@@ -172,8 +172,7 @@ describe("a campaign with ThrottleCrab", needs(["throttlecrab"]), () => {
   test("reconciles every decision with its counters, over each protocol", async () => {
     const clients = "ioredis@throttlecrab,throttlecrab-http,throttlecrab-grpc";
     const campaign = Campaign.run(newFolder(), clients, [...flags, "--layer", "server,limiter"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     const results = campaign.measured;
     expect(results).toHaveLength(6);
     for (const { verdict, versions, outcome, store } of results) {

@@ -25,8 +25,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       `${TARGET},ioredis@valkey:cluster-3+redis-cell`,
       program(FILE),
     );
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     expect(campaign.measured).toHaveLength(2);
     const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
     for (const result of campaign.measured) {

@@ -17,8 +17,7 @@ const FLAGS = ["--layer", "limiter", "--concurrency", "10", "--duration-mode", "
 /** A campaign that ended well and left nothing. */
 async function measured(clients: string, flags: readonly string[]): Promise<Campaign> {
   const campaign = Campaign.run(newFolder(), clients, [...FLAGS, ...flags]);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
+  await campaign.endsWell();
   expect(await campaign.leftovers()).toEqual([]);
   return campaign;
 }
