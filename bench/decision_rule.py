@@ -9,6 +9,7 @@ About four minutes.
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,7 +18,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test" / "report")]
 import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
-from simulation import SHAPES, Floats, drifting, judged, sides  # noqa: E402
+from report.statistics.rank_test import exact_rank  # noqa: E402
+from simulation import SHAPES, Floats, sides  # noqa: E402
 
 Interval = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
@@ -25,6 +27,66 @@ CV = 0.02
 FAST, SLOW = 10_000, 1_000
 DRAWS = 1000
 rng = np.random.default_rng(20260102)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rule says of many comparisons without ties, each a family of its own. The tests hold it
+    against the rule itself."""
+
+    low: Floats
+    high: Floats
+    floor: float = 0.02
+
+    @property
+    def rejected(self) -> float:
+        """By the exact test alone: the interval leaves out 1 exactly then (`test_rank_test`)."""
+        return float(((self.low > 1) | (self.high < 1)).mean())
+
+    @property
+    def better(self) -> float:
+        return float((self.low > 1 + self.floor).mean())
+
+    @property
+    def worse(self) -> float:
+        return float((self.high < 1 - self.floor).mean())
+
+    @property
+    def flagged(self) -> float:
+        return self.better + self.worse
+
+    @property
+    def decided(self) -> float:
+        within = (self.low >= 1 - self.floor) & (self.high <= 1 + self.floor)
+        return self.flagged + float(within.mean())
+
+    def covers(self, ratio: float) -> float:
+        return float(((self.low <= ratio) & (ratio <= self.high)).mean())
+
+
+def judged(new: Floats, base: Floats) -> Judged:
+    """The intervals of all rows at once."""
+    n, m = new.shape[1], base.shape[1]
+    ratios = (new[:, :, None] / base[:, None, :]).reshape(len(new), n * m)
+    rank = exact_rank(n, m, 0.05)
+    ratios.partition([rank - 1, n * m - rank], axis=1)
+    return Judged(ratios[:, rank - 1], ratios[:, n * m - rank])
+
+
+def drifting(
+    rng: np.random.Generator, count: int, runs: int, cv: float, drift: str, order: str
+) -> tuple[Floats, Floats]:
+    """A and B, the same thing, on a machine that loses 3 % over the campaign: `steady` or `sudden`."""
+    if order == "interleaved":
+        coin = rng.integers(0, 2, (count, runs))
+        a, b = 2 * np.arange(runs) + coin, 2 * np.arange(runs) + 1 - coin
+    else:
+        place = np.tile(np.arange(2 * runs), (count, 1))
+        a, b = place[:, :runs], place[:, runs:]
+    time = np.arange(2 * runs) / (2 * runs - 1)
+    speed = 1 - 0.03 * (time if drift == "steady" else (time >= 0.5).astype(float))
+    noise = np.exp(cv * rng.standard_normal((2, count, runs)))
+    return 1000 * speed[a] * noise[0], 1000 * speed[b] * noise[1]
 
 
 def _medians_drawn(x: Floats, smooth: bool) -> Floats:
@@ -48,8 +110,8 @@ def _bca(x: Floats, y: Floats, drawn: Floats) -> tuple[float, float]:
     squares = float((influence**2).sum())
     acceleration = float((influence**3).sum()) / (6 * squares**1.5) if squares > 0 else 0.0
     levels = [bias + (bias + z) / (1 - acceleration * (bias + z)) for z in (-1.959964, 1.959964)]
-    low, high = np.quantile(drawn, stats.norm.cdf(levels))
-    return float(low), float(high)
+    low, high = (float(np.quantile(drawn, float(stats.norm.cdf(level)))) for level in levels)
+    return low, high
 
 
 def bootstrap(kind: str) -> Interval:
@@ -76,7 +138,10 @@ def price_bonett(new: Floats, base: Floats) -> tuple[Floats, Floats]:
         cut = max(round((n + 1) / 2 - math.sqrt(n)), 1)
         tail = sum(math.comb(n, i) for i in range(cut)) * 0.5 ** (n - 1)
         ordered = np.sort(rows, axis=1)
-        return ((ordered[:, n - cut] - ordered[:, cut - 1]) / (2 * stats.norm.ppf(1 - tail / 2))) ** 2
+        found: Floats = (
+            (ordered[:, n - cut] - ordered[:, cut - 1]) / (2 * stats.norm.ppf(1 - tail / 2))
+        ) ** 2
+        return found
 
     x, y = np.log(new), np.log(base)
     middle = np.median(x, axis=1) - np.median(y, axis=1)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
+from report.analysis.foreign_cpu import attributable
 from report.analysis.rankings import by_throughput
-from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.statistics.decision import Comparison, compare_samples
 

@@ -15,9 +15,9 @@ from itertools import combinations
 
 from report.analysis.deciders import NamedFacts
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
+from report.analysis.foreign_cpu import attributable
 from report.analysis.groups import Group
 from report.analysis.resolution import Resolution
-from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim

@@ -7,8 +7,8 @@ from statistics import median
 
 from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import Figure, server_cpu, throughput
+from report.analysis.foreign_cpu import attributable
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.steadiness import attributable
 from report.analysis.summary import Summary, sample_between
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples

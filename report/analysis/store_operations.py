@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from report.analysis.foreign_cpu import attributable
 from report.analysis.printed_rows import PrintedRow, printed_rows
-from report.analysis.steadiness import MAX_FOREIGN_CPU_POINTS
 from report.results.model import STORE_LAYER, Campaign, Identity, Printed, Run
 from report.statistics.decision import Comparison, compare_samples
 
@@ -76,17 +76,6 @@ def _work(identity: Identity) -> tuple[object, ...]:
     )
 
 
-def _foreign_text(base: PrintedRow, new: PrintedRow) -> str:
-    """Why two rows cannot be told apart because of other programs; empty where they can (rule M25)."""
-    ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
-    if ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
-        return ""
-    return (
-        f"other programs used {ours:.0f} % of one CPU beside {base.store} "
-        f"and {theirs:.0f} % beside {new.store}"
-    )
-
-
 def _ratios(rows: Sequence[PrintedRow], reference: str) -> tuple[StoreRatio, ...]:
     """Each store with the reference: one family a figure (rule M17)."""
     base = next((row for row in rows if row.store == reference and row.counted), None)
@@ -98,12 +87,7 @@ def _ratios(rows: Sequence[PrintedRow], reference: str) -> tuple[StoreRatio, ...
         compared = compare_samples(
             [row.sample(base, figure.read) for row in others], higher_is_better=figure.higher_is_better
         )
-        found.append(
-            [
-                each.undecided_by(reason) if (reason := _foreign_text(base, row)) else each
-                for row, each in zip(others, compared, strict=True)
-            ]
-        )
+        found.append([attributable(each, base, row) for row, each in zip(others, compared, strict=True)])
     return tuple(
         StoreRatio(row=row, comparisons=tuple(column[index] for column in found))
         for index, row in enumerate(others)

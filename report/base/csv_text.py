@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 Cell = str | int | None
 
@@ -44,3 +44,9 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     for row in rows:
         writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
     return "".join(out.lines)
+
+
+def records_csv(records: Iterable[Mapping[str, Cell]]) -> str:
+    """The same of records that all have the keys of the first one, which are the header."""
+    rows = list(records)
+    return csv_text(list(rows[0]) if rows else [], (list(row.values()) for row in rows))

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from io import TextIOWrapper
 
@@ -13,6 +14,17 @@ def use_utf8() -> None:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
+    """A parser that takes no abbreviated flags, and prints the epilog as it is."""
+    return ArgumentParser(
+        prog=program,
+        description=description,
+        epilog=epilog,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
 
 
 def run_program(program: str, run: Callable[[], int]) -> int:

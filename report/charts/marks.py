@@ -59,9 +59,9 @@ def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> l
     return [
         trace
         for name, wanted, symbol in (
-            ("run", _served, "circle-open"),
-            ("invalid run", _invalid, "x-thin-open"),
-            ("failed its load", _spoiled, "cross-thin-open"),
+            ("run", "served", "circle-open"),
+            ("invalid run", "invalid", "x-thin-open"),
+            ("failed its load", "spoiled", "cross-thin-open"),
         )
         if (trace := _points(rows, read, show, unit, name, wanted, symbol))
     ]
@@ -72,16 +72,10 @@ def _state(run: Run) -> str:
     return f"{run.verdict}, {run.outcome}" if run.spoiled else run.verdict
 
 
-def _served(run: Run) -> bool:
-    return run.eligible
-
-
-def _spoiled(run: Run) -> bool:
-    return run.spoiled
-
-
-def _invalid(run: Run) -> bool:
-    return not run.eligible and not run.spoiled
+def _kind(run: Run) -> str:
+    if run.eligible:
+        return "served"
+    return "spoiled" if run.spoiled else "invalid"
 
 
 def _points(
@@ -90,14 +84,14 @@ def _points(
     show: Show,
     unit: str,
     name: str,
-    wanted: Callable[[Run], bool],
+    wanted: str,
     symbol: str,
 ) -> go.Scatter | None:
     points: list[tuple[ChartRow, Run, float]] = [
         (row, run, value)
         for row in rows
         for run in row.summary.runs
-        if run.measured and wanted(run) and (value := read(run.measured)) is not None
+        if run.measured and _kind(run) == wanted and (value := read(run.measured)) is not None
     ]
     if not points:
         return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from report.base.errors import one_line
 from report.base.files import write_all
-from report.base.terminal import run_program
+from report.base.terminal import parser_of, run_program
 from report.export.audit_markdown import audit_markdown
 from report.html.audit_page import audit_page
 from report.results.audit import Audit, load_audit
@@ -18,12 +18,8 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="report audit",
-        description="Makes the page and the Markdown of an audit from its audit.json.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "report audit", "Makes the page and the Markdown of an audit from its audit.json.", _EPILOG
     )
     parser.add_argument("folder", metavar="DIR")
     return parser

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.terminal import run_program
+from report.base.terminal import parser_of, run_program
 from report.compare.baselines import find_baseline, save_baseline
 from report.compare.comparability import KINDS
 from report.compare.matching import Outcome, compare_sides
@@ -31,12 +31,10 @@ exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is n
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="ratelimit-bench compare",
-        description="Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "ratelimit-bench compare",
+        "Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
+        _EPILOG,
     )
     parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
     parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")

@@ -10,7 +10,7 @@ from pathlib import Path
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
-from report.base.terminal import run_program
+from report.base.terminal import parser_of, run_program
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -23,12 +23,10 @@ unwritable) · 4 writing failed"""
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="generate_report.py",
-        description="Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "generate_report.py",
+        "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
+        _EPILOG,
     )
     parser.add_argument(
         "campaign", metavar="DIR", nargs="?", help="a campaign's folder or a link to it, e.g. results/latest"

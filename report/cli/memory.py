@@ -7,7 +7,7 @@ from pathlib import Path
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
-from report.base.terminal import run_program
+from report.base.terminal import parser_of, run_program
 from report.export.memory import memory_csv, memory_json
 from report.results.load import load_campaign
 from report.sections.memory_per_key import memory_lines
@@ -17,12 +17,10 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, no slope, or a file that is no
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="report memory",
-        description="Fits a line through memory and number of keys, for each target of a campaign.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = parser_of(
+        "report memory",
+        "Fits a line through memory and number of keys, for each target of a campaign.",
+        _EPILOG,
     )
     parser.add_argument("campaign", metavar="DIR")
     parser.add_argument("--format", choices=["table", "json"], default="table")

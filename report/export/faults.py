@@ -15,7 +15,7 @@ from report.analysis.faults import (
     predicted_over_admission,
     recovery,
 )
-from report.base.csv_text import Cell, csv_number, csv_text
+from report.base.csv_text import Cell, csv_number, records_csv
 from report.base.markdown import code, prose, table
 from report.results.model import Run
 from report.sections.faults import COLUMNS, behaviour_of, fault_section
@@ -40,63 +40,53 @@ _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
     ("store_reconnections", lambda each: each.record.store_reconnections, 0),
 )
 
-_HEADER = (
-    "configuration_hash",
-    "label",
-    "topology",
-    "store",
-    "limiter",
-    "traffic",
-    "rate_per_second",
-    "fault",
-    "fault_start_s",
-    "fault_length_s",
-    "run",
-    "verdict",
-    "injected",
-    "undone",
-    "observed_s",
-    "recovery",
-    "behaviour",
-    *(name for name, _, _ in _FIGURES),
-)
-
 
 def _finite(value: float | None) -> float | None:
     """None for a recovery that did not come: `recovery` says so."""
     return None if value == NEVER else value
 
 
-def _row(group: FaultGroup, case: FaultCase, run: Run) -> list[Cell]:
-    identity, fault = case.identity, group.fault
+def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
+    fault = group.fault
     record = case.record_of(run)
     faulted = FaultedRun(run, record, record.figures) if record and record.figures else None
-    return [
-        identity.configuration_hash,
-        identity.label,
-        identity.topology,
-        identity.store,
-        identity.limiter,
-        identity.traffic,
-        csv_number(identity.rate_per_second, 3),
-        fault.title,
-        csv_number(fault.start_s, 3),
-        csv_number(fault.length_s, 3),
-        run.run,
-        run.verdict if run.measured else run.status,
-        str(record is not None and record.from_s is not None).lower(),
-        str(record is None or record.undone).lower(),
-        csv_number(faulted.figures.observed_s, 1) if faulted else None,
-        faulted.figures.recovery if faulted else None,
-        faulted.figures.behaviour if faulted else None,
-        *(csv_number(_finite(read(faulted)), digits) if faulted else None for _, read, digits in _FIGURES),
-    ]
+    return {
+        **_identity(case),
+        "rate_per_second": csv_number(case.identity.rate_per_second, 3),
+        "fault": fault.title,
+        "fault_start_s": csv_number(fault.start_s, 3),
+        "fault_length_s": csv_number(fault.length_s, 3),
+        "run": run.run,
+        "verdict": run.verdict if run.measured else run.status,
+        "injected": str(record is not None and record.from_s is not None).lower(),
+        "undone": str(record is None or record.undone).lower(),
+        "observed_s": csv_number(faulted.figures.observed_s, 1) if faulted else None,
+        "recovery": faulted.figures.recovery if faulted else None,
+        "behaviour": faulted.figures.behaviour if faulted else None,
+        **{
+            name: csv_number(_finite(read(faulted)), digits) if faulted else None
+            for name, read, digits in _FIGURES
+        },
+    }
+
+
+def _identity(case: FaultCase) -> dict[str, Cell]:
+    identity = case.identity
+    return {
+        "configuration_hash": identity.configuration_hash,
+        "label": identity.label,
+        "topology": identity.topology,
+        "store": identity.store,
+        "limiter": identity.limiter,
+        "traffic": identity.traffic,
+    }
 
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
     """One row a fault and run, also of runs that do not count; what is absent is an empty cell, never 0."""
-    rows = (_row(group, case, run) for group in groups for case in group.cases for run in case.runs)
-    return csv_text(_HEADER, rows)
+    return records_csv(
+        _record(group, case, run) for group in groups for case in group.cases for run in case.runs
+    )
 
 
 def _spread(case: FaultCase, read: Read) -> dict[str, Any] | None:
@@ -109,20 +99,15 @@ def _spread(case: FaultCase, read: Read) -> dict[str, Any] | None:
 
 
 def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
-    identity, fault = case.identity, group.fault
+    fault = group.fault
     recoveries = [each.figures.recovery for each in case.counted]
     return {
         "fault": fault.title,
         "start_s": fault.start_s,
         "length_s": fault.length_s,
         "words": fault_words(fault),
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "topology": identity.topology,
-        "store": identity.store,
-        "limiter": identity.limiter,
-        "traffic": identity.traffic,
-        "rate_per_second": identity.rate_per_second,
+        **_identity(case),
+        "rate_per_second": case.identity.rate_per_second,
         "runs": len(case.runs),
         "counted_runs": len(case.counted),
         "missing_runs": len(case.missing),

@@ -6,51 +6,35 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.memory_per_key import KeyMemory, Slope
-from report.base.csv_text import Cell, csv_number, csv_text
+from report.base.csv_text import Cell, csv_number, records_csv
 
 MEMORY_SCHEMA = "ratelimit-bench/memory"
 MEMORY_SCHEMA_VERSION = 1
 
-_COLUMNS = (
-    "target",
-    "store",
-    "topology",
-    "limiter",
-    "source",
-    "bytes_per_key",
-    "bytes_per_key_interval_low",
-    "bytes_per_key_interval_high",
-    "fixed_bytes",
-    "items_per_key",
-    "runs",
-    "left_out_runs",
-    "reason",
-)
 
-
-def _cells(row: KeyMemory, slope: Slope | None) -> list[Cell]:
+def _record(row: KeyMemory, slope: Slope | None) -> dict[str, Cell]:
     identity = row.identity
     line = slope.line if slope else None
-    return [
-        identity.label,
-        identity.store,
-        identity.topology,
-        identity.limiter,
-        slope.source if slope else None,
-        csv_number(line.slope if line else None, 2),
-        csv_number(line.low if line else None, 2),
-        csv_number(line.high if line else None, 2),
-        csv_number(line.intercept if line else None, 0),
-        csv_number(row.items_per_key, 2),
-        len(slope.points) if slope else 0,
-        len(row.left_out),
-        row.reason or None,
-    ]
+    return {
+        "target": identity.label,
+        "store": identity.store,
+        "topology": identity.topology,
+        "limiter": identity.limiter,
+        "source": slope.source if slope else None,
+        "bytes_per_key": csv_number(line.slope if line else None, 2),
+        "bytes_per_key_interval_low": csv_number(line.low if line else None, 2),
+        "bytes_per_key_interval_high": csv_number(line.high if line else None, 2),
+        "fixed_bytes": csv_number(line.intercept if line else None, 0),
+        "items_per_key": csv_number(row.items_per_key, 2),
+        "runs": len(slope.points) if slope else 0,
+        "left_out_runs": len(row.left_out),
+        "reason": row.reason or None,
+    }
 
 
 def memory_csv(rows: Sequence[KeyMemory]) -> str:
     """One row per target and source, the target's figure first; a target without a slope has one row."""
-    return csv_text(_COLUMNS, (_cells(row, slope) for row in rows for slope in (row.slopes or (None,))))
+    return records_csv(_record(row, slope) for row in rows for slope in (row.slopes or (None,)))
 
 
 def _rounded(value: float | None) -> float | None:

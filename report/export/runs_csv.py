@@ -1,6 +1,7 @@
 """runs.csv: one row per run, with those that failed and those that are missing."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
@@ -16,21 +17,43 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import Boundary, Identity, Measured, Run
+from report.results.model import Boundary, Measured, Run
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
-Column = tuple[str, Callable[[Run], Cell]]
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """`run` is None for one that was planned and left no file."""
+
+    summary: Summary
+    number: int
+    run: Run | None
+
+    @property
+    def measured(self) -> Measured | None:
+        return self.run.measured if self.run else None
 
 
-def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Run], Cell]:
-    return lambda run: csv_number(read(run.measured), digits) if run.measured else None
+Column = tuple[str, Callable[[_Row], Cell]]
 
 
-def _percentile(name: str) -> Callable[[Run], Cell]:
+def _of_run(read: Callable[[Run], Cell]) -> Callable[[_Row], Cell]:
+    return lambda row: read(row.run) if row.run else None
+
+
+def _of_measured(read: Callable[[Measured], Cell]) -> Callable[[_Row], Cell]:
+    return lambda row: read(row.measured) if row.measured else None
+
+
+def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[_Row], Cell]:
+    return _of_measured(lambda measured: csv_number(read(measured), digits))
+
+
+def _percentile(name: str) -> Callable[[_Row], Cell]:
     return _figure(lambda measured: measured.percentiles_ms.get(name), 3)
 
 
-def _latency(name: str) -> Callable[[Run], Cell]:
+def _latency(name: str) -> Callable[[_Row], Cell]:
     return _figure(lambda measured: measured.latency_ms.get(name), 3)
 
 
@@ -54,40 +77,60 @@ def _reasons(run: Run) -> Cell:
     return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons) or None
 
 
-def _warm_up_steady(run: Run) -> Cell:
-    steady = run.measured.warm_up.steady if run.measured else None
+def _warm_up_steady(measured: Measured) -> Cell:
+    steady = measured.warm_up.steady
     return None if steady is None else str(steady).lower()
 
 
-def _wakes_shared(run: Run) -> Cell:
-    return wakes_shared(run.measured) if run.measured else None
-
-
-def _late(measured: Measured | None) -> Cell:
-    return late_percentiles(measured) if measured else None
-
-
-def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Run], Cell]:
+def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[_Row], Cell]:
     """Empty with other traffic than boundary."""
-    return lambda run: read([run.measured.boundary]) if run.measured and run.measured.boundary else None
+    return _of_measured(lambda measured: read([measured.boundary]) if measured.boundary else None)
+
+
+def _count(key: str) -> Column:
+    return (key, lambda row: row.summary.identity.counts[key])
+
+
+def _asked_s(row: _Row) -> Cell:
+    asked = row.summary.identity.duration_s
+    return None if asked is None else f"{asked:g}"
+
+
+def _placement(run: Run) -> Cell:
+    """`generator-1=a server-1=b store-1=b`; empty on one machine."""
+    return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
 
 
 _PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
 
+#: New ones come last: what reads columns by their place goes on working.
 _COLUMNS: tuple[Column, ...] = (
-    ("status", lambda run: run.status),
-    ("verdict", lambda run: run.verdict),
-    ("failure", lambda run: run.failure),
-    ("verdict_reasons", _reasons),
-    ("limited_by", lambda run: run.measured.limiting_resource if run.measured else None),
-    ("notes", lambda run: "; ".join(run.notes) or None),
-    ("started_at", lambda run: run.started_at),
+    ("configuration_hash", lambda row: row.summary.identity.configuration_hash),
+    ("label", lambda row: row.summary.identity.label),
+    ("topology", lambda row: row.summary.identity.topology),
+    ("workload", lambda row: row.summary.identity.workload),
+    ("complexity", lambda row: row.summary.identity.complexity),
+    ("traffic", lambda row: row.summary.identity.traffic),
+    ("connections", lambda row: row.summary.identity.connections),
+    ("rate_per_second", lambda row: csv_number(row.summary.identity.rate_per_second, 3)),
+    ("arrivals", lambda row: row.summary.identity.arrivals),
+    ("duration_asked_s", _asked_s),
+    ("requests_asked", lambda row: row.summary.identity.requests),
+    ("run", lambda row: row.number),
+    ("median", lambda row: str(row.run is not None and row.run is row.summary.median).lower()),
+    ("status", lambda row: row.run.status if row.run else "missing"),
+    ("verdict", _of_run(lambda run: run.verdict)),
+    ("failure", _of_run(lambda run: run.failure)),
+    ("verdict_reasons", _of_run(_reasons)),
+    ("limited_by", _of_measured(lambda measured: measured.limiting_resource)),
+    ("notes", _of_run(lambda run: "; ".join(run.notes) or None)),
+    ("started_at", _of_run(lambda run: run.started_at)),
     ("duration_s", _figure(lambda measured: measured.duration_s, 6)),
     ("requests_per_second", _figure(lambda measured: measured.requests_per_second, 3)),
     ("requests_total", _figure(lambda measured: measured.requests_total)),
     *((f"latency_{name}_ms", _percentile(name)) for name in _PERCENTILES),
     *((f"latency_{name}_ms", _latency(name)) for name in ("average", "min", "max", "stddev")),
-    ("latency_unsupported", lambda run: " ".join(run.measured.unsupported) if run.measured else None),
+    ("latency_unsupported", _of_measured(lambda measured: " ".join(measured.unsupported))),
     ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
     ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
     *_by_kind(FIRST_KINDS),
@@ -99,31 +142,20 @@ _COLUMNS: tuple[Column, ...] = (
     ("failed_answers", _figure(lambda measured: measured.failed_answers)),
     ("errors_total", _figure(lambda measured: measured.errors_total)),
     *(
-        (f"{part}_version", lambda run, part=part: run.versions.get(part))
+        (f"{part}_version", _of_run(lambda run, part=part: run.versions.get(part)))  # type: ignore[misc]
         for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
     ),
-    ("runtime", lambda run: run.runtime["id"] if run.runtime else None),
-    ("file", lambda run: run.file),
-)
-
-
-def _count(key: str) -> tuple[str, Callable[[Identity], Cell]]:
-    return (key, lambda identity: identity.counts[key])
-
-
-#: Known of a run that left no file too, but at the end: what reads columns by their place goes on working.
-_LAST_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = (
-    ("layer", lambda identity: identity.layer),
+    ("runtime", _of_run(lambda run: run.runtime["id"] if run.runtime else None)),
+    ("file", _of_run(lambda run: run.file)),
+    ("layer", lambda row: row.summary.identity.layer),
     *map(_count, FIRST_DIMENSIONS),
-)
-_LAST_FIGURES: tuple[Column, ...] = (
     ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda measured: measured.descriptors_per_call, 3)),
-    ("outcome", lambda run: run.outcome),
-    ("outcome_text", lambda run: run.outcome_text),
+    ("outcome", _of_run(lambda run: run.outcome)),
+    ("outcome_text", _of_run(lambda run: run.outcome_text)),
     ("warmup_s", _figure(lambda measured: measured.warm_up.took_s, 3)),
     ("warmup_requests", _figure(lambda measured: measured.warm_up.requests)),
-    ("warmup_steady", _warm_up_steady),
+    ("warmup_steady", _of_measured(_warm_up_steady)),
     ("requests_followed", _figure(lambda measured: measured.requests_followed)),
     *(
         (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))
@@ -131,87 +163,30 @@ _LAST_FIGURES: tuple[Column, ...] = (
         for end in ("low", "high")
     ),
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
-    ("send_wakes_shared", _wakes_shared),
-    ("latency_late", lambda run: _late(run.measured)),
+    ("send_wakes_shared", _of_measured(wakes_shared)),
+    ("latency_late", _of_measured(late_percentiles)),
     *_by_kind(LATER_KINDS),
     ("decisions", _figure(lambda measured: measured.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
-    ("round", lambda run: run.place[0] if run.place else None),
-    ("group", lambda run: run.place[1] if run.place else None),
-    ("set_aside", lambda run: run.set_aside or None),
+    ("round", _of_run(lambda run: run.place[0] if run.place else None)),
+    ("group", _of_run(lambda run: run.place[1] if run.place else None)),
+    ("set_aside", _of_run(lambda run: run.set_aside or None)),
     *((name, _boundary(read)) for name, read in BOUNDARY_FIGURES),
-)
-#: Like `_LAST_COLUMNS`, and later than the figures.
-_LATER_COLUMNS: tuple[tuple[str, Callable[[Identity], Cell]], ...] = tuple(map(_count, LATER_DIMENSIONS))
-
-
-def _placement(run: Run) -> Cell:
-    """`generator-1=a server-1=b store-1=b`; empty on one machine."""
-    return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
-
-
-#: Later still.
-_MACHINE_COLUMNS: tuple[Column, ...] = (
-    ("machines", lambda run: len(set(run.placement.values())) or None),
-    ("placement", _placement),
+    *map(_count, LATER_DIMENSIONS),
+    ("machines", _of_run(lambda run: len(set(run.placement.values())) or None)),
+    ("placement", _of_run(_placement)),
 )
 
-HEADER = (
-    "configuration_hash",
-    "label",
-    "topology",
-    "workload",
-    "complexity",
-    "traffic",
-    "connections",
-    "rate_per_second",
-    "arrivals",
-    "duration_asked_s",
-    "requests_asked",
-    "run",
-    "median",
-    *(name for name, _ in _COLUMNS),
-    *(name for name, _ in _LAST_COLUMNS),
-    *(name for name, _ in _LAST_FIGURES),
-    *(name for name, _ in _LATER_COLUMNS),
-    *(name for name, _ in _MACHINE_COLUMNS),
-)
+HEADER = tuple(name for name, _ in _COLUMNS)
 
 
-def _first(summary: Summary, number: int, median: bool) -> list[Cell]:
-    identity = summary.identity
-    return [
-        identity.configuration_hash,
-        identity.label,
-        identity.topology,
-        identity.workload,
-        identity.complexity,
-        identity.traffic,
-        identity.connections,
-        csv_number(identity.rate_per_second, 3),
-        identity.arrivals,
-        None if identity.duration_s is None else f"{identity.duration_s:g}",
-        identity.requests,
-        number,
-        str(median).lower(),
-    ]
-
-
-def _rows(summaries: Iterable[Summary]) -> Iterable[list[Cell]]:
-    absent: list[Cell] = [None] * (len(_COLUMNS) - 1)
+def _rows(summaries: Iterable[Summary]) -> Iterable[_Row]:
     for summary in summaries:
-        recorded = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
-        missing = [(number, None) for number in summary.missing]
-        for number, run in sorted([*recorded, *missing], key=lambda entry: entry[0]):
-            first = _first(summary, number, run is not None and run is summary.median)
-            middle = [read(run) for _, read in _COLUMNS] if run else ["missing", *absent]
-            last = [read(summary.identity) for _, read in _LAST_COLUMNS]
-            figures = [read(run) if run else None for _, read in _LAST_FIGURES]
-            later = [read(summary.identity) for _, read in _LATER_COLUMNS]
-            machines = [read(run) if run else None for _, read in _MACHINE_COLUMNS]
-            yield [*first, *middle, *last, *figures, *later, *machines]
+        recorded = [_Row(summary, run.run, run) for run in (*summary.set_aside, *summary.runs)]
+        missing = [_Row(summary, number, None) for number in summary.missing]
+        yield from sorted([*recorded, *missing], key=lambda row: row.number)
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:
     """Every run that was recorded or planned, by row and number. What is absent is an empty cell, never 0."""
-    return csv_text(HEADER, _rows(summaries))
+    return csv_text(HEADER, ([read(row) for _, read in _COLUMNS] for row in _rows(summaries)))

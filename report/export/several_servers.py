@@ -5,8 +5,6 @@ from typing import Any
 
 from report.analysis.figures import server_cpu, throughput
 from report.analysis.several_servers import (
-    AddedServer,
-    FirstSecond,
     ServerScaling,
     ServerStep,
     all_ready_s,
@@ -14,7 +12,7 @@ from report.analysis.several_servers import (
     least_to_most,
     store_cpu_per_consume,
 )
-from report.base.csv_text import Cell, csv_number, csv_text
+from report.base.csv_text import Cell, csv_number, records_csv
 from report.export.conclusions import comparison_document
 from report.statistics.decision import Comparison
 
@@ -31,80 +29,50 @@ _FIGURES = (
 #: Ratios to the row with the fewest servers.
 _RATIOS = ("throughput_per_server", "server_cpu", "store_cpu")
 
-_COLUMNS = (
-    "configuration_hash",
-    "target",
-    "servers",
-    "runs",
-    *(column for name, _, _ in _FIGURES for column in (name, f"{name}_min", f"{name}_max")),
-    *(f"{name}_ratio{end}" for name in _RATIOS for end in ("", "_low", "_high", "_status")),
-    *(f"added_server_share{end}" for end in ("", "_low", "_high")),
-    *(f"first_second_ratio{end}" for end in ("", "_low", "_high")),
-    "first_second_p99_ms",
-    "rest_p99_ms",
-    "limited_by",
-)
-
 
 def _comparisons(step: ServerStep) -> tuple[Comparison | None, ...]:
     return (step.of_linear, step.server_cpu, step.store_cpu)
 
 
-def _ends(low: float | None, high: float | None) -> list[Cell]:
-    return [csv_number(low, 4), csv_number(high, 4)]
+def _ends(name: str, found: dict[str, Any] | None, *ends: str) -> dict[str, Cell]:
+    """`NAME_low`, `NAME_high`, … of a member of the document."""
+    return {f"{name}_{end}": csv_number(found[end], 4) if found else None for end in ends}
 
 
-def _comparison_cells(comparison: Comparison | None) -> list[Cell]:
-    document = comparison_document(comparison) if comparison else None
-    if document is None:
-        return [None] * 4
-    interval = document["interval"] or {"low": None, "high": None}
-    return [
-        csv_number(document["ratio"], 4),
-        *_ends(interval["low"], interval["high"]),
-        document["status"],
-    ]
-
-
-def _added_cells(added: AddedServer | None) -> list[Cell]:
-    return [csv_number(added.estimate, 4), *_ends(added.low, added.high)] if added else [None] * 3
-
-
-def _first_second_cells(found: FirstSecond | None) -> list[Cell]:
-    if found is None:
-        return [None] * 5
-    interval = found.throughput.interval
-    return [
-        csv_number(found.throughput.estimate, 4),
-        *_ends(interval.low if interval else None, interval.high if interval else None),
-        csv_number(found.p99_ms, 3),
-        csv_number(found.rest_p99_ms, 3),
-    ]
-
-
-def _cells(step: ServerStep) -> list[Cell]:
-    summary, figures = step.summary, step.summary.figures
-    cells: list[Cell] = [
-        summary.identity.configuration_hash,
-        summary.identity.label,
-        step.servers,
-        summary.counted_runs,
-    ]
-    for _, figure, digits in _FIGURES:
-        span = summary.range_of(figure) or (None, None)
-        cells.append(csv_number(figure(figures) if figures else None, digits))
-        cells.extend(csv_number(end, digits) for end in span)
-    for comparison in _comparisons(step):
-        cells.extend(_comparison_cells(comparison))
-    cells.extend(_added_cells(step.added))
-    cells.extend(_first_second_cells(step.first_second))
-    cells.append(figures.limited_by.resource if figures and figures.limited_by else None)
-    return cells
+def _record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
+    """What the document says, in one row."""
+    document = _document(step)
+    added, first, limit = (document[name] for name in ("added_server_share", "first_second", "limited_by"))
+    record: dict[str, Cell] = {
+        "configuration_hash": document["configuration_hash"],
+        "target": each.identity.label,
+        "servers": document["servers"],
+        "runs": document["runs"],
+    }
+    for name, _, digits in _FIGURES:
+        span = document["ranges"].get(name, {})
+        record[name] = csv_number(document[name], digits)
+        record |= {f"{name}_{end}": csv_number(span.get(end), digits) for end in ("min", "max")}
+    for name in _RATIOS:
+        found = document[name]
+        record[f"{name}_ratio"] = csv_number(found["ratio"], 4) if found else None
+        record |= _ends(f"{name}_ratio", found and found["interval"], "low", "high")
+        record[f"{name}_ratio_status"] = found["status"] if found else None
+    return {
+        **record,
+        "added_server_share": csv_number(added["estimate"], 4) if added else None,
+        **_ends("added_server_share", added, "low", "high"),
+        "first_second_ratio": csv_number(first["ratio"], 4) if first else None,
+        **_ends("first_second_ratio", first, "low", "high"),
+        "first_second_p99_ms": csv_number(first["p99_ms"], 3) if first else None,
+        "rest_p99_ms": csv_number(first["rest_p99_ms"], 3) if first else None,
+        "limited_by": limit["resource"] if limit else None,
+    }
 
 
 def servers_csv(found: Sequence[ServerScaling]) -> str:
     """One row per target and number of servers."""
-    return csv_text(_COLUMNS, (_cells(step) for each in found for step in each.steps))
+    return records_csv(_record(each, step) for each in found for step in each.steps)
 
 
 def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from report.analysis.printed_rows import PrintedRow
 from report.analysis.store_operations import COMPARED, StoreCell, StoreOperations
-from report.base.csv_text import csv_number, csv_text
+from report.base.csv_text import csv_number, records_csv
 from report.statistics.decision import Comparison
 
 _LATENCIES = ("average", "min", "p50", "p95", "p99", "max")
@@ -75,12 +75,7 @@ def operations_json(found: StoreOperations | None) -> str:
 
 
 def operations_csv(found: StoreOperations | None) -> str:
-    rows = operation_rows(found)
-    header = list(rows[0]) if rows else []
-    return csv_text(
-        header,
-        (
-            [csv_number(value, 4) if isinstance(value, float) else value for value in row.values()]
-            for row in rows
-        ),
+    return records_csv(
+        {name: csv_number(value, 4) if isinstance(value, float) else value for name, value in row.items()}
+        for row in operation_rows(found)
     )

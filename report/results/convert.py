@@ -225,21 +225,23 @@ def _store_memory(result: Document) -> int | None:
     return sum(found) if found and None not in found else None
 
 
-def _delta(nodes: Sequence[Mapping[str, Any]], name: str) -> int | None:
-    """What the end adds to the start, all nodes together; None without nodes, and if one does not count."""
-    pairs = [(node["at_start"].get(name), node["at_end"].get(name)) for node in nodes]
+def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
+    """What the ends add to the starts, all together; None without any, and if one is not known."""
     if not pairs or any(None in pair for pair in pairs):
         return None
     return sum(int(end) - int(start) for start, end in pairs)
+
+
+def _delta(nodes: Sequence[Mapping[str, Any]], name: str) -> int | None:
+    return _grown([(node["at_start"].get(name), node["at_end"].get(name)) for node in nodes])
 
 
 def _resident_delta(result: Document, kind: str) -> int | None:
-    """What lead-in and window add to the resident memory of a kind of roles; None if a role does not say."""
+    """What lead-in and window add to the resident memory of a kind of roles."""
     roles = [role for role in result["resources"].values() if role["kind"] == kind]
-    pairs = [(role.get("resident_bytes_at_window_open"), role.get("resident_bytes_at_end")) for role in roles]
-    if not pairs or any(None in pair for pair in pairs):
-        return None
-    return sum(int(end) - int(start) for start, end in pairs)
+    return _grown(
+        [(role.get("resident_bytes_at_window_open"), role.get("resident_bytes_at_end")) for role in roles]
+    )
 
 
 #: Its counter is of items without their hash table.

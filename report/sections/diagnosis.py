@@ -8,7 +8,7 @@ from report.analysis.diagnosis import RequestCost, request_costs
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import count, decimals, microseconds, milliseconds
 from report.results.model import MEASURED_KINDS, Diagnosis, Pauses
-from report.sections.runs import run_link
+from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.tables import TableCell, exact, sort_key
 
 #: In place of a figure that nothing told.
@@ -134,20 +134,6 @@ _COLUMNS = (
 )
 
 
-def _notes(cost: RequestCost) -> tuple[str, ...]:
-    run = cost.run
-    return (
-        *([run.failure] if run.failure else []),
-        *([run.outcome_text] if run.outcome_text else []),
-        *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
-    )
-
-
-def _verdict(cost: RequestCost) -> TableCell:
-    status = cost.run.verdict if cost.measured else cost.run.status
-    return TableCell(status, kind=f"verdict {status if cost.measured else 'invalid'}")
-
-
 def diagnosis_table(analysis: Analysis) -> DiagnosisTable | None:
     """None for a campaign without diagnosing runs."""
     costs = request_costs(analysis.campaign)
@@ -163,8 +149,8 @@ def diagnosis_table(analysis: Analysis) -> DiagnosisTable | None:
                 summary_id=ids.get(cost.run.identity.key, ""),
                 configuration=cost.run.identity.label,
                 load=load_text(cost.run.identity, varying),
-                cells=(*_cells(cost, kinds), _verdict(cost)),
-                notes=_notes(cost),
+                cells=(*_cells(cost, kinds), run_verdict(cost.run)),
+                notes=run_reasons(cost.run),
                 link=run_link(cost.run.file),
                 file=cost.run.file,
             )

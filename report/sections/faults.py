@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from report.analysis.fault_text import NEVER, fault_words, seconds_text
 from report.analysis.faults import (
     FaultCase,
-    FaultedRun,
     FaultGroup,
     Spread,
     answer_share,
@@ -19,7 +18,7 @@ from report.analysis.faults import (
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Fault, Run
-from report.sections.runs import run_link
+from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.tables import TableCell, sort_key
 
 TITLE = "What happens to your API when …"
@@ -171,10 +170,6 @@ def _fails(case: FaultCase) -> TableCell:
     return TableCell(_BEHAVIOURS.get(behaviour, ABSENT), range=shares, kind=f"text behaviour {behaviour}")
 
 
-def _known(read: Callable[[FaultedRun], int | None]) -> Callable[[FaultedRun], float | None]:
-    return read
-
-
 def _cells(case: FaultCase) -> tuple[TableCell, ...]:
     return (
         _outage(case),
@@ -185,8 +180,8 @@ def _cells(case: FaultCase) -> tuple[TableCell, ...]:
         _cell(case.spread(lambda each: each.figures.requests_lost), count),
         _over_admission(case),
         _fails(case),
-        _cell(case.spread(_known(lambda each: each.figures.server_memory_peak_bytes)), mebibytes),
-        _cell(case.spread(_known(lambda each: each.record.store_reconnections)), count),
+        _cell(case.spread(lambda each: each.figures.server_memory_peak_bytes), mebibytes),
+        _cell(case.spread(lambda each: each.record.store_reconnections), count),
     )
 
 
@@ -287,21 +282,18 @@ def _recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
 def _notes(run: Run) -> tuple[str, ...]:
     records = run.faults.records if run.faults else ()
     return (
-        *([run.failure] if run.failure else []),
-        *([run.outcome_text] if run.outcome_text else []),
-        *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
+        *run_reasons(run),
         *(f"{each.name or each.action}: {each.note}" for each in records if each.note),
         *(f"{each.name or each.action} was not undone" for each in records if not each.undone),
     )
 
 
 def _run_row(run: Run) -> FaultRunRow:
-    status = run.verdict if run.measured else run.status
     faults = " ".join(fault.title for fault in run.identity.faults)
     return FaultRunRow(
         configuration=f"{run.identity.label}, {faults}",
         run=run.run,
-        verdict=TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}"),
+        verdict=run_verdict(run),
         notes=_notes(run),
         link=run_link(run.file),
         file=run.file,

@@ -8,7 +8,6 @@ from report.analysis.load_programs import LoadProgramControl
 from report.analysis.load_text import load_text
 from report.base.format import ABSENT, microseconds, milliseconds, rate
 from report.sections.printed_cells import (
-    FigureCell,
     Read,
     Show,
     figure_cells,
@@ -17,6 +16,7 @@ from report.sections.printed_cells import (
     problem_texts,
     runs_text,
 )
+from report.sections.tables import TableCell
 
 #: Name and unit of each figure's column.
 PROGRAM_COLUMNS = (
@@ -40,7 +40,7 @@ _FIGURES: tuple[tuple[Read, Show], ...] = (
 class LoadProgramRow:
     label: str
     load: str
-    cells: tuple[FigureCell, ...]
+    cells: tuple[TableCell, ...]
     """They go with `PROGRAM_COLUMNS`; empty where no run counts."""
     limited_by: str
     status: str

@@ -1,36 +1,29 @@
 """Cells of rows whose figures a foreign program printed."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from report.analysis.printed_rows import PrintedRow
 from report.base.format import ABSENT
 from report.results.model import Printed, Run
+from report.sections.tables import TableCell
 
 Read = Callable[[Printed], float | None]
 Show = Callable[[float | None], str]
-
-
-@dataclass(frozen=True, slots=True)
-class FigureCell:
-    text: str
-    range: str
-    """Lowest and highest over the runs; empty below two."""
 
 
 def printed_latency(name: str) -> Read:
     return lambda printed: printed.latency_ms[name]
 
 
-def figure_cells(row: PrintedRow, columns: Sequence[tuple[Read, Show]]) -> tuple[FigureCell, ...]:
-    """Figures of the median run; none where no run counts."""
+def figure_cells(row: PrintedRow, columns: Sequence[tuple[Read, Show]]) -> tuple[TableCell, ...]:
+    """Figures of the median run, with their range over the runs; none where no run counts."""
     figures = row.figures
     if figures is None:
         return ()
     found = []
     for read, show in columns:
         span = row.range_of(read)
-        found.append(FigureCell(show(read(figures)), f"{show(span[0])}–{show(span[1])}" if span else ""))
+        found.append(TableCell(show(read(figures)), range=f"{show(span[0])}–{show(span[1])}" if span else ""))
     return tuple(found)
 
 

@@ -40,9 +40,19 @@ def run_link(file: str) -> str:
     return quote(f"../{file}")
 
 
+def run_reasons(run: Run) -> tuple[str, ...]:
+    """Why a run failed, did not serve its load, or is suspect or invalid."""
+    told = filter(None, (run.failure, run.outcome_text))
+    return (*told, *(f"{reason.rule}: {reason.text}" for reason in run.reasons))
+
+
+def run_verdict(run: Run) -> TableCell:
+    status = run.verdict if run.measured else run.status
+    return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
+
+
 def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
     figures = run.measured
-    status = run.status if figures is None else run.verdict
     return RunRow(
         summary.id,
         summary.identity.label,
@@ -57,14 +67,12 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
             _number(figures.limited_share if figures else None, share, "of 1"),
             _number(figures.errors_total if figures else None, count, "requests"),
             _warm_up(figures),
-            TableCell(status, kind=f"verdict {'invalid' if figures is None else status}"),
+            run_verdict(run),
             _outcome(run),
         ),
         (
             *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
-            *([run.failure] if run.failure else []),
-            *([run.outcome_text] if run.outcome_text else []),
-            *(f"{reason.rule}: {reason.text}" for reason in run.reasons),
+            *run_reasons(run),
             *run.notes,
         ),
         run_link(run.file),

@@ -17,6 +17,7 @@ from report.analysis.several_servers import (
 )
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
+from report.sections.tables import TableCell
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -48,19 +49,12 @@ NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class ServerCell:
-    text: str
-    range: str = ""
-    """Lowest and highest over the runs; empty below two."""
-
-
-@dataclass(frozen=True, slots=True)
 class ServerRow:
     """`cells` go with `COLUMNS`; `reason` replaces them where there are no figures."""
 
     id: str
     servers: str
-    cells: tuple[ServerCell, ...]
+    cells: tuple[TableCell, ...]
     reason: str
 
 
@@ -84,12 +78,12 @@ def _seconds(value: float | None) -> str:
     return decimals(value, 2)
 
 
-def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> ServerCell:
+def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> TableCell:
     figures, span = step.summary.figures, step.summary.range_of(figure)
     marks = "".join(mark for mark, _ in suspect_marks(step.summary))
-    return ServerCell(
+    return TableCell(
         f"{show(figure(figures) if figures else None)}{marks}",
-        f"{show(span[0])}–{show(span[1])}" if span else "",
+        range=f"{show(span[0])}–{show(span[1])}" if span else "",
     )
 
 
@@ -122,11 +116,13 @@ def _first_second_text(found: FirstSecond | None) -> str:
     return f"{ratio}, {interval.low:.2f}–{interval.high:.2f}×" if interval else ratio
 
 
-def _first_second_cell(found: FirstSecond | None) -> ServerCell:
+def _first_second_cell(found: FirstSecond | None) -> TableCell:
     text = _first_second_text(found)
     if found is None or found.p99_ms is None or found.rest_p99_ms is None:
-        return ServerCell(text)
-    return ServerCell(text, f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms")
+        return TableCell(text)
+    return TableCell(
+        text, range=f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms"
+    )
 
 
 def _row(step: ServerStep) -> ServerRow:
@@ -134,17 +130,17 @@ def _row(step: ServerStep) -> ServerRow:
     limit = summary.figures.limited_by if summary.figures else None
     cells = (
         _cell(step, throughput, rate),
-        ServerCell(_ratio_text(step.of_linear, _LINEAR)),
-        ServerCell(_added_text(step.added)),
+        TableCell(_ratio_text(step.of_linear, _LINEAR)),
+        TableCell(_added_text(step.added)),
         _cell(step, server_cpu, microseconds),
-        ServerCell(_ratio_text(step.server_cpu, _COST)),
+        TableCell(_ratio_text(step.server_cpu, _COST)),
         _cell(step, store_cpu_per_consume, microseconds),
-        ServerCell(_ratio_text(step.store_cpu, _COST)),
+        TableCell(_ratio_text(step.store_cpu, _COST)),
         _cell(step, fairness, _three),
         _cell(step, least_to_most, _three),
         _cell(step, all_ready_s, _seconds),
         _first_second_cell(step.first_second),
-        ServerCell(limit.resource if limit else ABSENT),
+        TableCell(limit.resource if limit else ABSENT),
     )
     return ServerRow(
         id=summary.id,

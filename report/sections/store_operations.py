@@ -7,7 +7,6 @@ from report.analysis.store_operations import StoreCell, StoreOperations
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, rate, ratio
 from report.results.model import Identity
 from report.sections.printed_cells import (
-    FigureCell,
     Read,
     Show,
     figure_cells,
@@ -16,6 +15,7 @@ from report.sections.printed_cells import (
     problem_texts,
     runs_text,
 )
+from report.sections.tables import TableCell
 from report.statistics.decision import Comparison
 
 #: Name and unit of each figure's column.
@@ -42,7 +42,7 @@ _FIGURES: tuple[tuple[Read, Show], ...] = (
 class OperationRow:
     store: str
     reference: bool
-    cells: tuple[FigureCell, ...]
+    cells: tuple[TableCell, ...]
     """They go with `FIGURE_COLUMNS`; empty where no run counts."""
     limited_by: str
     status: str

@@ -34,22 +34,6 @@ _NEARLY_LEAST = 1.5
 Floats = NDArray[np.float64]
 
 
-def range_of_five(values: Sequence[float]) -> float:
-    """How far five of the figures lie apart on average, highest less lowest, in their unit.
-
-    The mean over all choices of five, by the order statistics; of five figures or fewer it is their range.
-    Unlike the range it does not grow with their number: more runs must not make a machine look less steady.
-
-    Args:
-        values: at least one.
-    """
-    ordered, size = sorted(values), min(5, len(values))
-    n = len(ordered)
-    # How often the i-th figure is the highest of a choice, less how often it is the lowest.
-    weights = (math.comb(i, size - 1) - math.comb(n - 1 - i, size - 1) for i in range(n))
-    return sum(weight * value for weight, value in zip(weights, ordered, strict=True)) / math.comb(n, size)
-
-
 @dataclass(frozen=True, slots=True)
 class Trend:
     """`change`: from the first run to the last, as a share of the median."""

@@ -18,7 +18,6 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(look.width);
       expect(await seriousFindings(page)).toEqual([]);
       expect(complaints).toEqual([]);
-      await page.context().close();
     }
   });
 
@@ -35,7 +34,6 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     expect(once.length).toBeGreaterThan(1);
     const ascending = [...once].sort((a, b) => a - b);
     expect([ascending, [...ascending].reverse()]).toContainEqual(once);
-    await page.context().close();
   });
 
   test("a history is drawn with its versions and its change", async () => {
@@ -47,7 +45,6 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     expect(await figure.locator(".change").textContent()).toContain(
       "20260107_000000: level from 6,040 to 5,440 requests/s",
     );
-    await page.context().close();
   });
 
   test("the index leads to a campaign's own report", async () => {
@@ -55,6 +52,5 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     await page.locator("a", { hasText: "20260101_000000" }).click();
     await page.waitForURL(/20260101_000000\/report\/index\.html$/);
     expect(await page.locator("h1").count()).toBe(1);
-    await page.context().close();
   });
 });

@@ -51,7 +51,6 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
         ).toBe(true);
     }
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("line breaks, bars and markup in a cell stay in the cell", async () => {
@@ -62,7 +61,6 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     }`);
     const [, , first] = cells(await copied(page, "problem-rows"));
     expect(first).toContain("one \\| \\*two\\*; three four five");
-    await page.context().close();
   });
 
   test("verdicts are copied", async () => {
@@ -77,7 +75,6 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     for (const line of await page.locator("#answer .findings li").allInnerTexts())
       expect(answer.replaceAll("\\", "")).toContain(line);
     expect(answer).toContain("| too few runs |");
-    await page.context().close();
   });
 
   test("what the filters hide is not copied, and the copy says so", async () => {
@@ -87,7 +84,6 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     const [, , ...rows] = cells(markdown);
     expect(rows).toHaveLength(18);
     expect(rows.every(([name]) => name?.startsWith("iovalkey"))).toBe(true);
-    await page.context().close();
   });
 
   test("the button says that it copied, and has its own text again, however often it is pressed", async () => {
@@ -98,6 +94,5 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     await expect.poll(() => copy.textContent(), { timeout: 20_000 }).toBe("Copied");
     await copy.click();
     await expect.poll(() => copy.innerHTML(), { timeout: 60_000 }).toBe(before);
-    await page.context().close();
   });
 });

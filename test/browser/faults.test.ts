@@ -22,6 +22,5 @@ describe("the report of a campaign with faults", needs(["chromium"]), () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
     expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

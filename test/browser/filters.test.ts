@@ -30,7 +30,6 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     expect(await naming(page, others)).toEqual([]);
     await page.getByRole("button", { name: "Show all", exact: true }).click();
     expect((await naming(page, others)).length).toBeGreaterThan(20);
-    await page.context().close();
   });
 
   test("what is said of all configurations goes with a filter, and the page says why", async () => {
@@ -45,7 +44,6 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     await page.locator('.chip input[value="iovalkey"]').uncheck();
     expect(await headline.isVisible()).toBe(true);
     expect(await notice.isVisible()).toBe(false);
-    await page.context().close();
   });
 
   test("numbers in headings follow", async () => {
@@ -64,6 +62,5 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
       "0 of 5",
     ]);
     expect(await page.locator("#problems p", { hasText: "Suspect runs" }).isVisible()).toBe(false);
-    await page.context().close();
   });
 });

@@ -25,6 +25,5 @@ describe("the picture of several machines", needs(["chromium"]), () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
     expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
-import { afterAll, inject } from "vitest";
+import { afterAll, inject, onTestFinished } from "vitest";
 import { type Look, openPage } from "./chromium.js";
 
 export interface Opening extends Look {
@@ -15,9 +15,13 @@ let browser: Browser | undefined;
 const connected = async () => (browser ??= await chromium.connect(inject("browser")));
 afterAll(() => browser?.close());
 
-/** Opens a page that `write_pages.py` made, and collects whatever it should not do. */
-export const open = async (path: string, look: Look = {}, address = "") =>
-  openPage(await connected(), pathToFileURL(join(inject("pages"), path)).href + address, look);
+/** Opens a page that `write_pages.py` made until the test ends, and collects whatever it should not do. */
+export async function open(path: string, look: Look = {}, address = "") {
+  const url = pathToFileURL(join(inject("pages"), path)).href + address;
+  const opened = await openPage(await connected(), url, look);
+  onTestFinished(() => opened.page.context().close());
+  return opened;
+}
 
 /** Opens the report of a campaign. */
 export async function openReport(name: string, { address, folded = false, ...look }: Opening = {}) {

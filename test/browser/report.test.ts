@@ -37,14 +37,12 @@ describe("the report in a browser", needs(["chromium"]), () => {
     for (const id of charts)
       expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("draws a chart only when it comes near", async () => {
     const { page } = await open();
     expect(await page.locator("#chart-series[data-drawn]").count()).toBe(0);
     await drawn(page, "series");
-    await page.context().close();
   });
 
   test("draws every run of a row", async () => {
@@ -52,7 +50,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     const runs = (await drawn(page, "throughput")).locator(".scatterlayer path.point");
     // 21 rows of three runs, and the suspect and the invalid run of ioredis:cluster.
     expect(await runs.count()).toBe(65);
-    await page.context().close();
   });
 
   test("filters tables, rankings and charts together", async () => {
@@ -78,16 +75,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await expect.poll(() => bars(page)).toBe(22);
     expect(await page.locator("#table1").isVisible()).toBe(true);
     expect(complaints).toEqual([]);
-    await page.context().close();
-  });
-
-  test("shows the rows of several clients at once", async () => {
-    const { page } = await open();
-    await client(page, "ioredis").check();
-    await client(page, "valkey-glide").check();
-    await page.getByLabel("Topology").selectOption("cluster");
-    expect(await shownRows(page, "#table2")).toEqual(["valkey-glide", "ioredis", "valkey-glide", "ioredis"]);
-    await page.context().close();
   });
 
   test("keeps the filters in its address, and takes them from there", async () => {
@@ -98,8 +85,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
     const address = new URL(page.url()).search;
     expect(address).toBe("?client=ioredis&client=iovalkey&topology=cluster");
     const rows = await shownRows(page, "#table2");
-    await page.context().close();
-
+    expect(new Set(rows)).toEqual(new Set(["ioredis", "iovalkey"]));
     const again = await open({ address });
     expect(await again.page.locator(".chip input:checked").count()).toBe(2);
     expect(await again.page.getByLabel("Topology").inputValue()).toBe("cluster");
@@ -107,7 +93,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await again.page.getByRole("button", { name: "Show all", exact: true }).click();
     expect(new URL(again.page.url()).search).toBe("");
     expect(again.complaints).toEqual([]);
-    await again.page.context().close();
   });
 
   test("ignores what it does not know in its address", async () => {
@@ -117,7 +102,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     expect(await page.locator(".filters output").textContent()).toBe("23 of 23 configurations");
     expect(await page.locator("img").count()).toBe(0);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("filters the table that tells client and script apart", async () => {
@@ -130,7 +114,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await apart.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("keeps the controls beside every topology", async () => {
@@ -138,7 +121,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await page.locator("#table-controls tbody tr:visible").count()).toBe(4);
     await expect.poll(() => bars(page)).toBe(9);
-    await page.context().close();
   });
 
   test("copes with a filter that leaves nothing to draw", async () => {
@@ -153,7 +135,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     expect(await page.locator("#chart-throughput").isVisible()).toBe(false);
     expect(await page.locator("#table2 td.no-figures:visible").textContent()).toContain("no valid run");
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("draws one store, topology and load at a time where lines cross", async () => {
@@ -166,7 +147,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await views.selectOption("Standalone · light · on redis");
     // ioredis, and the two controls under the same load.
     await expect.poll(() => chart.locator(".scatterlayer .trace").count()).toBe(3);
-    await page.context().close();
   });
 
   test("follows a change to dark, charts too", async () => {
@@ -189,7 +169,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await page.reload();
     expect(await background()).toBe(light[1]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("prints in light, every chart drawn and every fold open", async () => {
@@ -203,7 +182,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await expect.poll(() => page.locator("details:not([open])").count()).toBeGreaterThan(0);
     expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(50_000);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("fits a phone, before and after it is scrolled through", async () => {
@@ -213,6 +191,5 @@ describe("the report in a browser", needs(["chromium"]), () => {
     for (const id of charts) await drawn(page, id);
     expect(await width()).toBe(375);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

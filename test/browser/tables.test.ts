@@ -36,7 +36,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     expect(await header.getAttribute("aria-sort")).toBeNull();
     expect(await names(page, "#table1")).toEqual(before);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("keeps rows without a figure last, whichever way it sorts", async () => {
@@ -46,7 +45,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
       await button.click();
       expect(await page.locator("#table2 tbody tr").last().locator(".no-figures").count()).toBe(1);
     }
-    await page.context().close();
   });
 
   test("sorts by keyboard, and sorting survives a filter", async () => {
@@ -57,7 +55,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     const all = await names(page, "#table1");
     await page.locator('.chip input[value="iovalkey"]').check();
     expect(await names(page, "#table1")).toEqual(all.filter((name) => name.startsWith("iovalkey")));
-    await page.context().close();
   });
 
   test("leads by keyboard through the page in reading order", async () => {
@@ -82,7 +79,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
       `[...document.querySelectorAll("[tabindex]")].map((element) => element.tabIndex)`,
     )) as number[];
     expect(places.every((place) => place <= 0)).toBe(true);
-    await page.context().close();
   });
 
   test("opens a folded answer that a link leads to", async () => {
@@ -91,7 +87,6 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     await details.evaluate((element) => element.removeAttribute("open"));
     await page.locator(".decision tbody a").first().click();
     await expect.poll(() => details.getAttribute("open")).toBe("");
-    await page.context().close();
   });
 
   test.each([
@@ -102,6 +97,5 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
     await page.waitForSelector("#chart-percentiles[data-drawn]");
     expect(await seriousFindings(page)).toEqual([]);
-    await page.context().close();
   });
 });

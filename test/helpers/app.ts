@@ -4,8 +4,8 @@ import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
 import type { AppDependencies } from "../../src/server/lib/app-dependencies.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
-import { resolveTarget } from "../../src/targets/resolve.js";
 import type { Decision, Limiter } from "../../src/targets/types.js";
+import { targetOf } from "./target.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };
 export const FAILED: Decision = { outcome: "failed", error: new Error("the store hung up") };
@@ -36,11 +36,9 @@ export function fakeApp(
   const standard = new FakeLimiter();
   const exhausted = new FakeLimiter();
   const { spec } = readConfig({ MODE: mode, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" });
-  const resolution = resolveTarget(spec.target.text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
   const app = buildApp({
     spec: { ...spec, server: { ...spec.server, ...server } },
-    target: resolution.target,
+    target: targetOf(spec.target.text),
     client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
     limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
   });

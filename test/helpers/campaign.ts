@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Manifest, manifestSchema } from "../../src/contract/manifest.js";
 import {
   type MeasuredResult,
@@ -87,6 +87,12 @@ export class Campaign {
       await watching;
       for (const { pid } of await this.runningProcesses()) await endProcess(pid).catch(() => {});
     });
+  }
+
+  /** Waits for its end, which must be a good one. */
+  async endsWell(): Promise<void> {
+    const { code, stderr } = await this.ended;
+    expect(code, stderr).toBe(0);
   }
 
   /** Any command of the CLI, in a fresh home. */

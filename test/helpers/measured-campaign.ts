@@ -9,8 +9,7 @@ export async function measuredCampaign(
   flags: readonly string[],
 ): Promise<Campaign> {
   const campaign = Campaign.run(home, clients, flags);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
+  await campaign.endsWell();
   for (const result of campaign.measured) {
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     expectConsistent(result);

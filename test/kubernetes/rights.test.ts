@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { EXIT } from "../../src/contract/errors.js";
 import { KubernetesApi } from "../../src/runtimes/kubernetes/api.js";
@@ -37,8 +37,10 @@ async function asAccount(namespace: string): Promise<KubernetesApi> {
   return api;
 }
 
-describe("the generated Role", needs(["kubernetes"]), () => {
-  test("is enough, and each right that is taken away is named with the command that grants it", async () => {
+test(
+  "the generated Role is enough, and each right that is taken away is named with the command that grants it",
+  needs(["kubernetes"]),
+  async () => {
     const namespace = testNamespace();
     const whole = roleYaml({ namespace, name: NAME });
     apply(namespace, whole);
@@ -59,5 +61,5 @@ describe("the generated Role", needs(["kubernetes"]), () => {
       await until(() => api.allows(right));
     }
     expect(await checkPermissions(api)).toBeUndefined();
-  });
-});
+  },
+);

@@ -16,49 +16,19 @@ from report.results.validate import validate_result
 from report.statistics.samples import Place
 
 Floats = NDArray[np.float64]
+#: Logarithms of its speed in one run after the other.
 Host = Callable[[np.random.Generator, int], Floats]
 
 
-def _ar1(rng: np.random.Generator, runs: int) -> Floats:
-    """Speeds that remember the run before: 0.9 of it, with a deviation of 5 %."""
-    speeds = np.empty(runs)
-    speeds[0] = 0.05 * rng.standard_normal()
-    for index in range(1, runs):
-        speeds[index] = 0.9 * speeds[index - 1] + 0.05 * math.sqrt(1 - 0.81) * rng.standard_normal()
-    return speeds
+def calm(_: np.random.Generator, runs: int) -> Floats:
+    return np.zeros(runs)
 
 
-def _level_shifts(rng: np.random.Generator, runs: int) -> Floats:
-    """Another level every 15 runs or so: a neighbour comes or goes."""
-    changes = rng.random(runs) < 1 / 15
-    levels = 0.1 * rng.standard_normal(int(changes.sum()) + 1)
-    found: Floats = levels[np.cumsum(changes)]
-    return found
-
-
-def _bursts(rng: np.random.Generator, runs: int) -> Floats:
-    """Every tenth run begins a burst of one to five runs that are a fifth slower or so."""
-    speeds = np.zeros(runs)
-    for start in np.flatnonzero(rng.random(runs) < 0.1):
-        speeds[start : start + rng.integers(1, 6)] -= 0.2 * rng.random() + 0.1
-    return speeds
-
-
-def _ramp(rng: np.random.Generator, runs: int) -> Floats:
+def ramp(rng: np.random.Generator, runs: int) -> Floats:
     """A fifth slower, or faster, from the first run to the last."""
     direction = 1 if rng.random() < 0.5 else -1
     found: Floats = 0.2 * direction * np.arange(runs) / runs
     return found
-
-
-#: Logarithms of the host's speed in one run after the other.
-HOSTS: Mapping[str, Host] = {
-    "calm": lambda _, runs: np.zeros(runs),
-    "AR(1)": _ar1,
-    "level shifts": _level_shifts,
-    "bursts": _bursts,
-    "ramp": _ramp,
-}
 
 
 @dataclass(frozen=True)
@@ -80,10 +50,10 @@ def plan(rng: np.random.Generator, reference: str, others: Sequence[str], rounds
 
 
 def throughputs(
-    rng: np.random.Generator, slots: Sequence[Slot], host: str, cv: float, truth: Mapping[str, float]
+    rng: np.random.Generator, slots: Sequence[Slot], host: Host, cv: float, truth: Mapping[str, float]
 ) -> list[float]:
     """Of each run: its target's true ratio to 1000, times the host's speed, and a deviation of its own."""
-    speeds = HOSTS[host](rng, len(slots)) + cv * rng.standard_normal(len(slots))
+    speeds = host(rng, len(slots)) + cv * rng.standard_normal(len(slots))
     return [
         1000 * truth.get(slot.label, 1.0) * math.exp(float(speed))
         for slot, speed in zip(slots, speeds, strict=True)
@@ -130,7 +100,7 @@ def campaign(
 
 def rows(
     rng: np.random.Generator,
-    host: str,
+    host: Host,
     others: Sequence[str],
     rounds: int,
     cv: float,

@@ -6,8 +6,7 @@ allowed, one in 700 draws would be refused. The draws are seeded: unchanged code
 
 import pytest
 
-from conclusions_study import MORE, OTHERS, Counted, auto, between, gate, rankings
-from simulated_campaigns import HOSTS
+from bench.conclusions import HOSTS, MORE, OTHERS, Counted, auto, between, gate, rankings
 
 PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
 

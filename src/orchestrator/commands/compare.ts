@@ -8,10 +8,10 @@ const AFTER = `
 Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that campaign. An argument with a / is a
 folder.
 
-A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact Mann-Whitney test with
-Holm's correction agrees. With fewer than five runs per side, no difference counts. Two campaigns, or a campaign and a
-baseline, are compared by their ratios to the reference that both have, of at least six rounds each. Without such a
-reference the host does not cancel, and nothing is decided.
+A difference counts only if the 95 % interval of the ratio lies beyond the floor and the exact test with Holm's
+correction agrees. By turns the targets are compared round by round, and at least six rounds are needed; otherwise five
+runs per side. Two campaigns, or a campaign and a baseline, are compared by their ratios to the reference that both have,
+of at least six rounds each. Without such a reference the host does not cancel, and nothing is decided.
 
 In a closed loop CPU per request follows from the throughput, so --metric cpu concludes nothing there. Measure both sides
 at one rate (run --rate) to compare it.

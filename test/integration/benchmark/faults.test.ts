@@ -6,31 +6,29 @@ import { StubServer } from "../../helpers/stub-server.js";
 
 beforeAll(build);
 
-describe("a server that hangs", () => {
-  test("costs the hanging requests: they time out, and the connection goes on", async () => {
-    const stub = await StubServer.start({ hang: 400 });
-    const result = await measured({
-      TARGET_URL: stub.url,
-      REQUESTS: "1500",
-      CONNECTIONS: "3",
-      TIMEOUT: "3",
-    });
-    expect(result.counts).toMatchObject({
-      sent: 1500,
-      timed_out: 3,
-      allowed: 1497,
-      followed: 0,
-      connection_errors: 0,
-    });
-    expectConsistent(result);
-    expect(result.timeouts).toBe(3);
-    expect(result.latency?.p50).toBeLessThan(3_000);
-    // Their age, and nobody knows how long they would have taken.
-    expect(result.latency?.max).toBeNull();
-    expect(result.latency?.bounds?.max?.low).toBeGreaterThanOrEqual(3_000);
-    expect(result.latency?.bounds?.max?.high).toBeNull();
-    expect(result.outcome).toBe("failed");
+test("a server that hangs costs the hanging requests: they time out, and the connection goes on", async () => {
+  const stub = await StubServer.start({ hang: 400 });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    REQUESTS: "1500",
+    CONNECTIONS: "3",
+    TIMEOUT: "3",
   });
+  expect(result.counts).toMatchObject({
+    sent: 1500,
+    timed_out: 3,
+    allowed: 1497,
+    followed: 0,
+    connection_errors: 0,
+  });
+  expectConsistent(result);
+  expect(result.timeouts).toBe(3);
+  expect(result.latency?.p50).toBeLessThan(3_000);
+  // Their age, and nobody knows how long they would have taken.
+  expect(result.latency?.max).toBeNull();
+  expect(result.latency?.bounds?.max?.low).toBeGreaterThanOrEqual(3_000);
+  expect(result.latency?.bounds?.max?.high).toBeNull();
+  expect(result.outcome).toBe("failed");
 });
 
 test("a server that cuts connections in the middle of answers costs those requests alone, and no later answer is older for it", async () => {

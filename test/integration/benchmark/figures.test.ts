@@ -36,8 +36,9 @@ describe("failures", () => {
   });
 });
 
-describe("REQUESTS", () => {
-  test.each(["1", "3"])("sends exactly so many, with %s workers, and none is followed", async (workers) => {
+test.each(["1", "3"])(
+  "REQUESTS sends exactly so many, with %s workers, and none is followed",
+  async (workers) => {
     const stub = await StubServer.start();
     const env = { TARGET_URL: stub.url, REQUESTS: "1001", CONNECTIONS: "7", WORKERS: workers };
     const result = await measured(env);
@@ -48,8 +49,8 @@ describe("REQUESTS", () => {
       load: { model: "closed", connections: 7 },
       extent: { requests: 1001 },
     });
-  });
-});
+  },
+);
 
 test("several workers are one generator: connections and counts add up, histograms are merged", async () => {
   const stub = await StubServer.start({ limit: 5 });

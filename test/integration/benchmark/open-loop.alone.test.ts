@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, measured } from "../../helpers/programs.js";
 import type { StubBehaviour } from "../../helpers/stub-program.js";
@@ -13,40 +13,39 @@ async function openLoop(behaviour: StubBehaviour, env: Readonly<Record<string, s
   return { stub, result };
 }
 
-describe("a server that answers after 100 ms (M3)", () => {
-  test.each(["constant", "poisson"])(
-    "has a p50 of 100 ms, and as many samples as responses, with %s arrivals",
-    async (arrivals) => {
-      const env = { RATE: "200", ARRIVALS: arrivals, DURATION: "3" };
-      const { stub, result } = await openLoop({ delay_ms: 100 }, env);
-      const { latency, service_time, schedule, counts, requests } = result;
-      expect(latency?.p50).toBeGreaterThan(95);
-      expect(latency?.p50).toBeLessThan(105);
-      expect(service_time?.p50).toBeGreaterThan(95);
-      expect(service_time?.p50).toBeLessThanOrEqual(latency?.p50 ?? 0);
-      // Those of the last tenth of a second were answered after the window.
-      expect(counts.followed).toBe(counts.after_window.allowed);
-      expect(requests.total).toBe((schedule?.sent ?? 0) - counts.followed);
-      // Half a second of warm-up came before; nothing was answered that was not sent, or made up afterwards.
-      const { asked } = await stub.counts();
-      if (arrivals === "constant") {
-        expect(schedule?.offered).toBe(600);
-        expect(asked).toBe(600 + 100);
-      } else {
-        // Five standard deviations: a false alarm in two million runs.
-        expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
-        expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
-      }
-      expect(result.request.load).toMatchObject({ rate_per_second: 200, arrivals });
-    },
-  );
-});
+test.each(["constant", "poisson"])(
+  "a server that answers after 100 ms (M3) has a p50 of 100 ms, and as many samples as responses, with %s arrivals",
+  async (arrivals) => {
+    const env = { RATE: "200", ARRIVALS: arrivals, DURATION: "3" };
+    const { stub, result } = await openLoop({ delay_ms: 100 }, env);
+    const { latency, service_time, schedule, counts, requests } = result;
+    expect(latency?.p50).toBeGreaterThan(95);
+    expect(latency?.p50).toBeLessThan(105);
+    expect(service_time?.p50).toBeGreaterThan(95);
+    expect(service_time?.p50).toBeLessThanOrEqual(latency?.p50 ?? 0);
+    // Those of the last tenth of a second were answered after the window.
+    expect(counts.followed).toBe(counts.after_window.allowed);
+    expect(requests.total).toBe((schedule?.sent ?? 0) - counts.followed);
+    // Half a second of warm-up came before; nothing was answered that was not sent, or made up afterwards.
+    const { asked } = await stub.counts();
+    if (arrivals === "constant") {
+      expect(schedule?.offered).toBe(600);
+      expect(asked).toBe(600 + 100);
+    } else {
+      // Five standard deviations: a false alarm in two million runs.
+      expect(Math.abs((schedule?.offered ?? 0) - 600)).toBeLessThan(5 * Math.sqrt(600));
+      expect(asked).toBeGreaterThan(schedule?.sent ?? 0);
+    }
+    expect(result.request.load).toMatchObject({ rate_per_second: 200, arrivals });
+  },
+);
 
-describe("a server that stalls for 100 ms each second, at 500/s (M3)", () => {
-  test.each([
-    ["with connections enough", "100"],
-    ["with connections so few that sends must wait", "10"],
-  ])("has a p99 of 80 to 110 ms, %s", async (_which, connections) => {
+test.each([
+  ["with connections enough", "100"],
+  ["with connections so few that sends must wait", "10"],
+])(
+  "a server that stalls for 100 ms each second, at 500/s (M3) has a p99 of 80 to 110 ms, %s",
+  async (_which, connections) => {
     const { result } = await openLoop(
       { stall_ms: 100 },
       { RATE: "500", DURATION: "3", CONNECTIONS: connections },
@@ -63,8 +62,8 @@ describe("a server that stalls for 100 ms each second, at 500/s (M3)", () => {
       expect(schedule?.lateness_ms?.p99).toBeLessThan(60);
       expect(result.outcome).toBe("served");
     }
-  });
-});
+  },
+);
 
 test("a server with half the capacity that is offered is called saturated (M5)", async () => {
   const env = { RATE: "1000", DURATION: "2", CONNECTIONS: "40", WARMUP: "0" };
@@ -108,22 +107,20 @@ test("REQUESTS are so many sends of the schedule", async () => {
   expect(result.duration).toBeCloseTo(0.8, 2);
 });
 
-describe("failures", () => {
-  test("of every kind cost one request each, and the connection goes on", async () => {
-    const { stub, result } = await openLoop(
-      // Beside answers that take 20 ms, late sends of a busy machine do not hide what the server did.
-      { fail: 7, cut: 11, hang: 100, delay_us: 20_000 },
-      { RATE: "400", DURATION: "3", WARMUP: "0", CONNECTIONS: "30", TIMEOUT: "1" },
-    );
-    const { counts } = result;
-    const done = await stub.counts();
-    expect(counts.sent).toBe(1200);
-    expect(counts.allowed + counts.after_window.allowed).toBe(done.answered);
-    expect(counts.failed_answers + counts.after_window.failed_answers).toBe(done.failed);
-    expect(result.errors).toBe(done.cut);
-    expect(result.timeouts).toBe(done.hung);
-    expect(result.timeouts).toBeGreaterThan(5);
-    expect(counts.by_code["503"]).toBe(counts.failed_answers);
-    expect(result.outcome).toBe("failed");
-  });
+test("failures of every kind cost one request each, and the connection goes on", async () => {
+  const { stub, result } = await openLoop(
+    // Beside answers that take 20 ms, late sends of a busy machine do not hide what the server did.
+    { fail: 7, cut: 11, hang: 100, delay_us: 20_000 },
+    { RATE: "400", DURATION: "3", WARMUP: "0", CONNECTIONS: "30", TIMEOUT: "1" },
+  );
+  const { counts } = result;
+  const done = await stub.counts();
+  expect(counts.sent).toBe(1200);
+  expect(counts.allowed + counts.after_window.allowed).toBe(done.answered);
+  expect(counts.failed_answers + counts.after_window.failed_answers).toBe(done.failed);
+  expect(result.errors).toBe(done.cut);
+  expect(result.timeouts).toBe(done.hung);
+  expect(result.timeouts).toBeGreaterThan(5);
+  expect(counts.by_code["503"]).toBe(counts.failed_answers);
+  expect(result.outcome).toBe("failed");
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { run as runGenerator } from "../../../src/benchmark/run.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import type { Progress, ReadingPhase } from "../../../src/contract/progress.js";
@@ -38,28 +38,26 @@ function generate(stub: StubServer, onPhase: (phase: ReadingPhase, write: () => 
   return { phases, result: run(specFor(stub), [], report, input) };
 }
 
-describe("at each drained moment the generator waits for the line that the counters are read", () => {
-  test("and sends nothing until it comes", async () => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const asked: Partial<Record<ReadingPhase, number[]>> = {};
-    const { phases, result } = generate(stub, async (phase, write) => {
-      const first = (await stub.counts()).asked;
-      await sleep(300);
-      asked[phase] = [first, (await stub.counts()).asked];
-      write();
-    });
-    const { counts, warmup, ...rest } = await result;
-    expectConsistent({ ...rest, counts, warmup });
-    expect(phases).toEqual(["connected", "warmup", "drained", "measure", "finished"]);
-    expect(warmup.lead_in.requests).toBeGreaterThan(0);
-    expect(warmup.requests).toBeGreaterThan(warmup.lead_in.requests);
-    const atBoth = (count: number) => [count, count];
-    expect(asked).toEqual({
-      connected: atBoth(0),
-      // The lead-in comes after the reading.
-      drained: atBoth(warmup.requests - warmup.lead_in.requests),
-      finished: atBoth(warmup.requests + counts.sent),
-    });
+test("at each drained moment the generator waits for the line that the counters are read and sends nothing until it comes", async () => {
+  const stub = await StubServer.start({ delay_us: 200 });
+  const asked: Partial<Record<ReadingPhase, number[]>> = {};
+  const { phases, result } = generate(stub, async (phase, write) => {
+    const first = (await stub.counts()).asked;
+    await sleep(300);
+    asked[phase] = [first, (await stub.counts()).asked];
+    write();
+  });
+  const { counts, warmup, ...rest } = await result;
+  expectConsistent({ ...rest, counts, warmup });
+  expect(phases).toEqual(["connected", "warmup", "drained", "measure", "finished"]);
+  expect(warmup.lead_in.requests).toBeGreaterThan(0);
+  expect(warmup.requests).toBeGreaterThan(warmup.lead_in.requests);
+  const atBoth = (count: number) => [count, count];
+  expect(asked).toEqual({
+    connected: atBoth(0),
+    // The lead-in comes after the reading.
+    drained: atBoth(warmup.requests - warmup.lead_in.requests),
+    finished: atBoth(warmup.requests + counts.sent),
   });
 });
 

@@ -31,38 +31,31 @@ function only(campaign: Campaign): MeasuredResult {
 describe("a fault that is planted in a real run gets its verdict", () => {
   test("a store of 3 MB that evicts: suspect by M14", async () => {
     const store = await TestStore.start(["--maxmemory", "3mb", "--maxmemory-policy", "volatile-lru"]);
-    try {
-      const campaign = onStore(store, "iovalkey", [
-        ...["--traffic", "mixed10", "--duration-mode", "custom:5"],
-        ...["--concurrency", "20"],
-      ]);
-      const { code, stderr } = await campaign.ended;
-      expect(code, stderr).toBe(0);
-      expect(broken(only(campaign))).toContain("M14 suspect");
-    } finally {
-      await store.stop();
-    }
+    onTestFinished(() => store.stop());
+    const campaign = onStore(store, "iovalkey", [
+      ...["--traffic", "mixed10", "--duration-mode", "custom:5"],
+      ...["--concurrency", "20"],
+    ]);
+    await campaign.endsWell();
+    expect(broken(only(campaign))).toContain("M14 suspect");
   });
 
   test("a store that restarts in the window: invalid by M14, so that nothing is known of the target; its failures are no 429 [R-store-dies-1]", async () => {
     const store = await TestStore.start();
-    try {
-      const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);
-      await campaign.waitForLog("measure");
-      await delay(1_000);
-      await store.kill();
-      await delay(500);
-      await store.run();
-      const { code, stderr } = await campaign.ended;
-      expect(code, stderr).toBe(5);
-      const result = only(campaign);
-      expect(broken(result)).toContain("M14 invalid");
-      expect(result).not.toHaveProperty("outcome");
-      expect(result.counts.limited).toBe(0);
-      expect(result.counts.by_code["503"]).toBeGreaterThan(0);
-    } finally {
-      await store.stop();
-    }
+    onTestFinished(() => store.stop());
+    const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);
+    await campaign.waitForLog("measure");
+    await delay(1_000);
+    await store.kill();
+    await delay(500);
+    await store.run();
+    const { code, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(5);
+    const result = only(campaign);
+    expect(broken(result)).toContain("M14 invalid");
+    expect(result).not.toHaveProperty("outcome");
+    expect(result.counts.limited).toBe(0);
+    expect(result.counts.by_code["503"]).toBeGreaterThan(0);
   });
 });
 
@@ -86,8 +79,7 @@ function burn(count: number, ...before: string[]): void {
 describe.skipIf(process.platform !== "linux")("programs of somebody else beside a run", () => {
   const run = async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:4"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     const result = only(campaign);
     const load = result.host_load;
     if (!load) throw new Error("the load of this machine");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -25,8 +25,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       `${TARGET},ioredis@valkey:cluster-3+redis-cell`,
       program(FILE),
     );
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     expect(campaign.measured).toHaveLength(2);
     const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
     for (const result of campaign.measured) {
@@ -61,18 +60,15 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
 
     const store = await TestStore.start(moduleArguments("redis-cell"));
     const plain = await TestStore.start();
-    try {
-      const url = (node: TestStore) => ["--store-url", `redis://127.0.0.1:${node.port}`];
-      const campaign = Campaign.run(newFolder(), TARGET, url(store));
-      expect((await campaign.ended).code).toBe(0);
-      expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
-      const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;
-      expect(refused.code).toBe(2);
-      expect(refused.stderr).toMatch(/^[^\n]*redis-cell[^\n]*--loadmodule[^\n]*\n$/);
-    } finally {
-      await store.stop();
-      await plain.stop();
-    }
+    onTestFinished(() => store.stop());
+    onTestFinished(() => plain.stop());
+    const url = (node: TestStore) => ["--store-url", `redis://127.0.0.1:${node.port}`];
+    const campaign = Campaign.run(newFolder(), TARGET, url(store));
+    expect((await campaign.ended).code).toBe(0);
+    expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
+    const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/^[^\n]*redis-cell[^\n]*--loadmodule[^\n]*\n$/);
   });
 
   /** A file that is nearly a module. */

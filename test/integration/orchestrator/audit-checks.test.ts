@@ -11,8 +11,9 @@ import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { local } from "../../../src/runtimes/local/runtime.js";
 import type { Runtime } from "../../../src/runtimes/types.js";
-import { candidatePrograms, resolveTarget } from "../../../src/targets/resolve.js";
+import { candidatePrograms } from "../../../src/targets/resolve.js";
 import { build, ROOT } from "../../helpers/programs.js";
+import { targetOf } from "../../helpers/target.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
 
@@ -71,10 +72,9 @@ afterAll(async () => {
 
 /** What a check shows of a limiter of the plugin. */
 async function statuses(limiter: string, check: string, topology = ""): Promise<CheckStatus[]> {
-  const resolution = resolveTarget(`ioredis@valkey${topology}+${limiter}`);
-  if ("skip" in resolution) throw new Error(resolution.skip);
+  const target = targetOf(`ioredis@valkey${topology}+${limiter}`);
   const audited = await auditTarget(
-    { target: resolution.target, caps: {}, modules: {}, serviceEnv: undefined },
+    { target, caps: {}, modules: {}, serviceEnv: undefined },
     { runtime, lease, log: () => {} },
     checks.filter(({ id }) => id === check),
     { check: () => {}, finding: () => {} },

@@ -18,8 +18,7 @@ describe("a campaign of each client leaves reconciled results, a report, and not
 
   async function expectWhole(asked: string): Promise<void> {
     const campaign = Campaign.run(newFolder(), asked);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     await expectComplete(campaign);
     expect(campaign.measured).toHaveLength(asked.split(",").length);
     for (const result of campaign.measured) {
@@ -66,8 +65,7 @@ test.skipIf(!isSetUp())(
       OUTPUT_FILE: copy,
     };
     const campaign = Campaign.script(home, "run-benchmark.sh", env);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
     expect([...campaign.results.keys()]).toEqual(["memory_light_4c_1s_run1.json"]);
     expect(JSON.parse(readFileSync(copy, "utf8"))).toEqual([...campaign.results.values()][0]);
     expect(await campaign.leftovers()).toEqual([]);

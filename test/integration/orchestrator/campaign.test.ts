@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -14,69 +14,61 @@ const noneInvalid = (campaign: Campaign) =>
     verdict.reasons.filter(({ severity }) => severity === "invalid"),
   );
 
-describe("a campaign with diagnosing runs", () => {
-  test("has instruments in these alone, which the report lists and does not count", async () => {
-    const campaign = Campaign.run(newFolder(), "ioredis@valkey,none", ["--diagnose"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
-    expect(noneInvalid(campaign)).toEqual([]);
-    const diagnosing = campaign.measured.filter(({ diagnosis }) => diagnosis);
-    expect(campaign.measured).toHaveLength(4);
-    expect(diagnosing.map(({ run }) => run)).toEqual([2, 2]);
+test("a campaign with diagnosing runs has instruments in these alone, which the report lists and does not count", async () => {
+  const campaign = Campaign.run(newFolder(), "ioredis@valkey,none", ["--diagnose"]);
+  await campaign.endsWell();
+  expect(noneInvalid(campaign)).toEqual([]);
+  const diagnosing = campaign.measured.filter(({ diagnosis }) => diagnosis);
+  expect(campaign.measured).toHaveLength(4);
+  expect(diagnosing.map(({ run }) => run)).toEqual([2, 2]);
 
-    const client = diagnosing.find(({ configuration }) => configuration?.target.client === "ioredis");
-    const { servers, nodes } = client?.diagnosis ?? { servers: {}, nodes: [] };
-    const server = servers["server-1"];
-    const { at_window_open, at_end } = client?.consumers[0] ?? {};
-    expect(server?.requests).toBe((at_end?.requests ?? 0) - (at_window_open?.requests ?? 0));
-    expect(server?.allocated_bytes).toBeGreaterThan(1_000 * (server?.requests ?? 0));
-    expect(Object.keys(server?.gc ?? {})).toContain("minor");
-    // Each request is read from its connection and its decision from the store's, and both are answered.
-    expect(server?.system_calls?.writes).toBeGreaterThan(server?.requests ?? 0);
-    const evidence = client?.store?.nodes[0]?.at_end.decisions ?? 0;
-    expect(nodes[0]?.commands.evalsha?.calls).toBe(evidence);
-    expect(nodes[0]?.commands.evalsha?.p99_us).toBeGreaterThan(0);
-    expect(nodes[0]?.received_bytes).toBeGreaterThan(100 * evidence);
+  const client = diagnosing.find(({ configuration }) => configuration?.target.client === "ioredis");
+  const { servers, nodes } = client?.diagnosis ?? { servers: {}, nodes: [] };
+  const server = servers["server-1"];
+  const { at_window_open, at_end } = client?.consumers[0] ?? {};
+  expect(server?.requests).toBe((at_end?.requests ?? 0) - (at_window_open?.requests ?? 0));
+  expect(server?.allocated_bytes).toBeGreaterThan(1_000 * (server?.requests ?? 0));
+  expect(Object.keys(server?.gc ?? {})).toContain("minor");
+  // Each request is read from its connection and its decision from the store's, and both are answered.
+  expect(server?.system_calls?.writes).toBeGreaterThan(server?.requests ?? 0);
+  const evidence = client?.store?.nodes[0]?.at_end.decisions ?? 0;
+  expect(nodes[0]?.commands.evalsha?.calls).toBe(evidence);
+  expect(nodes[0]?.commands.evalsha?.p99_us).toBeGreaterThan(0);
+  expect(nodes[0]?.received_bytes).toBeGreaterThan(100 * evidence);
 
-    const control = diagnosing.find(({ configuration }) => configuration?.target.client === "none");
-    expect(control?.diagnosis?.nodes).toEqual([]);
-    expect(control?.diagnosis?.servers["server-1"]?.requests).toBeGreaterThan(0);
-    const rows = readFileSync(join(campaign.folder, "report", "runs.csv"), "utf8")
-      .trim()
-      .split("\n");
-    expect(rows).toHaveLength(1 + 2);
-  });
+  const control = diagnosing.find(({ configuration }) => configuration?.target.client === "none");
+  expect(control?.diagnosis?.nodes).toEqual([]);
+  expect(control?.diagnosis?.servers["server-1"]?.requests).toBeGreaterThan(0);
+  const rows = readFileSync(join(campaign.folder, "report", "runs.csv"), "utf8")
+    .trim()
+    .split("\n");
+  expect(rows).toHaveLength(1 + 2);
 });
 
-describe("a campaign on a real cluster", () => {
-  test("measures six nodes and leaves no process, socket or temporary folder", async () => {
-    const campaign = Campaign.run(newFolder(), "valkey-glide:cluster");
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
-    expect(noneInvalid(campaign)).toEqual([]);
-    const [result] = campaign.measured;
-    if (!result) throw new Error("a result");
-    expectReconciled(result);
-    expect(result.store?.nodes).toHaveLength(6);
-    const busy = result.store?.nodes.filter(({ at_end }) => Number(at_end.decisions) > 0);
-    expect(busy?.map(({ role }) => role)).toEqual(["store-1", "store-2", "store-3"]);
-    // Six nodes, server, generator and the probes were there, and are gone.
-    expect(campaign.processCount).toBeGreaterThanOrEqual(8);
-    expect(await campaign.leftovers()).toEqual([]);
-  });
+test("a campaign on a real cluster measures six nodes and leaves no process, socket or temporary folder", async () => {
+  const campaign = Campaign.run(newFolder(), "valkey-glide:cluster");
+  await campaign.endsWell();
+  expect(noneInvalid(campaign)).toEqual([]);
+  const [result] = campaign.measured;
+  if (!result) throw new Error("a result");
+  expectReconciled(result);
+  expect(result.store?.nodes).toHaveLength(6);
+  const busy = result.store?.nodes.filter(({ at_end }) => Number(at_end.decisions) > 0);
+  expect(busy?.map(({ role }) => role)).toEqual(["store-1", "store-2", "store-3"]);
+  // Six nodes, server, generator and the probes were there, and are gone.
+  expect(campaign.processCount).toBeGreaterThanOrEqual(8);
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
-describe("a single run, set by the environment", () => {
-  test("whose OUTPUT_FILE cannot be written is refused before anything is measured", async () => {
-    const home = newFolder();
-    const env = {
-      RATE_LIMITER_TYPE: "none",
-      OUTPUT_FILE: join(home, "no", "such", "folder.json"),
-      OUTPUT_DIR: home,
-    };
-    const { code, stderr } = await Campaign.command(home, ["single"], env).ended;
-    expect({ code, lines: stderr.trimEnd().split("\n").length }).toEqual({ code: 3, lines: 1 });
-    expect(stderr).toContain("OUTPUT_FILE");
-    expect(existsSync(join(home, "latest"))).toBe(false);
-  });
+test("a single run, set by the environment whose OUTPUT_FILE cannot be written is refused before anything is measured", async () => {
+  const home = newFolder();
+  const env = {
+    RATE_LIMITER_TYPE: "none",
+    OUTPUT_FILE: join(home, "no", "such", "folder.json"),
+    OUTPUT_DIR: home,
+  };
+  const { code, stderr } = await Campaign.command(home, ["single"], env).ended;
+  expect({ code, lines: stderr.trimEnd().split("\n").length }).toEqual({ code: 3, lines: 1 });
+  expect(stderr).toContain("OUTPUT_FILE");
+  expect(existsSync(join(home, "latest"))).toBe(false);
 });

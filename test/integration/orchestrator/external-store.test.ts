@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
@@ -42,45 +42,42 @@ describe("a store that the user already runs", needs(["redis"]), () => {
   test("with a password and encryption: every client, nothing of the user's touched, no secret anywhere [R-keys-4]", async () => {
     const port = await freePort();
     const store = await encryptedStore(port);
-    try {
-      await store.ask((client) => client.set("users:own", "precious"));
-      await store.ask((client) => client.eval("return 1", 0));
-      const home = newFolder();
-      const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
-      const clients =
-        "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
-      const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
-      const { code, stdout, stderr } = await campaign.ended;
-      expect(code, stderr).toBe(0);
+    onTestFinished(() => store.stop());
+    await store.ask((client) => client.set("users:own", "precious"));
+    await store.ask((client) => client.eval("return 1", 0));
+    const home = newFolder();
+    const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
+    const clients =
+      "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
+    const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
+    const { code, stdout, stderr } = await campaign.ended;
+    expect(code, stderr).toBe(0);
 
-      expect(campaign.measured).toHaveLength(4);
-      for (const result of campaign.measured) {
-        expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
-        expect(result.store?.external).toBe(true);
-        const consumes = result.consumers[0]?.at_end.consumes;
-        const { at_start, at_end } = result.store?.nodes[0] ?? {};
-        expect(Number(at_end?.decisions) - Number(at_start?.decisions)).toBe(
-          (consumes?.allowed ?? 0) + (consumes?.limited ?? 0),
-        );
-      }
-      expect(campaign.manifest.plan.skips).toEqual([
-        { asked: "iovalkey", reason: expect.stringContaining("redis") },
-        { asked: "ioredis:cluster", reason: expect.stringContaining("standalone") },
-      ]);
-      // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
-      expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
-      expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
-      const foreign = await store.ask((client) => client.keys("*"));
-      expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual([]);
-      for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20)) {
-        expect(await store.ask((client) => client.ttl(key))).toBeGreaterThanOrEqual(-2);
-        expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
-      }
-      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
-      expect(holding(home, PASSWORD)).toEqual([]);
-    } finally {
-      await store.stop();
+    expect(campaign.measured).toHaveLength(4);
+    for (const result of campaign.measured) {
+      expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+      expect(result.store?.external).toBe(true);
+      const consumes = result.consumers[0]?.at_end.consumes;
+      const { at_start, at_end } = result.store?.nodes[0] ?? {};
+      expect(Number(at_end?.decisions) - Number(at_start?.decisions)).toBe(
+        (consumes?.allowed ?? 0) + (consumes?.limited ?? 0),
+      );
     }
+    expect(campaign.manifest.plan.skips).toEqual([
+      { asked: "iovalkey", reason: expect.stringContaining("redis") },
+      { asked: "ioredis:cluster", reason: expect.stringContaining("standalone") },
+    ]);
+    // Neither emptied nor reset: the user's key and the calls before the campaign are still there.
+    expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
+    expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
+    const foreign = await store.ask((client) => client.keys("*"));
+    expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual([]);
+    for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20)) {
+      expect(await store.ask((client) => client.ttl(key))).toBeGreaterThanOrEqual(-2);
+      expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
+    }
+    expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+    expect(holding(home, PASSWORD)).toEqual([]);
   });
 
   test(
@@ -89,18 +86,15 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     async () => {
       const port = await freePort();
       const store = await encryptedStore(port);
-      try {
-        const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
-        const flags = ["--store-url", url, "--program", `envoy-ratelimit=${envoyProgram()}`];
-        const env = { STORE_CA: tls("ca.pem") };
-        const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags, env);
-        const { code, stdout, stderr } = await campaign.ended;
-        expect(code, stderr).toBe(0);
-        expect(campaign.measured.map(({ verdict }) => verdict.status)).not.toContain("invalid");
-        expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
-      } finally {
-        await store.stop();
-      }
+      onTestFinished(() => store.stop());
+      const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
+      const flags = ["--store-url", url, "--program", `envoy-ratelimit=${envoyProgram()}`];
+      const env = { STORE_CA: tls("ca.pem") };
+      const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags, env);
+      const { code, stdout, stderr } = await campaign.ended;
+      expect(code, stderr).toBe(0);
+      expect(campaign.measured.map(({ verdict }) => verdict.status)).not.toContain("invalid");
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
     },
   );
 
@@ -110,17 +104,14 @@ describe("a store that the user already runs", needs(["redis"]), () => {
   ])("%s ends it with 3 before the first run, and repeats no secret", async (_what, url, message) => {
     const port = await freePort();
     const store = await encryptedStore(port);
-    try {
-      const env = {
-        STORE_URL: url(port),
-        ...(url(port).startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}),
-      };
-      const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
-      expect(code).toBe(3);
-      expect(stderr).toContain(message);
-      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
-    } finally {
-      await store.stop();
-    }
+    onTestFinished(() => store.stop());
+    const env = {
+      STORE_URL: url(port),
+      ...(url(port).startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}),
+    };
+    const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
+    expect(code).toBe(3);
+    expect(stderr).toContain(message);
+    expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
   });
 });

@@ -89,30 +89,21 @@ describe("several generators", () => {
     );
     expect(Math.min(...(requests ?? []))).toBeGreaterThan(0);
   });
-
-  test("fewer connections than generators are bad usage, and nothing is started", async () => {
-    const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "4", "--concurrency", "3"]);
-    const { code, stderr } = await campaign.ended;
-    expect(code).toBe(EXIT.usage);
-    for (const flag of ["--generators", "--concurrency"]) expect(stderr).toContain(flag);
-  });
 });
 
-describe("one of several generators", () => {
-  test("that is killed in the window makes a failed run that names it; the others end with it [R-generator-dies-3]", async () => {
-    const flags = ["--generators", "3", "--duration-mode", "custom:30"];
-    const campaign = Campaign.run(newFolder(), "none", flags);
-    await campaign.waitForLog("measure");
-    process.kill(await campaign.part("generator-2"), "SIGKILL");
-    const { code } = await campaign.ended;
-    expect(code).toBe(EXIT.configurationFailed);
-    const [result] = campaign.results.values();
-    expect(result).toMatchObject({
-      status: "failed",
-      failure: { role: "generator-2", text: "ended with SIGKILL" },
-    });
-    expect(await campaign.leftovers()).toEqual([]);
+test("one of several generators that is killed in the window makes a failed run that names it; the others end with it [R-generator-dies-3]", async () => {
+  const flags = ["--generators", "3", "--duration-mode", "custom:30"];
+  const campaign = Campaign.run(newFolder(), "none", flags);
+  await campaign.waitForLog("measure");
+  process.kill(await campaign.part("generator-2"), "SIGKILL");
+  const { code } = await campaign.ended;
+  expect(code).toBe(EXIT.configurationFailed);
+  const [result] = campaign.results.values();
+  expect(result).toMatchObject({
+    status: "failed",
+    failure: { role: "generator-2", text: "ended with SIGKILL" },
   });
+  expect(await campaign.leftovers()).toEqual([]);
 });
 
 test("`auto` finds one number for all before the first run; it is kept and not found again", async () => {

@@ -110,30 +110,28 @@ test("a second Ctrl-C ends it at once, and the message says how to remove what i
   expect(await campaign.leftovers()).toEqual([]);
 });
 
-describe("a campaign that is killed", () => {
-  test("leaves orphans that the next start ends, as `clean` does; a live campaign is not touched [R-killed-1]", async () => {
-    const home = newFolder();
-    const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
-    await campaign.waitForLog("  measure");
-    expect((await Campaign.command(home, ["clean"]).ended).code).toBe(0);
-    expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(
-      expect.arrayContaining(["store-1", "server-1", "generator-1"]),
-    );
-    campaign.signal("SIGKILL");
-    await campaign.ended;
-    // The generator may end by itself, since nobody hears it any more.
-    expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
-    // Without a terminal it shows what there is, and needs to be told.
-    const render = await Campaign.command(home, ["clean"]).ended;
-    expect(render.code).toBe(2);
-    for (const { pid } of await campaign.runningProcesses()) expect(render.stdout).toContain(String(pid));
-    expect(render.stderr).toContain("--yes");
-    expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
-    const clean = await Campaign.command(home, ["clean", "--yes"]).ended;
-    expect(clean.code).toBe(0);
-    expect(await campaign.leftovers()).toEqual([]);
-    const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
-    expect((await next.ended).code).toBe(0);
-    expect(await next.leftovers()).toEqual([]);
-  });
+test("a campaign that is killed leaves orphans that the next start ends, as `clean` does; a live campaign is not touched [R-killed-1]", async () => {
+  const home = newFolder();
+  const campaign = Campaign.run(home, "valkey-glide", LONG_MEASURE);
+  await campaign.waitForLog("  measure");
+  expect((await Campaign.command(home, ["clean"]).ended).code).toBe(0);
+  expect((await campaign.runningProcesses()).map(({ role }) => role)).toEqual(
+    expect.arrayContaining(["store-1", "server-1", "generator-1"]),
+  );
+  campaign.signal("SIGKILL");
+  await campaign.ended;
+  // The generator may end by itself, since nobody hears it any more.
+  expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
+  // Without a terminal it shows what there is, and needs to be told.
+  const render = await Campaign.command(home, ["clean"]).ended;
+  expect(render.code).toBe(2);
+  for (const { pid } of await campaign.runningProcesses()) expect(render.stdout).toContain(String(pid));
+  expect(render.stderr).toContain("--yes");
+  expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
+  const clean = await Campaign.command(home, ["clean", "--yes"]).ended;
+  expect(clean.code).toBe(0);
+  expect(await campaign.leftovers()).toEqual([]);
+  const next = Campaign.run(home, "none", ["--output", join(home, "next")]);
+  expect((await next.ended).code).toBe(0);
+  expect(await next.leftovers()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -48,23 +48,21 @@ test("a limiter that loses updates makes its run invalid, and the key that lost 
   });
 });
 
-describe("the limiter layer", () => {
-  test("beside the server layer: the same traffic and limiter, without a server", async () => {
-    const { measured: results } = await measured("iovalkey,none", ["--layer", "server,limiter"]);
-    const ofLayer = (layer: string) => results.filter(({ configuration }) => configuration?.layer === layer);
-    expect([ofLayer("server").length, ofLayer("limiter").length]).toEqual([2, 2]);
-    for (const { consumers, resources, configuration, prediction, counts, ...result } of ofLayer("limiter")) {
-      expect(consumers.map(({ id }) => id)).toEqual(["generator-1"]);
-      expect(Object.values(resources).map(({ kind }) => kind)).not.toContain("server");
-      expect(result.request).toMatchObject({ urls: [], workload: "none" });
-      expect(result.cpu_usage).toBeUndefined();
-      if (configuration?.target.limiter === "none") continue;
-      expect(prediction?.limited_share).toBe(0.1);
-      expect(counts.by_code).toEqual({ allowed: counts.allowed, limited: counts.limited });
-      expect(result.calls_per_request).toBe(1);
-      expect(resources["store-1"]?.kind).toBe("store");
-    }
-  });
+test("the limiter layer beside the server layer: the same traffic and limiter, without a server", async () => {
+  const { measured: results } = await measured("iovalkey,none", ["--layer", "server,limiter"]);
+  const ofLayer = (layer: string) => results.filter(({ configuration }) => configuration?.layer === layer);
+  expect([ofLayer("server").length, ofLayer("limiter").length]).toEqual([2, 2]);
+  for (const { consumers, resources, configuration, prediction, counts, ...result } of ofLayer("limiter")) {
+    expect(consumers.map(({ id }) => id)).toEqual(["generator-1"]);
+    expect(Object.values(resources).map(({ kind }) => kind)).not.toContain("server");
+    expect(result.request).toMatchObject({ urls: [], workload: "none" });
+    expect(result.cpu_usage).toBeUndefined();
+    if (configuration?.target.limiter === "none") continue;
+    expect(prediction?.limited_share).toBe(0.1);
+    expect(counts.by_code).toEqual({ allowed: counts.allowed, limited: counts.limited });
+    expect(result.calls_per_request).toBe(1);
+    expect(resources["store-1"]?.kind).toBe("store");
+  }
 });
 
 /** A limiter that decides on all descriptors of a request in one script call. */

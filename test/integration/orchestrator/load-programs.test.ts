@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { PrintedResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
@@ -17,8 +17,7 @@ const FLAGS = ["--layer", "limiter", "--concurrency", "10", "--duration-mode", "
 /** A campaign that ended well and left nothing. */
 async function measured(clients: string, flags: readonly string[]): Promise<Campaign> {
   const campaign = Campaign.run(newFolder(), clients, [...FLAGS, ...flags]);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
+  await campaign.endsWell();
   expect(await campaign.leftovers()).toEqual([]);
   return campaign;
 }
@@ -34,8 +33,10 @@ function expectCounted({ calls, operations, verdict, configuration }: PrintedRes
   expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
 }
 
-describe("load programs on ThrottleCrab", needs(["throttlecrab", "wrk", "redis-benchmark"]), () => {
-  test("make the client's calls, each of which it counts, and are controls of the report", async () => {
+test(
+  "load programs on ThrottleCrab make the client's calls, each of which it counts, and are controls of the report",
+  needs(["throttlecrab", "wrk", "redis-benchmark"]),
+  async () => {
     const clients = "throttlecrab-http,throttlecrab-http+wrk,ioredis@throttlecrab+redis-benchmark";
     const program = ["--program", `throttlecrab=${throttlecrabProgram()}`];
     const campaign = await measured(clients, [...program, "--traffic", "random"]);
@@ -52,11 +53,13 @@ describe("load programs on ThrottleCrab", needs(["throttlecrab", "wrk", "redis-b
     expect(readFileSync(join(report, "load-programs.csv"), "utf8").trim().split("\n")).toHaveLength(3);
     // Never ranked: the only row is the client.
     expect(readFileSync(join(report, "summary.csv"), "utf8").trim().split("\n")).toHaveLength(2);
-  });
-});
+  },
+);
 
-describe("load programs on Envoy's service", needs(["envoy-ratelimit", "redis", "wrk"]), () => {
-  test("meet the traffic's share of denials, and are measured with the service's CPU", async () => {
+test(
+  "load programs on Envoy's service meet the traffic's share of denials, and are measured with the service's CPU",
+  needs(["envoy-ratelimit", "redis", "wrk"]),
+  async () => {
     const program = ["--program", `envoy-ratelimit=${envoyProgram()}`];
     const campaign = await measured("envoy-http@redis+wrk", [...program, "--traffic", "realistic"]);
     const [result] = printedOf(campaign);
@@ -67,5 +70,5 @@ describe("load programs on Envoy's service", needs(["envoy-ratelimit", "redis", 
     expect(Math.abs(limited / result.operations.total - 0.1)).toBeLessThan(0.02);
     expect(result.resources["service-1"]?.cpu_us_per_request).toBeGreaterThan(0);
     expect(result.versions.limiter).toMatch(/^[0-9a-f.]{5,12}$/);
-  });
-});
+  },
+);

@@ -20,8 +20,7 @@ describe("a campaign on several machines", () => {
   test("has their facts, links and clocks, and what each did in a run", async () => {
     const environment = placed({ generator: "left", server: "right", store: "right" });
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "2"], environment);
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(0);
+    await campaign.endsWell();
 
     const { machines = [], sessions = [] } = campaign.manifest;
     expect(machines.map(({ name, shares_kernel_with }) => [name, shares_kernel_with])).toEqual([

@@ -98,21 +98,19 @@ describe("--json", () => {
   });
 });
 
-describe("without a terminal", () => {
-  test("no escape sequence is printed, and each run has one line; --quiet prints only the report's path", async () => {
-    const home = newFolder();
-    const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
-    const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;
-    expect(code, stderr).toBe(0);
-    expect(stdout + stderr).not.toMatch(OBEYED);
-    expect(stdout.split("\n").filter((line) => /\[1\/1\]|warm-up/.test(line))).toEqual([
-      expect.stringMatching(/ \[1\/1\] none, .* run 1: \d+ requests\/s/),
-    ]);
+test("without a terminal no escape sequence is printed, and each run has one line; --quiet prints only the report's path", async () => {
+  const home = newFolder();
+  const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
+  const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;
+  expect(code, stderr).toBe(0);
+  expect(stdout + stderr).not.toMatch(OBEYED);
+  expect(stdout.split("\n").filter((line) => /\[1\/1\]|warm-up/.test(line))).toEqual([
+    expect.stringMatching(/ \[1\/1\] none, .* run 1: \d+ requests\/s/),
+  ]);
 
-    const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
-    const end = await quiet.ended;
-    const path = join(quiet.folder, "report", "index.html");
-    expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectWarning });
-    expect(readFileSync(path, "utf8")).toContain("<html");
-  });
+  const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
+  const end = await quiet.ended;
+  const path = join(quiet.folder, "report", "index.html");
+  expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectWarning });
+  expect(readFileSync(path, "utf8")).toContain("<html");
 });

@@ -82,8 +82,10 @@ describe("the store layer on real stores", needs(["redis", "valkey", "redis-benc
   });
 });
 
-describe("a server from a registry without EVAL", needs(["redis", "redis-benchmark", "fakeredis"]), () => {
-  test("is measured by its program alone; what it lacks is said, and the script is skipped", async () => {
+test(
+  "a server from a registry without EVAL is measured by its program alone; what it lacks is said, and the script is skipped",
+  needs(["redis", "redis-benchmark", "fakeredis"]),
+  async () => {
     const home = newFolder();
     const flags = ["--stores", "redis,third", "--program", `third=${fakeredisProgram(home)}`];
     const work = ["--operations", "set,incr,script", "--concurrency", "5", "--runs", "1"];
@@ -96,8 +98,8 @@ describe("a server from a registry without EVAL", needs(["redis", "redis-benchma
       expect(operations.per_second).toBeGreaterThan(0);
       expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M1");
     }
-  });
-});
+  },
+);
 
 describe("wrong settings of the store layer", () => {
   test.each([

@@ -19,8 +19,7 @@ const measuredRuns = (campaign: Campaign): MeasuredResult[] =>
 
 test("at the limiter layer each target has a generator of its own, and they have the load by turns", async () => {
   const campaign = Campaign.run(newFolder(), CLIENTS, FLAGS);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
+  await campaign.endsWell();
   expect(await campaign.leftovers()).toEqual([]);
   const results = measuredRuns(campaign);
   expect(results).toHaveLength(3);

@@ -109,25 +109,23 @@ test("an engine that hangs is given up, also where there is no timeout command",
   expect(stdout).toMatch(/docker .*does not answer/);
 }, 40_000);
 
-describe("docker-to-podman.sh", () => {
-  test("installs a shim, never over another docker, and removes only its own", () => {
-    const path = pathWith({ podman: 'echo "podman got $*"' });
-    const folder = join(newFolder(), "bin");
-    expect(run("docker-to-podman.sh", ["--install", folder, "--dry-run"], path).code).toBe(0);
-    expect(existsSync(folder)).toBe(false);
-    expect(run("docker-to-podman.sh", ["--install", folder], path).code).toBe(0);
-    const shim = spawnSync(join(folder, "docker"), ["ps", "-a b"], { env: { PATH: path }, encoding: "utf8" });
-    expect(shim.stdout.trim()).toBe("podman got ps -a b");
-    expect(run("docker-to-podman.sh", ["--uninstall", folder], path).code).toBe(0);
-    expect(readdirSync(folder)).toEqual([]);
+test("docker-to-podman.sh installs a shim, never over another docker, and removes only its own", () => {
+  const path = pathWith({ podman: 'echo "podman got $*"' });
+  const folder = join(newFolder(), "bin");
+  expect(run("docker-to-podman.sh", ["--install", folder, "--dry-run"], path).code).toBe(0);
+  expect(existsSync(folder)).toBe(false);
+  expect(run("docker-to-podman.sh", ["--install", folder], path).code).toBe(0);
+  const shim = spawnSync(join(folder, "docker"), ["ps", "-a b"], { env: { PATH: path }, encoding: "utf8" });
+  expect(shim.stdout.trim()).toBe("podman got ps -a b");
+  expect(run("docker-to-podman.sh", ["--uninstall", folder], path).code).toBe(0);
+  expect(readdirSync(folder)).toEqual([]);
 
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "docker"), "somebody else's");
-    for (const action of ["--install", "--uninstall"]) {
-      expect(run("docker-to-podman.sh", [action, folder], path).code).toBe(2);
-      expect(readdirSync(folder)).toEqual(["docker"]);
-    }
-  });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "docker"), "somebody else's");
+  for (const action of ["--install", "--uninstall"]) {
+    expect(run("docker-to-podman.sh", [action, folder], path).code).toBe(2);
+    expect(readdirSync(folder)).toEqual(["docker"]);
+  }
 });
 
 test("setup-podman.sh says what is missing and installs nothing by itself", () => {

@@ -34,13 +34,12 @@ describe.concurrent("a server that cannot start says why in one line", () => {
   });
 });
 
-describe("a library that throws when nobody waits for it", () => {
-  test("ends it with 1, and the last line says what it threw, and where in the plugin", async () => {
-    const folder = newFolder();
-    const plugin = join(folder, "late.mjs");
-    writeFileSync(
-      plugin,
-      `async function open() {
+test("a library that throws when nobody waits for it ends it with 1, and the last line says what it threw, and where in the plugin", async () => {
+  const folder = newFolder();
+  const plugin = join(folder, "late.mjs");
+  writeFileSync(
+    plugin,
+    `async function open() {
   setTimeout(() => Promise.reject(new Error("too late")), 200);
   return { settings: {}, storeVersion: async () => undefined, shardKeys: async () => [], close: async () => {} };
 }
@@ -50,25 +49,22 @@ export const plugin = { clients: [{
   autoPipelining: () => "it has no connection",
 }] };
 `,
-    );
-    const end = await TestServer.spawn({ MODE: "late", ...encodePlugins([plugin]) }).ended;
-    expect(end.code).toBe(1);
-    expect(end.stderr.trimEnd().split("\n").at(-1)).toContain(`too late (${plugin}:2:35)`);
-    expect(end.stderr).toMatch(/^ +at .*late\.mjs/m);
-  });
+  );
+  const end = await TestServer.spawn({ MODE: "late", ...encodePlugins([plugin]) }).ended;
+  expect(end.code).toBe(1);
+  expect(end.stderr.trimEnd().split("\n").at(-1)).toContain(`too late (${plugin}:2:35)`);
+  expect(end.stderr).toMatch(/^ +at .*late\.mjs/m);
 });
 
-describe("a store of another kind", () => {
-  test("is refused with 3, naming both [R-other-store-1]", async () => {
-    const store = await TestStore.start();
-    try {
-      const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;
-      expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toMatch(/^[^\n]*valkey [^\n]*redis[^\n]*\n$/);
-    } finally {
-      await store.stop();
-    }
-  });
+test("a store of another kind is refused with 3, naming both [R-other-store-1]", async () => {
+  const store = await TestStore.start();
+  try {
+    const end = await TestServer.spawn({ MODE: "ioredis", REDIS_PORT: String(store.port) }).ended;
+    expect(end).toMatchObject({ code: 3, stdout: "" });
+    expect(end.stderr).toMatch(/^[^\n]*valkey [^\n]*redis[^\n]*\n$/);
+  } finally {
+    await store.stop();
+  }
 });
 
 describe("a server that runs", () => {

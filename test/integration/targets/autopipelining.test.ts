@@ -1,17 +1,10 @@
 import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Target } from "../../../src/contract/target.js";
-import { resolveTarget } from "../../../src/targets/resolve.js";
+import { targetOf } from "../../helpers/target.js";
 import { type OpenTarget, withOpenTargets } from "../../suites/open-target.js";
 import { StoreSetup } from "../../suites/store-setup.js";
 
 const CONSUMES = 300;
-
-function targetOf(text: string): Target {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
-}
 
 describe("on one node", () => {
   let setup: StoreSetup;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { probeReportSchema } from "../../../src/contract/store.js";
 import type { StoreAccess } from "../../../src/contract/store-url.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
@@ -80,8 +80,10 @@ test("names that a cluster announces are kept; none, and an unknown one, is the 
   await expectHosts(`redis://localhost:${port}`, six("localhost"));
 });
 
-describe("a cluster whose certificate holds for its names alone", needs(["redis"]), () => {
-  test("is probed and reached by every client under them", async () => {
+test(
+  "a cluster whose certificate holds for its names alone is probed and reached by every client under them",
+  needs(["redis"]),
+  async () => {
     const arguments_ = (port: string) => [
       ...[
         "--tls-port",
@@ -105,5 +107,5 @@ describe("a cluster whose certificate holds for its names alone", needs(["redis"
     const url = `rediss://localhost:${nodeArguments[nodeArguments.indexOf("--tls-port") + 1]}`;
     const access = { tls: { ca: readFileSync(tls("ca.pem"), "utf8") } };
     await expectHosts(url, six("localhost"), access, "redis", { STORE_CA: tls("ca.pem") });
-  });
-});
+  },
+);

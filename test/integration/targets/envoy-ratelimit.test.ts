@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { sum } from "../../../src/contract/numbers.js";
 import { common } from "../../../src/targets/clients/settings.js";
-import { findLimiter, findStore, resolveTarget } from "../../../src/targets/resolve.js";
+import { findLimiter, findStore } from "../../../src/targets/resolve.js";
 import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
 import { findEngine } from "../../../src/targets/stores/engines.js";
 import type { StorePlace } from "../../../src/targets/types.js";
 import { TestEnvoy } from "../../helpers/envoy.js";
 import { needs } from "../../helpers/needs.js";
 import { type StoreKind, until } from "../../helpers/store.js";
+import { targetOf } from "../../helpers/target.js";
 import { countOutcomes, openRequestLimiter, useInChildProcess } from "../../suites/open-target.js";
 import { StoreSetup } from "../../suites/store-setup.js";
 
@@ -15,12 +16,6 @@ import { StoreSetup } from "../../suites/store-setup.js";
 const LIMITS = { points: 20, window_s: 86_400, block_s: 0 };
 const CLIENTS = ["envoy-grpc", "envoy-http"];
 const COMMANDS = findLimiter("envoy-ratelimit").decisionCommands;
-
-const targetOf = (text: string) => {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
-};
 
 type Opened = Awaited<ReturnType<typeof openRequestLimiter>>;
 

@@ -19,7 +19,7 @@ from report.analysis.summary import summarize
 from report.cli.compare import main
 from report.results.upgrade import PREVIOUS
 from report.sections.verdict_text import sentence
-from simulated_campaigns import campaign, plan, rows, throughputs
+from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
 ROUNDS = 10
@@ -27,7 +27,7 @@ ROUNDS = 10
 
 def cell_of(truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005) -> Cell:
     """On a host that loses, or gains, a fifth of its speed."""
-    (cell,) = cells(rows(np.random.default_rng(1), "ramp", others, ROUNDS, cv, truth))
+    (cell,) = cells(rows(np.random.default_rng(1), ramp, others, ROUNDS, cv, truth))
     return cell
 
 
@@ -70,7 +70,7 @@ def test_the_copies_of_a_campaign_are_one_family() -> None:
     """Each alone, seven pairs in one direction are told apart; of four copies together none is."""
     rng = np.random.default_rng(1)
     both = [
-        summarize(campaign(slots, throughputs(rng, slots, "calm", 0.001, {COPY: 1.05}), REFERENCE, traffic))
+        summarize(campaign(slots, throughputs(rng, slots, calm, 0.001, {COPY: 1.05}), REFERENCE, traffic))
         for traffic in ("realistic", "hot", "fixed", "allowed")
         for slots in [plan(rng, REFERENCE, (FAST, COPY), 7)]
     ]
@@ -90,7 +90,7 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
 
 
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
-    summaries = rows(np.random.default_rng(1), "ramp", (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
+    summaries = rows(np.random.default_rng(1), ramp, (FAST, SLOW), ROUNDS, 0.005, {FAST: 1.1})
     cut = [replace(row, runs=row.runs[1:]) if row.reference else row for row in summaries]
     (ranking,) = cells(cut)[0].rankings
     assert {(pair.comparison.pairs, pair.comparison.dropped) for pair in ranking.pairs} == {(9, 1)}

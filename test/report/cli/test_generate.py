@@ -55,12 +55,7 @@ def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_summary_on_standard_output(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--summary-json", str(campaign)]) == 0
-    assert json.loads(capsys.readouterr().out)["schema"] == "ratelimit-bench/summary"
-
-
-@pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"]])
+@pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"], ["x", "--output-format", "pdf"]])
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as error:
         main(arguments)

@@ -16,7 +16,6 @@ import pytest
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
-from report.campaigns.build import Options, build_report
 from report.cli.compare import main
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
@@ -139,12 +138,12 @@ def at_rate(per_second: int) -> Document:
     return {"model": "open", "rate_per_second": per_second, "arrivals": "constant", "connections": 50}
 
 
-@pytest.mark.parametrize(("metric", "status"), [("p50", "worse"), ("p99", "worse")])
-def test_what_is_better_when_lower(call: Call, put: Put, metric: str, status: str) -> None:
+@pytest.mark.parametrize("metric", ["p50", "p99"])
+def test_what_is_better_when_lower(call: Call, put: Put, metric: str) -> None:
     # The builder's latency is inverse to the throughput.
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
     (row,) = call(IOVALKEY, GLIDE, "--metric", metric, "--format", "json").document["comparisons"]
-    assert row["status"] == status
+    assert row["status"] == "worse"
     assert row["ratio"] == pytest.approx(1.2, rel=0.01)
 
 
@@ -446,7 +445,7 @@ def test_consecutive_runs_decide_nothing(call: Call, put: Put) -> None:
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
 
 
-def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Put, tmp_path: Path) -> None:
+def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Put) -> None:
     # The second campaign met a host that is half as fast.
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
     put("two", {IOVALKEY: 3000, GLIDE: 2250}, reference=2000)
@@ -462,11 +461,6 @@ def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Pu
     assert second["ratio"] == pytest.approx(0.9, rel=2e-3)
     assert second["interval"]["low"] < 0.9 < second["interval"]["high"]
     assert (second["pairs"], second["comparisons_in_family"]) == (None, 2)
-    # Campaigns side by side have the same ratio.
-    assert build_report(Options(tmp_path / "results", False, "one", "all", False)) == 0
-    rows = json.loads((tmp_path / "results" / "report" / "compare.json").read_text())["rows"]
-    found = {(row["campaign"], row["label"]): row["requests_per_second_to_baseline"] for row in rows}
-    assert found["two", GLIDE] == pytest.approx(second["ratio"])
     assert call("results/one", f"results/two#{IOVALKEY}").code == 0
 
 

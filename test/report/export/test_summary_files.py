@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
-from report.base.paths import SUMMARY_SCHEMA
-from report.cli.generate import main
 from report.cli.report_files import FORMATS
 from report.export.summary_markdown import MAX_BYTES
 
@@ -78,17 +75,10 @@ def test_format_writes_its_files(build: Build, chosen: str) -> None:
     assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])
 
 
-def test_unknown_format_is_wrong_usage(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit) as error:
-        main([str(tmp_path), "--output-format", "pdf"])
-    assert error.value.code == 2
-
-
-def test_summary_json_fits_its_schema_and_names_no_folder(build: Build) -> None:
+def test_summary_json_names_no_folder(build: Build) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())])
     text = (outcome.folder / "report" / "summary.json").read_text(encoding="utf-8")
     document = json.loads(text)
-    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text(encoding="utf-8"))).validate(document)
     assert document["report"] == "index.html"
     assert str(outcome.folder) not in text
     assert document["configurations"][0]["versions"]["client"] == "1.2.3"

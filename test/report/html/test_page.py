@@ -26,13 +26,11 @@ def hostile_campaign() -> tuple[Document, list[Document]]:
     run["consumers"][0]["limiter_script"] = {"kind": "fcall", "name_or_sha1": SCRIPT}
     run["store"]["nodes"][0]["at_end"]["script_calls"] = calls_of({HOSTILE: 1})
     run["resources"][HOSTILE] = run["resources"]["server-1"]
-    formula = result(configuration("ioredis"))
-    formula["configuration"]["target"]["label"] = "=cmd()"
     document = manifest([configured], runs=1)
     document |= {"conditions": [HOSTILE], "command": HOSTILE}
     document["machine"] |= {"cpu_model": HOSTILE, "sysctl": {HOSTILE: HOSTILE}}
     document["plan"] |= {"notes": [HOSTILE], "skips": [{"asked": HOSTILE, "reason": HOSTILE}]}
-    return document, [run, formula]
+    return document, [run]
 
 
 # [R-markup-1]
@@ -47,22 +45,6 @@ def test_hostile_text_is_text(build: Build) -> None:
     assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
     assert "{{7*7}}" in reader.text
     assert reader.text.count(SCRIPT) > 10
-
-
-def test_hostile_text_of_a_run_made_by_hand_is_text(build: Build) -> None:
-    run = result(configuration(), verdict=verdict("invalid", (HOSTILE, HOSTILE)), notes=[HOSTILE])
-    other = result(configuration(), 2)
-    for document in (run, other):
-        for part in ("configuration", "configuration_hash", "campaign"):
-            del document[part]
-        document["request"] |= {"label": HOSTILE, "workload": HOSTILE, "traffic": HOSTILE}
-        document["runtime"]["id"] = HOSTILE
-    outcome = build(None, [run, other])
-    assert outcome.code == 0, outcome.err
-    assert SCRIPT not in outcome.page
-    reader = read(outcome.page)
-    assert [tag for tag, _ in reader.tags if tag in ("img", "iframe", "object", "svg")] == []
-    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
 
 
 def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
@@ -81,12 +63,6 @@ def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
     figures = json.dumps(data_of(read(outcome.page))["figures"])
     assert "&lt;/script&gt;&lt;img" in figures
     assert "<img" not in figures
-
-
-# [R-formula-2]
-def test_hostile_text_in_the_csv_is_text(build: Build) -> None:
-    outcome = build(*hostile_campaign())
-    assert "\n'=cmd()," in outcome.csv
 
 
 def test_policy_admits_the_scripts_of_the_page_and_nothing_else(build: Build) -> None:

@@ -6,9 +6,10 @@ A share of 4000 comparisons is uncertain by ± 0.7 percentage points at 5 %, by 
 import numpy as np
 import pytest
 
+from bench.decision_rule import drifting, judged
 from report.statistics.decision import compare_runs
 from report.statistics.power import detectable_difference, runs_needed
-from simulation import SHAPES, drifting, judged, sides
+from simulation import SHAPES, sides
 
 COUNT = 4000
 

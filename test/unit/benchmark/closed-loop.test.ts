@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/closed-loop.js";
 import type { WindowListener } from "../../../src/benchmark/load-loop.js";
 import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
@@ -56,29 +56,27 @@ function listenerOf(events: string[] = []): WindowListener & { samples: WorkerSa
 
 const loopOver = (connections: ClosedConnections) => new ClosedLoop(connections, String);
 
-describe("the window of a closed loop", () => {
-  test("opens when all windows open, not when the command comes", async () => {
-    const workers = [new StubConnections(), new StubConnections()];
-    const commanded_ms = cheapMonotonicMs();
-    const opens_ms = commanded_ms + 150;
-    const windows = await Promise.all(
-      workers.map(async (connections, index) => {
-        await sleep(30 * index);
-        return loopOver(connections).measure(
-          { extent: { duration_s: 0.2 }, opens_ms, lead_in_ms: 0 },
-          listenerOf(),
-        );
-      }),
-    );
-    // Slices count from the opening.
-    expect(windows.map(({ slices }) => slices.allowed)).toEqual([
-      [1, 0],
-      [1, 0],
-    ]);
-    const opened = windows.map(({ opened_ms }) => opened_ms);
-    expect(Math.min(...opened)).toBeGreaterThanOrEqual(opens_ms);
-    workers.forEach((worker, index) => {
-      expect(worker.opened_ms).toBeGreaterThanOrEqual(opened[index] ?? Number.NaN);
-    });
+test("the window of a closed loop opens when all windows open, not when the command comes", async () => {
+  const workers = [new StubConnections(), new StubConnections()];
+  const commanded_ms = cheapMonotonicMs();
+  const opens_ms = commanded_ms + 150;
+  const windows = await Promise.all(
+    workers.map(async (connections, index) => {
+      await sleep(30 * index);
+      return loopOver(connections).measure(
+        { extent: { duration_s: 0.2 }, opens_ms, lead_in_ms: 0 },
+        listenerOf(),
+      );
+    }),
+  );
+  // Slices count from the opening.
+  expect(windows.map(({ slices }) => slices.allowed)).toEqual([
+    [1, 0],
+    [1, 0],
+  ]);
+  const opened = windows.map(({ opened_ms }) => opened_ms);
+  expect(Math.min(...opened)).toBeGreaterThanOrEqual(opens_ms);
+  workers.forEach((worker, index) => {
+    expect(worker.opened_ms).toBeGreaterThanOrEqual(opened[index] ?? Number.NaN);
   });
 });

@@ -84,20 +84,18 @@ test("limits of which there are several values are in the file name, and any cos
   );
 });
 
-describe("the file name of a configuration", () => {
-  test.each<[string, Partial<Configuration>]>([
-    ["iovalkey-cluster_heavy_100c_30s", {}],
-    ["iovalkey-cluster_heavy_100c_30s_fixed", { traffic: "fixed" }],
-    ["iovalkey-cluster_heavy_5000rps-200c_30s", { load: open }],
-    [
-      "iovalkey-cluster_heavy_0.5rps-poisson-200c_30s",
-      { load: { ...open, rate_per_second: 0.5, arrivals: "poisson" } },
-    ],
-    ["iovalkey-cluster_heavy_100c_500r", { extent: { requests: 500 } }],
-    ["iovalkey-cluster_heavy_100c_30s_2servers_fixed", { servers: 2, traffic: "fixed" }],
-    ["iovalkey-cluster_limiter_100c_30s", { layer: "limiter", servers: 0, workload: { id: "none" } }],
-    ["iovalkey-cluster_light_100c_0.5s", { workload: { id: "light" }, extent: { duration_s: 0.5 } }],
-  ])("is %s", (name, change) => {
-    expect(configurationFileName({ ...configuration, ...change }, "realistic")).toBe(name);
-  });
+test.each<[string, Partial<Configuration>]>([
+  ["iovalkey-cluster_heavy_100c_30s", {}],
+  ["iovalkey-cluster_heavy_100c_30s_fixed", { traffic: "fixed" }],
+  ["iovalkey-cluster_heavy_5000rps-200c_30s", { load: open }],
+  [
+    "iovalkey-cluster_heavy_0.5rps-poisson-200c_30s",
+    { load: { ...open, rate_per_second: 0.5, arrivals: "poisson" } },
+  ],
+  ["iovalkey-cluster_heavy_100c_500r", { extent: { requests: 500 } }],
+  ["iovalkey-cluster_heavy_100c_30s_2servers_fixed", { servers: 2, traffic: "fixed" }],
+  ["iovalkey-cluster_limiter_100c_30s", { layer: "limiter", servers: 0, workload: { id: "none" } }],
+  ["iovalkey-cluster_light_100c_0.5s", { workload: { id: "light" }, extent: { duration_s: 0.5 } }],
+])("the file name of a configuration is %s", (name, change) => {
+  expect(configurationFileName({ ...configuration, ...change }, "realistic")).toBe(name);
 });

@@ -70,15 +70,16 @@ const holds = (found: ReturnType<typeof judged>) =>
   Object.fromEntries(found.promises.map((promise) => [promise.id, promise.holds]));
 const ALL_HOLD = { burst: true, rate: true, "over-admission": true, "under-admission": true };
 
-describe("a limiter that does what its algorithm says keeps every promise, however its requests overlap", () => {
-  test.each([
-    ["fixed window", 1.5, 2],
-    ["aligned window", 1.5, 2],
-    ["sliding window", 1, 2],
-    ["sliding log", 0.9, 1],
-    ["token bucket", 1, 2.1],
-    ["GCRA", 1, 2],
-  ] satisfies [Algorithm, number, number][])("%s: %d to %d quotas in a window", (algorithm, least, most) => {
+test.each([
+  ["fixed window", 1.5, 2],
+  ["aligned window", 1.5, 2],
+  ["sliding window", 1, 2],
+  ["sliding log", 0.9, 1],
+  ["token bucket", 1, 2.1],
+  ["GCRA", 1, 2],
+] satisfies [Algorithm, number, number][])(
+  "a limiter that does what its algorithm says keeps every promise, however its requests overlap %s: %d to %d quotas in a window",
+  (algorithm, least, most) => {
     const found = judged(algorithm, played(admissions[algorithm](limits, 1000)));
     expect(holds(found)).toEqual(ALL_HOLD);
     expect(brokenPromiseText(found)).toBeUndefined();
@@ -88,8 +89,8 @@ describe("a limiter that does what its algorithm says keeps every promise, howev
     expect(found.below).toMatchObject({ keys: 800, limited: 0 });
     expect(found.above.admitted).toBeGreaterThan(200 * QUOTA);
     expect(found.windows).toHaveLength(MEASURED_S / WINDOW_S);
-  });
-});
+  },
+);
 
 describe("a limiter that does something else is seen", () => {
   test("three times the quota", () => {

@@ -29,8 +29,9 @@ function split(values: readonly number[], parts: number, random: () => number): 
   return groups;
 }
 
-describe("percentiles of several workers", () => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])("are those of all values in one histogram, split %i", (seed) => {
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  "percentiles of several workers are those of all values in one histogram, split %i",
+  (seed) => {
     const random = seededRandom(seed);
     const values = latencies(random, 5_000);
     const groups = split(values, 1 + (seed % 5), random);
@@ -39,8 +40,8 @@ describe("percentiles of several workers", () => {
     expect(merged.summary).toEqual(whole.summary);
     expect(merged.mean).toBe(whole.mean);
     expect(merged.totalCount).toBe(values.length);
-  });
-});
+  },
+);
 
 test("percentiles are within 0.1 % of the exact ones, even beyond a minute", () => {
   const values = [...latencies(seededRandom(11), 20_000), 61_000_000, 599_000_000].sort((a, b) => a - b);

@@ -216,17 +216,15 @@ const faults: Record<string, Record<string, Spoil>> = {
   },
 };
 
-describe("at the limiter layer", () => {
-  test("Little's law has no subject where the limiter is in the client's own process", () => {
-    const run = limiterLayerEvidence();
-    const memory = { ...configuration.target, store: "memory" };
-    run.configuration = { ...configuration, layer: "limiter", target: memory };
-    serverOf(run).target = memory.text;
-    if (run.latency) run.latency.average = 0.001;
-    expect(judge(run)).toMatchObject({
-      status: "valid",
-      not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
-    });
+test("at the limiter layer Little's law has no subject where the limiter is in the client's own process", () => {
+  const run = limiterLayerEvidence();
+  const memory = { ...configuration.target, store: "memory" };
+  run.configuration = { ...configuration, layer: "limiter", target: memory };
+  serverOf(run).target = memory.text;
+  if (run.latency) run.latency.average = 0.001;
+  expect(judge(run)).toMatchObject({
+    status: "valid",
+    not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
   });
 });
 
@@ -419,14 +417,12 @@ describe("M25, CPU time of other programs,", () => {
   });
 });
 
-describe("M26", () => {
-  test("names the figures, the warm-up and the remedy", () => {
-    const run = validEvidence();
-    run.warmup = { ...run.warmup, took_s: 10.02, steady: false };
-    run.slices.allowed.fill(90, 0, 10);
-    const text = judge(run).reasons.find(({ rule }) => rule === "M26")?.text;
-    for (const part of ["1100", "2000", "10 s", "--warmup"]) expect(text).toContain(part);
-  });
+test("M26 names the figures, the warm-up and the remedy", () => {
+  const run = validEvidence();
+  run.warmup = { ...run.warmup, took_s: 10.02, steady: false };
+  run.slices.allowed.fill(90, 0, 10);
+  const text = judge(run).reasons.find(({ rule }) => rule === "M26")?.text;
+  for (const part of ["1100", "2000", "10 s", "--warmup"]) expect(text).toContain(part);
 });
 
 test("a clean run is valid, without a reason and with every rule applied", () => {

@@ -75,14 +75,12 @@ describe("foreign CPU", () => {
   });
 });
 
-describe("the load of a host", () => {
-  test("is that of the window: idle time just before and after it does not dilute it", () => {
-    // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the time.
-    const end = reading(5, { idle_us: 10_000_000 - 6_000_000 - 2_500_000 });
-    expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual({
-      cpus: 2,
-      busy_cpu_percent: 200,
-      foreign_cpu_percent: 50,
-    });
+test("the load of a host is that of the window: idle time just before and after it does not dilute it", () => {
+  // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the time.
+  const end = reading(5, { idle_us: 10_000_000 - 6_000_000 - 2_500_000 });
+  expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual({
+    cpus: 2,
+    busy_cpu_percent: 200,
+    foreign_cpu_percent: 50,
   });
 });

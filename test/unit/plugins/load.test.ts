@@ -117,60 +117,59 @@ describe("the bytes of a plugin", () => {
   });
 });
 
-describe("a module that is not a plugin is rejected", () => {
-  test.each([
-    ["exports no object", "export default 5;"],
-    ["has an unknown member", "export default { client: [] };", "client", "stores, clients"],
-    ["has no list", "export default { clients: {} };", "clients"],
-    ["adds nothing", "export default { clients: [] };"],
-  ])("because it %s", async (_why, text, ...parts) => {
-    const folder = newFolder();
-    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-    writeFileSync(join(folder, "index.js"), text);
-    await expectFailure(() => loadPlugins([folder]), EXIT.usage, "plugin ", ...parts);
-  });
+test.each([
+  ["exports no object", "export default 5;"],
+  ["has an unknown member", "export default { client: [] };", "client", "stores, clients"],
+  ["has no list", "export default { clients: {} };", "clients"],
+  ["adds nothing", "export default { clients: [] };"],
+])("a module that is not a plugin is rejected because it %s", async (_why, text, ...parts) => {
+  const folder = newFolder();
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(join(folder, "index.js"), text);
+  await expectFailure(() => loadPlugins([folder]), EXIT.usage, "plugin ", ...parts);
 });
 
-describe("an invalid member of a plugin is rejected with plugin and member named", () => {
-  test.each<[string, object, ...string[]]>([
-    ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis exists already"],
-    ["an id that is no id", { clients: [client({ id: "Mine" })] }, "clients[0].id"],
-    ["a member that is missing", { clients: [client({ open: undefined })] }, "clients[0].open", "function"],
-    ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
-    ["a store that is none", { clients: [client({ stores: ["mongo"] })] }, "clients[0].stores", "mongo"],
-    ["a limiter that is none", { clients: [client({ limiter: "x" })] }, "clients.mine.limiter", "no limiter"],
-    ["a store's id", { stores: [store({ id: "redis" })] }, "store redis exists already"],
-    ["a store named like a part", { stores: [store({ id: "server" })] }, "store server exists already"],
-    ["a store's engine", { stores: [store({ engine: "sql" })] }, "stores[0].engine", "resp"],
-    ["a store without a program", { stores: [store({ program: undefined })] }, "stores[0].program"],
-    ["a store's program", { stores: [store({ program: "/opt/x" })] }, "stores[0].program"],
-    ["a store's topology", { stores: [store({ topologies: ["ring"] })] }, "stores[0].topologies", "ring"],
-    ["a store like none", { stores: [store({ compatibleWith: "mongo" })] }, "stores.mystore.compatibleWith"],
-    ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
-    ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
-    ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
-    ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none exists already"],
-    [
-      "traffic's shares",
-      { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: [1] }) })] },
-      "shares",
-    ],
-    [
-      "traffic's sum",
-      { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) })] },
-      "population().shares",
-      "1 in all",
-    ],
-    ["traffic's limits", { traffic: [traffic({ limits: { points: 0 } })] }, "traffic[0].limits"],
-    ["traffic's id", { traffic: [traffic({ id: "realistic" })] }, "traffic realistic exists already"],
-  ])("%s", async (_what, members, ...parts) => {
+test.each<[string, object, ...string[]]>([
+  ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis exists already"],
+  ["an id that is no id", { clients: [client({ id: "Mine" })] }, "clients[0].id"],
+  ["a member that is missing", { clients: [client({ open: undefined })] }, "clients[0].open", "function"],
+  ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
+  ["a store that is none", { clients: [client({ stores: ["mongo"] })] }, "clients[0].stores", "mongo"],
+  ["a limiter that is none", { clients: [client({ limiter: "x" })] }, "clients.mine.limiter", "no limiter"],
+  ["a store's id", { stores: [store({ id: "redis" })] }, "store redis exists already"],
+  ["a store named like a part", { stores: [store({ id: "server" })] }, "store server exists already"],
+  ["a store's engine", { stores: [store({ engine: "sql" })] }, "stores[0].engine", "resp"],
+  ["a store without a program", { stores: [store({ program: undefined })] }, "stores[0].program"],
+  ["a store's program", { stores: [store({ program: "/opt/x" })] }, "stores[0].program"],
+  ["a store's topology", { stores: [store({ topologies: ["ring"] })] }, "stores[0].topologies", "ring"],
+  ["a store like none", { stores: [store({ compatibleWith: "mongo" })] }, "stores.mystore.compatibleWith"],
+  ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
+  ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
+  ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
+  ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none exists already"],
+  [
+    "traffic's shares",
+    { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: [1] }) })] },
+    "shares",
+  ],
+  [
+    "traffic's sum",
+    { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) })] },
+    "population().shares",
+    "1 in all",
+  ],
+  ["traffic's limits", { traffic: [traffic({ limits: { points: 0 } })] }, "traffic[0].limits"],
+  ["traffic's id", { traffic: [traffic({ id: "realistic" })] }, "traffic realistic exists already"],
+])(
+  "an invalid member of a plugin is rejected with plugin and member named %s",
+  async (_what, members, ...parts) => {
     const refused = () => {
       registerTargets([plugin(members)]);
       registerTraffic([plugin(members)]);
     };
     await expectFailure(refused, EXIT.usage, "plugin mine.js", ...parts);
-  });
-});
+  },
+);
 
 test("a client, its limiter, an option and traffic are found like the project's own", () => {
   const limiter = { id: "my-limiter", create: async () => undefined };

@@ -79,39 +79,40 @@ describe("a run spec", () => {
   });
 });
 
-describe("errors in one line that names the variable", () => {
-  test.each([
-    [{ MODE: "nope" }, ["MODE=nope", "valid: valkey-glide, iovalkey, ioredis"]],
-    [{ MODE: "ioredis@mars" }, ["MODE=ioredis@mars", "valkey"]],
-    [{ MODE: "ioredis~5" }, ["MODE: ", "ioredis~1.2.3"]],
-    [{ MODE: "memory~5.6.1" }, ["MODE=memory~5.6.1", "no versions"]],
-    [{ MODE: "ioredis+turbo" }, ["MODE=ioredis+turbo", "turbo"]],
-    [{ MODE: "$(touch x)" }, ["MODE: ", "not of the form"]],
-    [{ MODE: "x".repeat(300) }, ["MODE="]],
-    [{ STORE: "mongo" }, ["STORE=", "valkey, redis, memcached or throttlecrab"]],
-    [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
-    [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
-    [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],
-    [{ MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" }, ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"]],
-    [{ MODE: "ioredis@redis", STORE: "valkey" }, ["MODE=ioredis@redis", "STORE=valkey"]],
-    [{ MODE: "ioredis@redis", USE_VALKEY_CLUSTER: "true" }, ["MODE=ioredis@redis", "USE_VALKEY_CLUSTER"]],
-    [{ MODE: "ioredis", STORE: "redis", USE_VALKEY_CLUSTER: "1" }, ["STORE=redis", "USE_VALKEY_CLUSTER"]],
-    [
-      { MODE: "ioredis", USE_REDIS_CLUSTER: "true", USE_VALKEY_CLUSTER: "true" },
-      ["USE_REDIS_CLUSTER=true", "USE_VALKEY_CLUSTER=true"],
-    ],
-    [{ PORT: "70000" }, ["PORT=", "65535"]],
-    [{ HOST: "-rf" }, ["HOST=", "host name"]],
-    [{ LOG_LEVEL: "loud" }, ["LOG_LEVEL=", "silent"]],
-    [{ VALKEY_HOST: "a b" }, ["VALKEY_HOST="]],
-    [{ VALKEY_PORT: "0" }, ["VALKEY_PORT", "1 to 65535"]],
-    [{ VALKEY_CLUSTER_NODES: "a:1,b" }, ["VALKEY_CLUSTER_NODES=", "host:port"]],
-    [{ USE_VALKEY_CLUSTER: "yes" }, ["USE_VALKEY_CLUSTER=", "true or false"]],
-    [{ RATE_LIMIT_POINTS: "0" }, ["RATE_LIMIT_POINTS=", "from 1"]],
-    [{ RATE_LIMIT_BLOCK_DURATION: "NaN" }, ["RATE_LIMIT_BLOCK_DURATION=", "whole number"]],
-    [{ COMPUTATION_COMPLEXITY: "1e9" }, ["COMPUTATION_COMPLEXITY=", "whole number"]],
-    [{ RUN_NONCE: "a b" }, ["RUN_NONCE=", "letters"]],
-  ] as [Record<string, string>, string[]][])("%j", (environment, parts) => {
+test.each([
+  [{ MODE: "nope" }, ["MODE=nope", "valid: valkey-glide, iovalkey, ioredis"]],
+  [{ MODE: "ioredis@mars" }, ["MODE=ioredis@mars", "valkey"]],
+  [{ MODE: "ioredis~5" }, ["MODE: ", "ioredis~1.2.3"]],
+  [{ MODE: "memory~5.6.1" }, ["MODE=memory~5.6.1", "no versions"]],
+  [{ MODE: "ioredis+turbo" }, ["MODE=ioredis+turbo", "turbo"]],
+  [{ MODE: "$(touch x)" }, ["MODE: ", "not of the form"]],
+  [{ MODE: "x".repeat(300) }, ["MODE="]],
+  [{ STORE: "mongo" }, ["STORE=", "valkey, redis, memcached or throttlecrab"]],
+  [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
+  [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
+  [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],
+  [{ MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" }, ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"]],
+  [{ MODE: "ioredis@redis", STORE: "valkey" }, ["MODE=ioredis@redis", "STORE=valkey"]],
+  [{ MODE: "ioredis@redis", USE_VALKEY_CLUSTER: "true" }, ["MODE=ioredis@redis", "USE_VALKEY_CLUSTER"]],
+  [{ MODE: "ioredis", STORE: "redis", USE_VALKEY_CLUSTER: "1" }, ["STORE=redis", "USE_VALKEY_CLUSTER"]],
+  [
+    { MODE: "ioredis", USE_REDIS_CLUSTER: "true", USE_VALKEY_CLUSTER: "true" },
+    ["USE_REDIS_CLUSTER=true", "USE_VALKEY_CLUSTER=true"],
+  ],
+  [{ PORT: "70000" }, ["PORT=", "65535"]],
+  [{ HOST: "-rf" }, ["HOST=", "host name"]],
+  [{ LOG_LEVEL: "loud" }, ["LOG_LEVEL=", "silent"]],
+  [{ VALKEY_HOST: "a b" }, ["VALKEY_HOST="]],
+  [{ VALKEY_PORT: "0" }, ["VALKEY_PORT", "1 to 65535"]],
+  [{ VALKEY_CLUSTER_NODES: "a:1,b" }, ["VALKEY_CLUSTER_NODES=", "host:port"]],
+  [{ USE_VALKEY_CLUSTER: "yes" }, ["USE_VALKEY_CLUSTER=", "true or false"]],
+  [{ RATE_LIMIT_POINTS: "0" }, ["RATE_LIMIT_POINTS=", "from 1"]],
+  [{ RATE_LIMIT_BLOCK_DURATION: "NaN" }, ["RATE_LIMIT_BLOCK_DURATION=", "whole number"]],
+  [{ COMPUTATION_COMPLEXITY: "1e9" }, ["COMPUTATION_COMPLEXITY=", "whole number"]],
+  [{ RUN_NONCE: "a b" }, ["RUN_NONCE=", "letters"]],
+] as [Record<string, string>, string[]][])(
+  "errors in one line that names the variable %j",
+  (environment, parts) => {
     let caught: unknown;
     try {
       readConfig(environment);
@@ -123,5 +124,5 @@ describe("errors in one line that names the variable", () => {
     for (const part of parts) expect(caught.message).toContain(part);
     expect(caught.message).not.toMatch(/\n/);
     expect(caught.message.length).toBeLessThan(400);
-  });
-});
+  },
+);

@@ -4,16 +4,16 @@ import { buildApp } from "../../../src/server/app.js";
 import { readConfig } from "../../../src/server/config/index.js";
 import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
-import { findClient, resolveTarget } from "../../../src/targets/resolve.js";
+import { findClient } from "../../../src/targets/resolve.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
+import { targetOf } from "../../helpers/target.js";
 
 const POINTS = 3;
 
 /** The app behind the library's own hook, over its store in memory or over a handle of ioredis's kind. */
 async function hookedApp(answer?: () => Error) {
   const { spec } = readConfig({ MODE: "memory+fastify-rate-limit", RUN_NONCE: "nonce-1" });
-  const resolution = resolveTarget(spec.target.text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
+  const target = targetOf(spec.target.text);
   const memory = findClient("memory");
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
   const handle = {
@@ -35,7 +35,7 @@ async function hookedApp(answer?: () => Error) {
   isOpen = false;
   const app = buildApp({
     spec,
-    target: resolution.target,
+    target: target,
     client: { settings: {}, storeVersion: async () => undefined },
     limiter: asRequestLimiter(created),
   });

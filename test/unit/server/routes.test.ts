@@ -29,17 +29,15 @@ describe("/usage", () => {
   });
 });
 
-describe("/diagnosis", () => {
-  test("is there in a diagnosing run alone, and counts the requests since the last call", async () => {
-    expect((await fakeApp().get("/diagnosis")).statusCode).toBe(404);
-    const { get } = fakeApp("memory", {}, { diagnose: true });
-    const read = async () => processDiagnosisSchema.parse((await get("/diagnosis")).json());
-    await get("/light");
-    await get("/light");
-    expect((await read()).requests).toBe(2);
-    await get("/light");
-    expect((await read()).requests).toBe(1);
-  });
+test("/diagnosis is there in a diagnosing run alone, and counts the requests since the last call", async () => {
+  expect((await fakeApp().get("/diagnosis")).statusCode).toBe(404);
+  const { get } = fakeApp("memory", {}, { diagnose: true });
+  const read = async () => processDiagnosisSchema.parse((await get("/diagnosis")).json());
+  await get("/light");
+  await get("/light");
+  expect((await read()).requests).toBe(2);
+  await get("/light");
+  expect((await read()).requests).toBe(1);
 });
 
 describe("/healthz", () => {

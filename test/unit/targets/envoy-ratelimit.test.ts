@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
 import type { StorePlace } from "../../../src/targets/types.js";
+import { targetOf } from "../../helpers/target.js";
 
 const LIMITS = { points: 1_000_000_000, window_s: 60, block_s: 0 };
 const NODES = [
@@ -13,12 +14,6 @@ const allocation = {
   port: 7000,
   ports: { grpc: 7001, debug: 7002, prometheus: 7003 },
   files: "/files",
-};
-
-const resolved = (text: string) => {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
 };
 
 test("its configuration has the run's own domain, the quota, and a key of quota 0", () => {
@@ -78,15 +73,15 @@ test("the certificate of an external store's authority reaches it as a file", ()
 
 describe("a target of it", () => {
   test("says what decides, and with a local cache that some decisions are made without the store", () => {
-    expect(resolved("envoy-grpc")).toMatchObject({
+    expect(targetOf("envoy-grpc")).toMatchObject({
       label: "envoy-grpc",
       text: "envoy-grpc@redis:standalone",
       decided_by: "service",
       algorithm: "aligned window",
       service: "envoy-ratelimit",
     });
-    expect(resolved("envoy-grpc")).not.toHaveProperty("decides_locally");
-    expect(resolved("envoy-http@memcached+local-cache").decides_locally).toBe(true);
+    expect(targetOf("envoy-grpc")).not.toHaveProperty("decides_locally");
+    expect(targetOf("envoy-http@memcached+local-cache").decides_locally).toBe(true);
   });
 
   test.each([
@@ -100,11 +95,11 @@ describe("a target of it", () => {
   });
 
   test.each([1, 60, 3_600, 86_400])("keeps windows of %i s", (window_s) => {
-    expect(unsupportedLimits(resolved("envoy-http"), { ...LIMITS, window_s, cost: 5 })).toBeUndefined();
+    expect(unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, window_s, cost: 5 })).toBeUndefined();
   });
 
   test("does not keep other windows, or a block", () => {
-    const reason = (changes: object) => unsupportedLimits(resolved("envoy-http"), { ...LIMITS, ...changes });
+    const reason = (changes: object) => unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, ...changes });
     expect(reason({ window_s: 10 })).toMatch(/1, 60, 3600 and 86400 s.*10 s/);
     expect(reason({ block_s: 5 })).toContain("block");
   });

@@ -4,6 +4,7 @@ import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { Decision } from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, limited } from "../../helpers/app.js";
+import { targetOf } from "../../helpers/target.js";
 
 const opening = (decide: (key: string) => Promise<Decision>) =>
   failOpen(asRequestLimiter({ standard: { consume: decide }, exhausted: { consume: decide } }));
@@ -54,10 +55,9 @@ describe("+fail-open", () => {
     "envoy-grpc",
     "ioredis@throttlecrab",
   ])("is an option of %s", (text) => {
-    const resolution = resolveTarget(`${text}+fail-open`, () => true);
-    if ("skip" in resolution) throw new Error(resolution.skip);
-    expect(describeClient(resolution.target).failsOpen).toBe(true);
-    expect(describeClient({ ...resolution.target, options: [] })).not.toHaveProperty("failsOpen");
+    const target = targetOf(`${text}+fail-open`, () => true);
+    expect(describeClient(target).failsOpen).toBe(true);
+    expect(describeClient({ ...target, options: [] })).not.toHaveProperty("failsOpen");
   });
 
   test.each([

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { findLoadProgram, type LoadWork } from "../../../src/targets/benchmarks/load-programs.js";
 import { describeClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
+import { targetOf } from "../../helpers/target.js";
 
 const LIMITS = { points: 100, window_s: 60, block_s: 0 };
 const place = { host: "127.0.0.1", port: 7000, ports: { http: 7001, grpc: 7002 } };
 
 /** What a target's program is asked to do with these keys. */
 function workOf(text: string, ...keys: string[]): LoadWork {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  const { target } = resolution;
+  const target = targetOf(text);
   const { native } = describeClient(target);
   const { callOf } = findLimiter(target.limiter);
   if (!native || !callOf) throw new Error(`${text} cannot be called`);

@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { StorePlace } from "../../../src/targets/types.js";
+import { targetOf } from "../../helpers/target.js";
 
 /** Options that each library got, and how its connections answer HELLO. */
 const library = vi.hoisted(() => ({ made: [] as unknown[], hello: undefined as unknown }));
@@ -73,69 +74,62 @@ const access = { username: "me", password: "secret" };
 
 /** What a library got from a target, and what the client reports. */
 async function opened(text: string, more: Partial<StorePlace> = {}) {
-  const resolution = resolveTarget(text);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  const { store, topology } = resolution.target;
-  const { settings } = await describeClient(resolution.target).open({ store, topology, nodes, ...more });
+  const target = targetOf(text);
+  const { store, topology } = target;
+  const { settings } = await describeClient(target).open({ store, topology, nodes, ...more });
   return { passed: library.made[0], settings };
 }
 
 /** Without these a cluster that announces names, or no host, cannot be reached. */
 const names = { natMap: expect.any(Function), dnsLookup: expect.any(Function) };
 
-describe("+defaults passes nothing but what is needed to connect", () => {
-  test.each([
-    ["ioredis+defaults", { host: "a", port: 1, ...access }],
-    ["ioredis:cluster+defaults", { redisOptions: access, ...names }],
-    ["iovalkey+defaults", { host: "a", port: 1, ...access }],
-    ["iovalkey:cluster+defaults", { redisOptions: access, ...names }],
-    ["node-redis+defaults", { ...access, socket: { host: "a", port: 1 } }],
-    [
-      "node-redis:cluster+defaults",
-      {
-        rootNodes: [{ socket: { host: "a", port: 1 } }],
-        defaults: { ...access, socket: {} },
-        nodeAddressMap: expect.any(Function),
-      },
-    ],
-    [
-      "valkey-glide+defaults",
-      { addresses: nodes, credentials: access, useTLS: false, advancedConfiguration: {} },
-    ],
-    [
-      "valkey-glide:cluster+defaults+same-script",
-      { addresses: nodes, credentials: access, useTLS: false, advancedConfiguration: {} },
-    ],
-  ])("%s", async (text, expected) => {
-    expect((await opened(text, { access })).passed).toEqual(expected);
-  });
+test.each([
+  ["ioredis+defaults", { host: "a", port: 1, ...access }],
+  ["ioredis:cluster+defaults", { redisOptions: access, ...names }],
+  ["iovalkey+defaults", { host: "a", port: 1, ...access }],
+  ["iovalkey:cluster+defaults", { redisOptions: access, ...names }],
+  ["node-redis+defaults", { ...access, socket: { host: "a", port: 1 } }],
+  [
+    "node-redis:cluster+defaults",
+    {
+      rootNodes: [{ socket: { host: "a", port: 1 } }],
+      defaults: { ...access, socket: {} },
+      nodeAddressMap: expect.any(Function),
+    },
+  ],
+  [
+    "valkey-glide+defaults",
+    { addresses: nodes, credentials: access, useTLS: false, advancedConfiguration: {} },
+  ],
+  [
+    "valkey-glide:cluster+defaults+same-script",
+    { addresses: nodes, credentials: access, useTLS: false, advancedConfiguration: {} },
+  ],
+])("+defaults passes nothing but what is needed to connect %s", async (text, expected) => {
+  expect((await opened(text, { access })).passed).toEqual(expected);
 });
 
-describe("+tuned passes one effective bound for a reply", () => {
-  test.each([
-    ["ioredis+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
-    ["iovalkey+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
-    ["valkey-glide+tuned", { requestTimeout: 5_000, inflightRequestsLimit: 100_000 }],
-    ["node-redis+tuned", { commandOptions: { timeout: 0 }, disableOfflineQueue: true }],
-  ])("%s", async (text, expected) => {
-    const { passed } = await opened(text);
-    expect(passed).toMatchObject(expected);
-    for (const name of ["protocol", "RESP", "socketTimeout", "connectTimeout"])
-      expect(passed).not.toHaveProperty(name);
-  });
+test.each([
+  ["ioredis+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
+  ["iovalkey+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
+  ["valkey-glide+tuned", { requestTimeout: 5_000, inflightRequestsLimit: 100_000 }],
+  ["node-redis+tuned", { commandOptions: { timeout: 0 }, disableOfflineQueue: true }],
+])("+tuned passes one effective bound for a reply %s", async (text, expected) => {
+  const { passed } = await opened(text);
+  expect(passed).toMatchObject(expected);
+  for (const name of ["protocol", "RESP", "socketTimeout", "connectTimeout"])
+    expect(passed).not.toHaveProperty(name);
 });
 
-describe("the report of the settings", () => {
-  test.each([
-    ["a map", new Map<string, unknown>([["proto", 3]])],
-    ["an object", { proto: 3 }],
-    ["a list of words and values", ["server", "redis", "proto", 3]],
-    ["a list of pairs", [{ key: "proto", value: 3 }]],
-  ])("has the protocol that the store names as %s", async (_form, hello) => {
-    library.hello = hello;
-    for (const client of ["ioredis", "node-redis", "valkey-glide"])
-      expect((await opened(`${client}+defaults`)).settings.protocol, client).toBe("RESP3");
-  });
+test.each([
+  ["a map", new Map<string, unknown>([["proto", 3]])],
+  ["an object", { proto: 3 }],
+  ["a list of words and values", ["server", "redis", "proto", 3]],
+  ["a list of pairs", [{ key: "proto", value: 3 }]],
+])("the report of the settings has the protocol that the store names as %s", async (_form, hello) => {
+  library.hello = hello;
+  for (const client of ["ioredis", "node-redis", "valkey-glide"])
+    expect((await opened(`${client}+defaults`)).settings.protocol, client).toBe("RESP3");
 });
 
 test.each([

@@ -4,12 +4,8 @@ import { clients } from "../../../src/targets/clients/index.js";
 import { options } from "../../../src/targets/options.js";
 import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { expectFailure } from "../../helpers/errors.js";
+import { targetOf } from "../../helpers/target.js";
 
-const target = (text: string, available?: (store: string) => boolean) => {
-  const resolution = resolveTarget(text, available);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
-};
 const skip = (text: string): string => {
   const resolution = resolveTarget(text);
   return "skip" in resolution ? resolution.skip : `not skipped: ${resolution.target.text}`;
@@ -37,29 +33,29 @@ describe("a target with options", () => {
       "ioredis+autopipelining+same-script",
     ],
   ])("%s is %s, labelled %s", (asked, text, label) => {
-    expect(target(asked)).toMatchObject({ text, label });
-    expect(target(text)).toEqual(target(asked));
+    expect(targetOf(asked)).toMatchObject({ text, label });
+    expect(targetOf(text)).toEqual(targetOf(asked));
   });
 
   test("has the requested versions; naming the client's own limiter changes nothing", () => {
-    expect(target("ioredis~5.6.1+rate-limiter-flexible~7.1.1")).toMatchObject({
+    expect(targetOf("ioredis~5.6.1+rate-limiter-flexible~7.1.1")).toMatchObject({
       client_version: "5.6.1",
       limiter: "rate-limiter-flexible",
       limiter_version: "7.1.1",
       options: [],
     });
-    expect(target("iovalkey+fastify-rate-limit~10.3.0")).toMatchObject({
+    expect(targetOf("iovalkey+fastify-rate-limit~10.3.0")).toMatchObject({
       limiter: "fastify-rate-limit",
       limiter_version: "10.3.0",
       options: ["fastify-rate-limit"],
     });
-    expect(target("ioredis+rate-limiter-flexible")).toEqual(target("ioredis"));
+    expect(targetOf("ioredis+rate-limiter-flexible")).toEqual(targetOf("ioredis"));
   });
 
   test("keeps its client's default store, which only a store that runs the script replaces", () => {
     const noValkey = (store: string) => store !== "valkey";
-    expect(target("valkey-glide+same-script").store).toBe("valkey");
-    expect(target("valkey-glide+same-script", noValkey).store).toBe("redis");
+    expect(targetOf("valkey-glide+same-script").store).toBe("valkey");
+    expect(targetOf("valkey-glide+same-script", noValkey).store).toBe("redis");
     expect(resolveTarget("valkey-glide", noValkey)).toEqual({
       skip: "no valkey-server was found on this machine",
     });
@@ -103,28 +99,28 @@ test("an unknown option is a usage error that suggests the nearest one", async (
 });
 
 test("+fastify-rate-limit is another limiter, on either store, also for the control in memory", () => {
-  expect(target("iovalkey+fastify-rate-limit")).toMatchObject({
+  expect(targetOf("iovalkey+fastify-rate-limit")).toMatchObject({
     text: "iovalkey@valkey:standalone+fastify-rate-limit",
     limiter: "fastify-rate-limit",
   });
-  expect(target("iovalkey@redis:cluster+fastify-rate-limit").store).toBe("redis");
-  expect(target("ioredis+fastify-rate-limit+autopipelining").options).toEqual([
+  expect(targetOf("iovalkey@redis:cluster+fastify-rate-limit").store).toBe("redis");
+  expect(targetOf("ioredis+fastify-rate-limit+autopipelining").options).toEqual([
     "autopipelining",
     "fastify-rate-limit",
   ]);
   // The server is told the text alone: it must not name the plain control.
-  expect(target("memory+fastify-rate-limit").text).toBe("memory+fastify-rate-limit");
-  expect(target("ioredis").limiter).toBe("rate-limiter-flexible");
+  expect(targetOf("memory+fastify-rate-limit").text).toBe("memory+fastify-rate-limit");
+  expect(targetOf("ioredis").limiter).toBe("rate-limiter-flexible");
 });
 
 describe("the client that a target's options make", () => {
   test("runs the class with the same script, from its own description", () => {
     for (const { id } of clients.filter(({ sameScript }) => sameScript)) {
-      const { flexible, stores } = describeClient(target(`${id}@redis+same-script`));
+      const { flexible, stores } = describeClient(targetOf(`${id}@redis+same-script`));
       expect(flexible?.className).toBe("RateLimiterRedis");
       expect([...stores].sort()).toEqual(["redis", "valkey"]);
     }
-    expect(describeClient(target("iovalkey")).flexible?.className).toBe("RateLimiterValkey");
+    expect(describeClient(targetOf("iovalkey")).flexible?.className).toBe("RateLimiterValkey");
   });
 
   test("is opened with the settings of its options, and with none without options", async () => {
@@ -154,7 +150,7 @@ describe("the client that a target's options make", () => {
 describe("ThrottleCrab, a store whose limiter is its own,", () => {
   test("gives it to the clients that can connect, without an option", () => {
     for (const client of ["ioredis", "iovalkey", "node-redis"]) {
-      const found = target(`${client}@throttlecrab`);
+      const found = targetOf(`${client}@throttlecrab`);
       expect(found).toMatchObject({
         label: `${client}@throttlecrab`,
         text: `${client}@throttlecrab:standalone`,
@@ -164,8 +160,11 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
       });
       expect(describeClient(found).flexible).toBeUndefined();
     }
-    expect(target("throttlecrab-http")).toMatchObject({ store: "throttlecrab", label: "throttlecrab-http" });
-    expect(target("throttlecrab-grpc+adaptive").options).toEqual(["adaptive"]);
+    expect(targetOf("throttlecrab-http")).toMatchObject({
+      store: "throttlecrab",
+      label: "throttlecrab-http",
+    });
+    expect(targetOf("throttlecrab-grpc+adaptive").options).toEqual(["adaptive"]);
   });
 
   test("is refused with the reason where it cannot be what the text says", () => {
@@ -184,7 +183,7 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
 
   test("cannot keep a quota of one point, which it never denies", () => {
     const limits = { window_s: 60, block_s: 0 };
-    const found = target("ioredis@throttlecrab");
+    const found = targetOf("ioredis@throttlecrab");
     expect(unsupportedLimits(found, { ...limits, points: 1 })).toContain("never denies");
     expect(unsupportedLimits(found, { ...limits, points: 2 })).toBeUndefined();
     expect(unsupportedLimits(found, { ...limits, points: 2, block_s: 7 })).toContain("7 s");
@@ -193,7 +192,7 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
 
 test("a block is unsupported where it could not be told from a decision", () => {
   const limits = { points: 1, window_s: 1, block_s: 0 };
-  expect(unsupportedLimits(target("memcached"), limits)).toBeUndefined();
-  expect(unsupportedLimits(target("memcached"), { ...limits, block_s: 7 })).toContain("7 s");
-  expect(unsupportedLimits(target("ioredis"), { ...limits, block_s: 7 })).toBeUndefined();
+  expect(unsupportedLimits(targetOf("memcached"), limits)).toBeUndefined();
+  expect(unsupportedLimits(targetOf("memcached"), { ...limits, block_s: 7 })).toContain("7 s");
+  expect(unsupportedLimits(targetOf("ioredis"), { ...limits, block_s: 7 })).toBeUndefined();
 });

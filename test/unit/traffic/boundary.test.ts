@@ -12,21 +12,19 @@ const open = (rate_per_second: number) => ({
   connections: 200,
 });
 
-describe("the quota", () => {
-  test.each([
-    [5000, 2, 10],
-    [2500, 2, 5],
-    // 14 points would be refilled every 142.86 ms.
-    [7000, 2, 10],
-    [5000, 1, 5],
-    [200, 2, 0],
-  ])(
-    "at %i/s in windows of %i s: %i points, each a whole number of milliseconds",
-    (rate, window_s, quota) => {
-      expect(binding.quotaAt(rate, window_s)).toBe(quota);
-    },
-  );
-});
+test.each([
+  [5000, 2, 10],
+  [2500, 2, 5],
+  // 14 points would be refilled every 142.86 ms.
+  [7000, 2, 10],
+  [5000, 1, 5],
+  [200, 2, 0],
+])(
+  "the quota at %i/s in windows of %i s: %i points, each a whole number of milliseconds",
+  (rate, window_s, quota) => {
+    expect(binding.quotaAt(rate, window_s)).toBe(quota);
+  },
+);
 
 describe("what it cannot do is refused with what would help [R-boundary-2]", () => {
   test.each([

@@ -8,12 +8,12 @@ import { type ProbeRequest, SERVE } from "../../../../src/contract/probe-env.js"
 import { type ProbeReport, probeReportSchema } from "../../../../src/contract/store.js";
 import { LineClient } from "../../../../src/runtimes/line-client.js";
 import { freePort } from "../../../../src/runtimes/local/ports.js";
-import { resolveTarget } from "../../../../src/targets/resolve.js";
 import type { Decision } from "../../../../src/targets/types.js";
 import { needs } from "../../../helpers/needs.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../../helpers/nodes.js";
 import { build, ROOT } from "../../../helpers/programs.js";
 import { TestStore, until } from "../../../helpers/store.js";
+import { targetOf } from "../../../helpers/target.js";
 import { countOutcomes, withOpenTargets } from "../../../suites/open-target.js";
 
 beforeAll(build);
@@ -150,30 +150,25 @@ describe("a memcached", () => {
         udpport: "0",
       });
       expect(clean.readings?.[0]).not.toHaveProperty("script_calls");
-      const target = resolveTarget("memcached");
-      if ("skip" in target) throw new Error(target.skip);
+      const target = targetOf("memcached");
       const place = {
         store: "memcached",
         topology: "standalone",
         nodes: [{ host: "127.0.0.1", port: node.port }],
       };
       // Two clients, so that they race to create each key. Opening them consumed, too.
-      const { consumes, opening } = await withOpenTargets(
-        [target.target, target.target],
-        place,
-        async (opened) => {
-          const opening = decisions(await reported(["read"], envOf(node))) ?? Number.NaN;
-          const all: Promise<Decision>[] = [];
-          for (let n = 0; n < 3_000; n++) {
-            const limiter = opened[n % 2];
-            if (limiter)
-              all.push(limiter.standard.consume(`k${n % 300}`), limiter.exhausted.consume(`x${n % 30}`));
-          }
-          const counted = countOutcomes(await Promise.all(all));
-          expect(counted.failed).toBe(0);
-          return { consumes: all.length, opening };
-        },
-      );
+      const { consumes, opening } = await withOpenTargets([target, target], place, async (opened) => {
+        const opening = decisions(await reported(["read"], envOf(node))) ?? Number.NaN;
+        const all: Promise<Decision>[] = [];
+        for (let n = 0; n < 3_000; n++) {
+          const limiter = opened[n % 2];
+          if (limiter)
+            all.push(limiter.standard.consume(`k${n % 300}`), limiter.exhausted.consume(`x${n % 30}`));
+        }
+        const counted = countOutcomes(await Promise.all(all));
+        expect(counted.failed).toBe(0);
+        return { consumes: all.length, opening };
+      });
       const after = await reported(["read"], envOf(node));
       expect(decisions(after)).toBe(consumes + opening);
       // A counter and its expiry.

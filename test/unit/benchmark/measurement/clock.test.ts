@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { tightestOriginMs } from "../../../../src/benchmark/measurement/clock.js";
 
 /** Clocks whose difference is 1000 ms, in a thread that stops for so long before and after each cheap reading. */
@@ -19,30 +19,28 @@ function clocks(pauses_ms: readonly (readonly [before: number, after: number])[]
   };
 }
 
-describe("the origin of the cheap clock", () => {
-  test.each([
+test.each([
+  [
+    "first",
     [
-      "first",
-      [
-        [0.001, 10],
-        [0.01, 0.01],
-        [0.02, 0.02],
-      ],
+      [0.001, 10],
+      [0.01, 0.01],
+      [0.02, 0.02],
     ],
+  ],
+  [
+    "last",
     [
-      "last",
-      [
-        [0.02, 0.02],
-        [0.01, 0.01],
-        [10, 0.001],
-      ],
+      [0.02, 0.02],
+      [0.01, 0.01],
+      [10, 0.001],
     ],
-  ] as const)(
-    "comes from the tightest bracket, when the thread lost its CPU in the %s one",
-    (_which, pauses) => {
-      const { exactMs, cheapMs } = clocks(pauses);
-      // The middle of the wide bracket is 5 ms off.
-      expect(tightestOriginMs(exactMs, cheapMs, pauses.length)).toBeCloseTo(1_000, 6);
-    },
-  );
-});
+  ],
+] as const)(
+  "the origin of the cheap clock comes from the tightest bracket, when the thread lost its CPU in the %s one",
+  (_which, pauses) => {
+    const { exactMs, cheapMs } = clocks(pauses);
+    // The middle of the wide bracket is 5 ms off.
+    expect(tightestOriginMs(exactMs, cheapMs, pauses.length)).toBeCloseTo(1_000, 6);
+  },
+);

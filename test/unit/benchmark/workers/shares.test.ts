@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   createArrivals,
   type ScheduleShare,
@@ -17,16 +17,17 @@ const placesOf = (generators: number, workers: number) =>
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-describe("connections, and the requests of a closed loop, over generators and their workers", () => {
-  test.each([
-    [10, 1, 1],
-    [7, 2, 1],
-    [10, 2, 3],
-    [50, 4, 1],
-    [101, 4, 3],
-    [33, 32, 1],
-    [10_000, 7, 5],
-  ])("%i are divided exactly and evenly over %i × %i workers", (total, generators, workers) => {
+test.each([
+  [10, 1, 1],
+  [7, 2, 1],
+  [10, 2, 3],
+  [50, 4, 1],
+  [101, 4, 3],
+  [33, 32, 1],
+  [10_000, 7, 5],
+])(
+  "connections, and the requests of a closed loop, over generators and their workers %i are divided exactly and evenly over %i × %i workers",
+  (total, generators, workers) => {
     const places = placesOf(generators, workers);
     const byGenerator = places.map((own) => sumOf(own.map((place) => shareOf(total, place))));
     const all = places.flat();
@@ -43,8 +44,8 @@ describe("connections, and the requests of a closed loop, over generators and th
       next += count;
     }
     expect(next).toBe(total);
-  });
-});
+  },
+);
 
 /** All sends of the first second at 1000/s, in their order: when each is due, and which request it is. */
 function sendsOf(

@@ -70,24 +70,22 @@ describe("runs of an interrupted campaign", () => {
   });
 });
 
-describe("checksums", () => {
-  test("are read by sha256sum, are added one by one, and leave nothing else", async () => {
-    const folder = newFolder();
-    const sums = await Checksums.read(folder);
-    for (const file of ["b_run1.json", "a_run1.json"]) {
-      writeFileSync(join(folder, file), file);
-      await sums.add(file, file);
-    }
-    const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], {
-      cwd: folder,
-      encoding: "utf8",
-    });
-    expect(printed).toBe("a_run1.json: OK\nb_run1.json: OK\n");
-    const again = await Checksums.read(folder);
-    expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);
-    expect(again.matches("a_run1.json", Buffer.from("a_run2.json"))).toBe(false);
-    expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
+test("checksums are read by sha256sum, are added one by one, and leave nothing else", async () => {
+  const folder = newFolder();
+  const sums = await Checksums.read(folder);
+  for (const file of ["b_run1.json", "a_run1.json"]) {
+    writeFileSync(join(folder, file), file);
+    await sums.add(file, file);
+  }
+  const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], {
+    cwd: folder,
+    encoding: "utf8",
   });
+  expect(printed).toBe("a_run1.json: OK\nb_run1.json: OK\n");
+  const again = await Checksums.read(folder);
+  expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);
+  expect(again.matches("a_run1.json", Buffer.from("a_run2.json"))).toBe(false);
+  expect(readdirSync(folder).sort()).toEqual([CHECKSUMS, "a_run1.json", "b_run1.json"]);
 });
 
 test("only files of interrupted writes are removed, and reported [R-crash-1]", async () => {

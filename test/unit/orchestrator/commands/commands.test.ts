@@ -44,19 +44,16 @@ describe("commands", () => {
   });
 });
 
-describe("the help of a single run", () => {
+test("the help of a single run names each variable once, with its meaning", () => {
   const help = helpOf("single");
   const lines = help.split("\n");
-
-  test("names each variable once, with its meaning", () => {
-    for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
-      expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
-    for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
-    expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
-  });
+  for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
+    expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
+  for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
+  expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
 });
 
-describe("version", () => {
+test("version --json holds everything that the text shows, and matches its schema", async () => {
   const printed = async (...argv: string[]) => {
     let text = "";
     const context: CliContext = {
@@ -73,24 +70,21 @@ describe("version", () => {
     expect(await findCommand("version", commands).run(argv, context)).toBe(EXIT.done);
     return text;
   };
-
-  test("--json holds everything that the text shows, and matches its schema", async () => {
-    vi.stubEnv("PATH", "/no/such/folder");
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
-    const text = await printed();
-    expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
-    expect(Object.keys(report.clients)).toEqual(clients.filter((each) => each.package).map(({ id }) => id));
-    const packages = [report.clients, report.limiters, report.load_generator, report.server];
-    for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
-      expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
-    for (const [id, { program, reason, image }] of Object.entries(report.stores)) {
-      const here = program ? `${program.version} (${program.path})` : reason;
-      const line = text.split("\n").findLast((each) => each.startsWith(`  ${id} `));
-      expect(line).toContain(` ${here}; in containers ${image}`);
-    }
-    expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
-  });
+  vi.stubEnv("PATH", "/no/such/folder");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
+  const text = await printed();
+  expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
+  expect(Object.keys(report.clients)).toEqual(clients.filter((each) => each.package).map(({ id }) => id));
+  const packages = [report.clients, report.limiters, report.load_generator, report.server];
+  for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
+    expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
+  for (const [id, { program, reason, image }] of Object.entries(report.stores)) {
+    const here = program ? `${program.version} (${program.path})` : reason;
+    const line = text.split("\n").findLast((each) => each.startsWith(`  ${id} `));
+    expect(line).toContain(` ${here}; in containers ${image}`);
+  }
+  expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
 });
 
 describe("completion", () => {

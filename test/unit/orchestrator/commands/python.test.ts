@@ -43,12 +43,10 @@ function contextOf(packageFolder: string, ended: ExitCode = EXIT.done) {
   return { context, requests };
 }
 
-describe("commands of the Python report", () => {
-  test("end with a known exit code; any other code is a defect", async () => {
-    expect(await runPython(packageOf(6).packageFolder, "compare", [])).toBe(EXIT.regression);
-    const { packageFolder } = packageOf(99);
-    await expectFailure(() => runPython(packageFolder, "compare", []), EXIT.defect, "with 99");
-  });
+test("commands of the Python report end with a known exit code; any other code is a defect", async () => {
+  expect(await runPython(packageOf(6).packageFolder, "compare", [])).toBe(EXIT.regression);
+  const { packageFolder } = packageOf(99);
+  await expectFailure(() => runPython(packageFolder, "compare", []), EXIT.defect, "with 99");
 });
 
 describe("compare", () => {

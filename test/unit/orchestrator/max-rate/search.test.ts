@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Manifest, manifestSchema } from "../../../../src/contract/manifest.js";
 import type { Plan } from "../../../../src/contract/plan.js";
 import { outcomeOf } from "../../../../src/judge/outcome.js";
@@ -168,21 +168,19 @@ test("a search that is interrupted near its bounds comes to the same end", async
   expect(manifest.max_rate?.trials).toEqual(whole.campaign.manifest.max_rate?.trials);
 });
 
-describe("a trial without a measurement", () => {
-  test("says nothing about its rate and is made again", async () => {
-    const fates: Fate[] = ["failed", "broken"];
-    const { campaign, notices } = await simulate(
-      await newCampaign(),
-      (label, rate, made) => fates[made] ?? byCapacity(label, rate),
-    );
-    expect(notices.slice(0, 3)).toEqual([
-      "iovalkey at 1000/s: does not count (the run failed)",
-      "iovalkey at 1000/s: does not count (M8 counts differ)",
-      "iovalkey at 1000/s: kept",
-    ]);
-    expect(campaign.manifest.max_rate?.trials.filter(({ status }) => status === "void")).toHaveLength(2);
-    expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
-  });
+test("a trial without a measurement says nothing about its rate and is made again", async () => {
+  const fates: Fate[] = ["failed", "broken"];
+  const { campaign, notices } = await simulate(
+    await newCampaign(),
+    (label, rate, made) => fates[made] ?? byCapacity(label, rate),
+  );
+  expect(notices.slice(0, 3)).toEqual([
+    "iovalkey at 1000/s: does not count (the run failed)",
+    "iovalkey at 1000/s: does not count (M8 counts differ)",
+    "iovalkey at 1000/s: kept",
+  ]);
+  expect(campaign.manifest.max_rate?.trials.filter(({ status }) => status === "void")).toHaveLength(2);
+  expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
 });
 
 test("no trial starts that would exceed the budget, and what was left out is not missing", async () => {

@@ -35,23 +35,21 @@ function nearRates(trials: readonly Trial[]): Map<number, Trial["status"][]> {
   return new Map([...found].sort(([a], [b]) => a - b));
 }
 
-describe("a target of known capacity", () => {
-  test.each([1.5, 17, 100, 101, 999, 1000, 1001, 4321, 90_000])(
-    "of %d/s is bracketed by single trials, then tried five times at five rates about it",
-    (capacity) => {
-      const trials = search(upTo(capacity));
-      const bracket = trials.filter((trial) => trial.bracket);
-      expect(bracket.length).toBeLessThan(30);
-      expect(trials.slice(0, bracket.length)).toEqual(bracket);
-      const near = nearRates(trials);
-      expect([...near.values()].map(({ length }) => length)).toEqual([5, 5, 5, 5, 5]);
-      const rates = [...near.keys()];
-      expect(rates[0]).toBeLessThanOrEqual(capacity);
-      expect(rates.at(-1)).toBeGreaterThan(capacity);
-      for (const rate of rates) expect(Math.abs(Math.log(rate / capacity))).toBeLessThan(0.12);
-    },
-  );
-});
+test.each([1.5, 17, 100, 101, 999, 1000, 1001, 4321, 90_000])(
+  "a target of known capacity of %d/s is bracketed by single trials, then tried five times at five rates about it",
+  (capacity) => {
+    const trials = search(upTo(capacity));
+    const bracket = trials.filter((trial) => trial.bracket);
+    expect(bracket.length).toBeLessThan(30);
+    expect(trials.slice(0, bracket.length)).toEqual(bracket);
+    const near = nearRates(trials);
+    expect([...near.values()].map(({ length }) => length)).toEqual([5, 5, 5, 5, 5]);
+    const rates = [...near.keys()];
+    expect(rates[0]).toBeLessThanOrEqual(capacity);
+    expect(rates.at(-1)).toBeGreaterThan(capacity);
+    for (const rate of rates) expect(Math.abs(Math.log(rate / capacity))).toBeLessThan(0.12);
+  },
+);
 
 test("one bad moment on the way up does not decide", () => {
   const trials = search((rate, _bracket, made) => (made === 2 || rate > 4000 ? "missed" : "kept"));

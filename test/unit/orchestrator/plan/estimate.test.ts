@@ -33,17 +33,14 @@ describe("the estimate", () => {
   });
 });
 
-describe("what runs took on this machine", () => {
+test("what runs took on this machine is saved by runtime and topology, and used as a median", async () => {
   const [planned] = makePlan(requestOf(...short), everything).configurations;
   const configuration = planned?.configuration;
   if (!configuration) throw new Error("nothing is planned");
   const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
-
-  test("is saved by runtime and topology, and used as a median", async () => {
-    stateFolder();
-    const before = await overheadsOf("local");
-    await learnOverheads("local", { warmup_s: 3, order: "interleaved" }, took(13 + 5, 13 + 50, 13 + 6));
-    expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
-    expect((await overheadsOf("docker")).standalone).not.toBe(6);
-  });
+  stateFolder();
+  const before = await overheadsOf("local");
+  await learnOverheads("local", { warmup_s: 3, order: "interleaved" }, took(13 + 5, 13 + 50, 13 + 6));
+  expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
+  expect((await overheadsOf("docker")).standalone).not.toBe(6);
 });

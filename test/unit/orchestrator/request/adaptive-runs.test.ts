@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { decisionRounds, firstRoundByTurns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
@@ -60,17 +60,15 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
   expect(makePlan(requestOf(...none), everything)).not.toHaveProperty("adaptive");
 });
 
-describe("refused in one line:", () => {
-  test.each([
-    [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
-    [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto or --find-max-rate"],
-    [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
-    [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
-    [["--runs", "auto", "--budget", "20"], "with its unit"],
-    [["--runs", "auto", "--budget", "0s"], "with its unit"],
-    [["--runs", "auto", "--rate", "100"], "an open loop fixes"],
-    [["--runs", "automatic"], "or auto"],
-  ])("%j", async (flags, text) => {
-    await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
-  });
+test.each([
+  [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
+  [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto or --find-max-rate"],
+  [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
+  [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
+  [["--runs", "auto", "--budget", "20"], "with its unit"],
+  [["--runs", "auto", "--budget", "0s"], "with its unit"],
+  [["--runs", "auto", "--rate", "100"], "an open loop fixes"],
+  [["--runs", "automatic"], "or auto"],
+])("refused in one line: %j", async (flags, text) => {
+  await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
 });

@@ -62,39 +62,37 @@ test("servers and layers are lists; what a campaign records repeats it", () => {
   expect(settings).not.toHaveProperty("servers");
 });
 
-describe("refused as bad usage, naming the flag and what is valid [R-unknown-1]:", () => {
-  test.each<[string[], ...string[]]>([
-    [[], "--clients is missing", "--quick"],
-    [["--clients", "all", "--quiet", "--verbose"], "--quiet", "--verbose"],
-    [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
-    [["--clients", "all", "--progress", "run", "--quiet"], "--quiet", "--progress"],
-    [["--clients", "all", "--workload", "ligth"], "light?", "light, heavy, both"],
-    [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
-    [["--clients"], "--clients", "argument missing"],
-    [["--clients", " , "], "--clients"],
-    [["--clents", "all"], "--clents", "--clients"],
-    [["--clients", "all", "more"], "too many arguments"],
-    [["--clients", "all", "--duration-mode", "custom:0"], "from 1 to 86400 seconds"],
-    [["--clients", "all", "--duration-mode", "custom:-1"], "from 1 to 86400 seconds"],
-    [["--clients", "all", "--duration-mode", "custom:1.5x"], '"1.5x"', "whole number"],
-    [["--clients", "all", "--duration-mode", "custom:1e9"], '"1e9"', "whole number"],
-    [["--clients", "all", "--duration-mode", "fixed31"], "dynamic, fixed30, fixed120 or custom:N"],
-    [["--clients", "all", "--concurrency", "0"], "--concurrency", "from 1 to 10000"],
-    [["--clients", "all", "--concurrency", "50 abc"], '"abc"', "from 1 to 10000"],
-    [["--clients", "all", "--concurrency", "10000000"], "from 1 to 10000"],
-    [["--clients", "all", "--runs", "0"], "--runs", "from 1 to 1000"],
-    [["--clients", "all", "--warmup", "-1"], "--warmup", "from 0 to 3600 seconds, or auto"],
-    [["--clients", "all", "--warmup", "atuo"], '--warmup "atuo"', "or auto"],
-    [["--clients", "all", "--cooldown", "1,2,3"], "--cooldown 1,2,3", "one or two"],
-    [["--clients", "all", "--order", "random"], "turns, interleaved, consecutive"],
-    [["--clients", "all", "--seed", "4294967296"], "--seed", "from 0 to 4294967295"],
-    [["--clients", "all", "--points", "0"], "--points", "from 1 to"],
-    [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
-    [["--clients", "all", "--complexity", "0"], "--complexity", "from 1 to"],
-    [["--clients", "all", "--workers", "65"], "--workers", "from 1 to 64"],
-  ])("%j", async (argv, ...parts) => {
-    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
-  });
+test.each<[string[], ...string[]]>([
+  [[], "--clients is missing", "--quick"],
+  [["--clients", "all", "--quiet", "--verbose"], "--quiet", "--verbose"],
+  [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
+  [["--clients", "all", "--progress", "run", "--quiet"], "--quiet", "--progress"],
+  [["--clients", "all", "--workload", "ligth"], "light?", "light, heavy, both"],
+  [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
+  [["--clients"], "--clients", "argument missing"],
+  [["--clients", " , "], "--clients"],
+  [["--clents", "all"], "--clents", "--clients"],
+  [["--clients", "all", "more"], "too many arguments"],
+  [["--clients", "all", "--duration-mode", "custom:0"], "from 1 to 86400 seconds"],
+  [["--clients", "all", "--duration-mode", "custom:-1"], "from 1 to 86400 seconds"],
+  [["--clients", "all", "--duration-mode", "custom:1.5x"], '"1.5x"', "whole number"],
+  [["--clients", "all", "--duration-mode", "custom:1e9"], '"1e9"', "whole number"],
+  [["--clients", "all", "--duration-mode", "fixed31"], "dynamic, fixed30, fixed120 or custom:N"],
+  [["--clients", "all", "--concurrency", "0"], "--concurrency", "from 1 to 10000"],
+  [["--clients", "all", "--concurrency", "50 abc"], '"abc"', "from 1 to 10000"],
+  [["--clients", "all", "--concurrency", "10000000"], "from 1 to 10000"],
+  [["--clients", "all", "--runs", "0"], "--runs", "from 1 to 1000"],
+  [["--clients", "all", "--warmup", "-1"], "--warmup", "from 0 to 3600 seconds, or auto"],
+  [["--clients", "all", "--warmup", "atuo"], '--warmup "atuo"', "or auto"],
+  [["--clients", "all", "--cooldown", "1,2,3"], "--cooldown 1,2,3", "one or two"],
+  [["--clients", "all", "--order", "random"], "turns, interleaved, consecutive"],
+  [["--clients", "all", "--seed", "4294967296"], "--seed", "from 0 to 4294967295"],
+  [["--clients", "all", "--points", "0"], "--points", "from 1 to"],
+  [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
+  [["--clients", "all", "--complexity", "0"], "--complexity", "from 1 to"],
+  [["--clients", "all", "--workers", "65"], "--workers", "from 1 to 64"],
+])("refused as bad usage, naming the flag and what is valid [R-unknown-1]: %j", async (argv, ...parts) => {
+  await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
 });
 
 describe("the warm-up", () => {
@@ -183,16 +181,14 @@ describe("environment and flags", () => {
   });
 });
 
-describe("--quick", () => {
-  test("stands for rounds by turns of the three clients on one store and of no limiter", () => {
-    const { clients, duration, connections, runs, order } = parse(["--quick"]);
-    expect(clients).toEqual(["ioredis@valkey", "iovalkey@valkey", "valkey-glide@valkey", "none"]);
-    expect({ duration, connections, runs, order }).toEqual({
-      duration: { mode: "fixed", seconds: 3 },
-      connections: [50],
-      runs: 7,
-      order: "turns",
-    });
+test("--quick stands for rounds by turns of the three clients on one store and of no limiter", () => {
+  const { clients, duration, connections, runs, order } = parse(["--quick"]);
+  expect(clients).toEqual(["ioredis@valkey", "iovalkey@valkey", "valkey-glide@valkey", "none"]);
+  expect({ duration, connections, runs, order }).toEqual({
+    duration: { mode: "fixed", seconds: 3 },
+    connections: [50],
+    runs: 7,
+    order: "turns",
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
@@ -27,18 +27,16 @@ test("programs and images of any store are named, each flag several times; a pat
   );
 });
 
-describe("a store's program that a flag and a variable of its own name, too", () => {
-  test("is the same one, or the flag's, with a notice", () => {
-    const flag = ["--program", "valkey=/opt/a"];
-    expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({ valkey: "/opt/a" });
-    expect(requestOf(...flag, "--redis-server", "/opt/r").programs.paths).toEqual({
-      valkey: "/opt/a",
-      redis: "/opt/r",
-    });
-    const request = inEnvironment({ VALKEY_SERVER: "/opt/b" }, ...flag);
-    expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
-    expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
+test("a store's program that a flag and a variable of its own name, too is the same one, or the flag's, with a notice", () => {
+  const flag = ["--program", "valkey=/opt/a"];
+  expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({ valkey: "/opt/a" });
+  expect(requestOf(...flag, "--redis-server", "/opt/r").programs.paths).toEqual({
+    valkey: "/opt/a",
+    redis: "/opt/r",
   });
+  const request = inEnvironment({ VALKEY_SERVER: "/opt/b" }, ...flag);
+  expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
+  expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
 
 test.each([

@@ -28,31 +28,27 @@ describe("--rate", () => {
   });
 });
 
-describe("--rate-sweep", () => {
-  test("has both ends and a constant factor between rates", () => {
-    expect(requestOf("--rate-sweep", "1000:20000:8").rates).toEqual([
-      1000, 1530, 2350, 3610, 5540, 8500, 13000, 20000,
-    ]);
-    expect(requestOf("--rate-sweep", "10:1000:3").rates).toEqual([10, 100, 1000]);
-  });
+test("--rate-sweep has both ends and a constant factor between rates", () => {
+  expect(requestOf("--rate-sweep", "1000:20000:8").rates).toEqual([
+    1000, 1530, 2350, 3610, 5540, 8500, 13000, 20000,
+  ]);
+  expect(requestOf("--rate-sweep", "10:1000:3").rates).toEqual([10, 100, 1000]);
 });
 
-describe("bad usage in one line that names the range [R-range-2]:", () => {
-  test.each<[string[], ...string[]]>([
-    [["--rate", "0"], "--rate", "from 0.1 to 1000000 requests a second"],
-    [["--rate", "NaN"], "--rate", "from 0.1"],
-    [["--rate", "-5"], "--rate"],
-    [["--rate", "1e3"], "--rate"],
-    [["--rate", ","], "--rate", "at least one"],
-    [["--rate-sweep", "1000:20000"], "--rate-sweep", "from:to:steps"],
-    [["--rate-sweep", "1000:20000:1"], "--rate-sweep", "from 2 to 100"],
-    [["--rate-sweep", "2000:1000:3"], "--rate-sweep", "above the first"],
-    [["--rate", "5", "--rate-sweep", "1:2:3"], "--rate-sweep", "give one"],
-    [["--rate", "5", "--arrivals", "bursty"], "--arrivals", "constant, poisson"],
-    [["--arrivals", "poisson"], "--arrivals", "--rate"],
-  ])("%j", async (flags, ...parts) => {
-    await expectFailure(() => parseCampaign(["--clients", "iovalkey", ...flags], {}), EXIT.usage, ...parts);
-  });
+test.each<[string[], ...string[]]>([
+  [["--rate", "0"], "--rate", "from 0.1 to 1000000 requests a second"],
+  [["--rate", "NaN"], "--rate", "from 0.1"],
+  [["--rate", "-5"], "--rate"],
+  [["--rate", "1e3"], "--rate"],
+  [["--rate", ","], "--rate", "at least one"],
+  [["--rate-sweep", "1000:20000"], "--rate-sweep", "from:to:steps"],
+  [["--rate-sweep", "1000:20000:1"], "--rate-sweep", "from 2 to 100"],
+  [["--rate-sweep", "2000:1000:3"], "--rate-sweep", "above the first"],
+  [["--rate", "5", "--rate-sweep", "1:2:3"], "--rate-sweep", "give one"],
+  [["--rate", "5", "--arrivals", "bursty"], "--arrivals", "constant, poisson"],
+  [["--arrivals", "poisson"], "--arrivals", "--rate"],
+])("bad usage in one line that names the range [R-range-2]: %j", async (flags, ...parts) => {
+  await expectFailure(() => parseCampaign(["--clients", "iovalkey", ...flags], {}), EXIT.usage, ...parts);
 });
 
 describe("RATE of a single run", () => {

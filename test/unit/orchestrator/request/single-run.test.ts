@@ -93,23 +93,21 @@ describe("the target that the variables name together", () => {
   });
 });
 
-describe("refused as bad usage, naming the variable [R-range-1]:", () => {
-  test.each<[Record<string, string>, ...string[]]>([
-    [{ DURATION: "0" }, "DURATION=", "from 1 to 86400"],
-    [{ CONNECTIONS: "10001" }, "CONNECTIONS=", "from 1 to 10000"],
-    [{ RUNS: "x" }, "RUNS="],
-    [{ WARMUP: "-1" }, "WARMUP=", "from 0 to 3600, or auto"],
-    [{ SEED: "1e3" }, "SEED="],
-    [{ REQUEST_TYPE: "light2" }, "light2", "light, heavy"],
-    [{ TRAFFIC: "x;rm" }, "TRAFFIC="],
-    [{ STORE: "mars" }, "valkey, redis"],
-    [{ SERVERS: "17" }, "SERVERS=", "from 1 to 16"],
-    [{ LAYER: "store" }, "LAYER=", "server or limiter"],
-    [{ USE_REDIS_CLUSTER: "yes" }, "USE_REDIS_CLUSTER=", "true or false"],
-    [{ RATE_LIMIT_POINTS: "0" }, "RATE_LIMIT_POINTS", "from 1 to"],
-    [{ RATE_LIMIT_BLOCK_DURATION: "-1" }, "RATE_LIMIT_BLOCK_DURATION"],
-    [{ RATE_LIMITER_TYPE: "valkey-glid" }, "valkey-glide?"],
-  ])("%j", async (env, ...parts) => {
-    await expectFailure(() => target(env), EXIT.usage, ...parts);
-  });
+test.each<[Record<string, string>, ...string[]]>([
+  [{ DURATION: "0" }, "DURATION=", "from 1 to 86400"],
+  [{ CONNECTIONS: "10001" }, "CONNECTIONS=", "from 1 to 10000"],
+  [{ RUNS: "x" }, "RUNS="],
+  [{ WARMUP: "-1" }, "WARMUP=", "from 0 to 3600, or auto"],
+  [{ SEED: "1e3" }, "SEED="],
+  [{ REQUEST_TYPE: "light2" }, "light2", "light, heavy"],
+  [{ TRAFFIC: "x;rm" }, "TRAFFIC="],
+  [{ STORE: "mars" }, "valkey, redis"],
+  [{ SERVERS: "17" }, "SERVERS=", "from 1 to 16"],
+  [{ LAYER: "store" }, "LAYER=", "server or limiter"],
+  [{ USE_REDIS_CLUSTER: "yes" }, "USE_REDIS_CLUSTER=", "true or false"],
+  [{ RATE_LIMIT_POINTS: "0" }, "RATE_LIMIT_POINTS", "from 1 to"],
+  [{ RATE_LIMIT_BLOCK_DURATION: "-1" }, "RATE_LIMIT_BLOCK_DURATION"],
+  [{ RATE_LIMITER_TYPE: "valkey-glid" }, "valkey-glide?"],
+])("refused as bad usage, naming the variable [R-range-1]: %j", async (env, ...parts) => {
+  await expectFailure(() => target(env), EXIT.usage, ...parts);
 });

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type AdmissionsContext, readAdmissions } from "../../../../src/orchestrator/run/admissions.js";
-import { resolveTarget } from "../../../../src/targets/resolve.js";
 import { findProfile } from "../../../../src/traffic/lookup.js";
-
-function targetOf(text: string) {
-  const resolution = resolveTarget(text, () => true);
-  if ("skip" in resolution) throw new Error(resolution.skip);
-  return resolution.target;
-}
+import { targetOf } from "../../../helpers/target.js";
 
 /** A run on `traffic` in which request number n was sent n + 1 times, on a store that counts right. */
 function contextOf(traffic: string, changes: Partial<AdmissionsContext> = {}): AdmissionsContext {

@@ -12,20 +12,21 @@ import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 
-describe("the message for an engine that cannot be used has the fix [R-no-engine-2]:", () => {
-  test.each([
-    ["EACCES", /usermod -aG docker/],
-    ["ENOENT", /^Docker is not running$/],
-    ["ECONNREFUSED", /^Docker is not running$/],
-    ["EPIPE", /^Docker does not answer: broken$/],
-  ])("%s", async (code, expected) => {
+test.each([
+  ["EACCES", /usermod -aG docker/],
+  ["ENOENT", /^Docker is not running$/],
+  ["ECONNREFUSED", /^Docker is not running$/],
+  ["EPIPE", /^Docker does not answer: broken$/],
+])(
+  "the message for an engine that cannot be used has the fix [R-no-engine-2]: %s",
+  async (code, expected) => {
     // As the system refuses; a test that runs as root can be refused nothing.
     const version = () => Promise.reject(Object.assign(new Error("broken"), { code }));
     expect(await checkEngine({ version } as never, "Docker")).toEqual({
       unavailableReason: expect.stringMatching(expected),
     });
-  });
-});
+  },
+);
 
 describe("the owner of a container", () => {
   test("is recognised on the same host", () => {
@@ -104,7 +105,7 @@ test.each([
   expect(refusedUlimit(message)).toBe(limit);
 });
 
-describe("the engine's statistics", () => {
+test("the engine's statistics are converted to our units", () => {
   const stats = {
     cpu_stats: {
       cpu_usage: { total_usage: 1_234_567_890 },
@@ -113,13 +114,10 @@ describe("the engine's statistics", () => {
     memory_stats: { usage: 1000, stats: { inactive_file: 300 } },
     networks: { eth0: { rx_bytes: 5, tx_bytes: 6 }, eth1: { rx_bytes: 1, tx_bytes: 1 } },
   };
-
-  test("are converted to our units", () => {
-    expect(countersOf(stats as never)).toEqual({
-      cpu_us: 1_234_568,
-      resident_bytes: 700,
-      throttling: { periods: 10, throttled_periods: 3, throttled_us: 5000 },
-      network: { received_bytes: 6, sent_bytes: 7 },
-    });
+  expect(countersOf(stats as never)).toEqual({
+    cpu_us: 1_234_568,
+    resident_bytes: 700,
+    throttling: { periods: 10, throttled_periods: 3, throttled_us: 5000 },
+    network: { received_bytes: 6, sent_bytes: 7 },
   });
 });

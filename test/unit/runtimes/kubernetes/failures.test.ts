@@ -116,9 +116,7 @@ describe("a request", () => {
   });
 });
 
-describe("a context that does not exist", () => {
-  test("is answered with the nearest one and all that there are", () => {
-    expect(unknownContext("kubeup", ["kube-up", "prod"])).toMatch(/kube-up\?.*kube-up, prod/);
-    expect(unknownContext("x", [])).toContain("set KUBECONFIG");
-  });
+test("a context that does not exist is answered with the nearest one and all that there are", () => {
+  expect(unknownContext("kubeup", ["kube-up", "prod"])).toMatch(/kube-up\?.*kube-up, prod/);
+  expect(unknownContext("x", [])).toContain("set KUBECONFIG");
 });

@@ -6,19 +6,17 @@ import {
 } from "../../../../../src/benchmark/drivers/http/requests.js";
 import { FRESH_KEY } from "../../../../../src/traffic/types.js";
 
-describe("the outcome of a status", () => {
-  test.each([
-    [200, "allowed"],
-    [204, "allowed"],
-    [299, "allowed"],
-    [429, "limited"],
-    [302, "failed"],
-    [400, "failed"],
-    [428, "failed"],
-    [503, "failed"],
-  ] as const)("%i is %s", (status, outcome) => {
-    expect(outcomeOf(status)).toBe(outcome);
-  });
+test.each([
+  [200, "allowed"],
+  [204, "allowed"],
+  [299, "allowed"],
+  [429, "limited"],
+  [302, "failed"],
+  [400, "failed"],
+  [428, "failed"],
+  [503, "failed"],
+] as const)("the outcome of a status %i is %s", (status, outcome) => {
+  expect(outcomeOf(status)).toBe(outcome);
 });
 
 test("a request carries each of its descriptors, encoded, and keeps its connection", () => {

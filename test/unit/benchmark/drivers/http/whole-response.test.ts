@@ -1,5 +1,5 @@
 import { HTTPParser } from "http-parser-js";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { wholeResponseStatus } from "../../../../../src/benchmark/drivers/http/whole-response.js";
 
 const plain = (text: string) => text.replaceAll("\n", "\r\n");
@@ -24,46 +24,42 @@ function parsed(bytes: Buffer): { status: number; isKept: boolean } | undefined 
     : undefined;
 }
 
-describe("an answer in one piece", () => {
-  test.each([
-    [200, answer("HTTP/1.1 200 OK\nContent-Length: 2", "{}")],
-    [429, answer("HTTP/1.1 429 Too Many Requests\ncontent-length:2\nconnection: keep-alive", "{}")],
-    [503, answer("HTTP/1.1 503 \nCONNECTION: Keep-Alive\ncontent-length: 0")],
-    [
-      200,
-      answer(
-        "HTTP/1.1 200 OK\ncontent-type: application/json\nx-content-length: 9\ncontent-length: 11\nkeep-alive: timeout=5",
-        "hello\r\n\r\nx\n",
-      ),
-    ],
-  ])("has its status, %i", (expected, bytes) => {
-    expect(status(bytes)).toBe(expected);
-    expect(parsed(bytes)).toEqual({ status: expected, isKept: true });
-  });
+test.each([
+  [200, answer("HTTP/1.1 200 OK\nContent-Length: 2", "{}")],
+  [429, answer("HTTP/1.1 429 Too Many Requests\ncontent-length:2\nconnection: keep-alive", "{}")],
+  [503, answer("HTTP/1.1 503 \nCONNECTION: Keep-Alive\ncontent-length: 0")],
+  [
+    200,
+    answer(
+      "HTTP/1.1 200 OK\ncontent-type: application/json\nx-content-length: 9\ncontent-length: 11\nkeep-alive: timeout=5",
+      "hello\r\n\r\nx\n",
+    ),
+  ],
+])("an answer in one piece has its status, %i", (expected, bytes) => {
+  expect(status(bytes)).toBe(expected);
+  expect(parsed(bytes)).toEqual({ status: expected, isKept: true });
 });
 
-describe("is read by the parser:", () => {
-  test.each([
-    ["an answer in chunks", answer("HTTP/1.1 200 OK\nTransfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n")],
-    ["chunks and a length", answer("HTTP/1.1 200 OK\ncontent-length: 2\ntransfer-encoding: chunked", "{}")],
-    ["one without a length", answer("HTTP/1.1 200 OK", "{}")],
-    ["one that closes the connection", answer("HTTP/1.1 200 OK\nconnection: close\ncontent-length: 2", "{}")],
-    ["a body that is not here yet", answer("HTTP/1.1 200 OK\ncontent-length: 3", "{}")],
-    ["two answers at once", answer("HTTP/1.1 200 OK\ncontent-length: 0", "HTTP/1.1 200 OK\r\n")],
-    ["one without a body by its status", answer("HTTP/1.1 204 No Content")],
-    ["one that announces another", answer("HTTP/1.1 100 Continue\ncontent-length: 0")],
-    ["HTTP/1.0", answer("HTTP/1.0 200 OK\ncontent-length: 0")],
-    ["two lengths", answer("HTTP/1.1 200 OK\ncontent-length: 2\ncontent-length: 2", "{}")],
-    ["a length that is no number", answer("HTTP/1.1 200 OK\ncontent-length: 2, 2", "{}")],
-    ["a negative length", answer("HTTP/1.1 200 OK\ncontent-length: -2", "{}")],
-    ["a length without digits", answer("HTTP/1.1 200 OK\ncontent-length: ")],
-    ["lines that end with a line feed alone", Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\n\r\n")],
-    ["a continued line", answer("HTTP/1.1 200 OK\nx: 1\n  continued\ncontent-length: 0")],
-    ["no HTTP", Buffer.from("220 mail.example.com ESMTP\r\n\r\n")],
-    ["nothing", Buffer.alloc(0)],
-  ])("%s", (_what, bytes) => {
-    expect(status(bytes)).toBe(0);
-  });
+test.each([
+  ["an answer in chunks", answer("HTTP/1.1 200 OK\nTransfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n")],
+  ["chunks and a length", answer("HTTP/1.1 200 OK\ncontent-length: 2\ntransfer-encoding: chunked", "{}")],
+  ["one without a length", answer("HTTP/1.1 200 OK", "{}")],
+  ["one that closes the connection", answer("HTTP/1.1 200 OK\nconnection: close\ncontent-length: 2", "{}")],
+  ["a body that is not here yet", answer("HTTP/1.1 200 OK\ncontent-length: 3", "{}")],
+  ["two answers at once", answer("HTTP/1.1 200 OK\ncontent-length: 0", "HTTP/1.1 200 OK\r\n")],
+  ["one without a body by its status", answer("HTTP/1.1 204 No Content")],
+  ["one that announces another", answer("HTTP/1.1 100 Continue\ncontent-length: 0")],
+  ["HTTP/1.0", answer("HTTP/1.0 200 OK\ncontent-length: 0")],
+  ["two lengths", answer("HTTP/1.1 200 OK\ncontent-length: 2\ncontent-length: 2", "{}")],
+  ["a length that is no number", answer("HTTP/1.1 200 OK\ncontent-length: 2, 2", "{}")],
+  ["a negative length", answer("HTTP/1.1 200 OK\ncontent-length: -2", "{}")],
+  ["a length without digits", answer("HTTP/1.1 200 OK\ncontent-length: ")],
+  ["lines that end with a line feed alone", Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\n\r\n")],
+  ["a continued line", answer("HTTP/1.1 200 OK\nx: 1\n  continued\ncontent-length: 0")],
+  ["no HTTP", Buffer.from("220 mail.example.com ESMTP\r\n\r\n")],
+  ["nothing", Buffer.alloc(0)],
+])("is read by the parser: %s", (_what, bytes) => {
+  expect(status(bytes)).toBe(0);
 });
 
 test("for truncated and corrupted answers the fast path never disagrees with the parser", () => {

@@ -24,19 +24,14 @@ class ComparedRow(Protocol):
     def by_turns(self) -> bool: ...
 
 
-def foreign_text(base: ComparedRow, new: ComparedRow) -> str:
-    """Why the CPU that other programs used forbids a comparison; empty where it does not, or is not known."""
+def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow) -> Comparison:
+    """The comparison, without a conclusion where other programs may explain the difference; by turns they met
+    both sides. Where their CPU is not known it explains nothing."""
     ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
-    if ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
-        return ""
-    return (
+    met_both = base.by_turns and new.by_turns
+    if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
+        return comparison
+    return comparison.undecided_by(
         f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
         f"{percent(theirs, 0)} beside {new.identity.short_label}"
     )
-
-
-def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow) -> Comparison:
-    """The comparison, without a conclusion where other programs may explain the difference; by turns they met
-    both sides."""
-    foreign = "" if base.by_turns and new.by_turns else foreign_text(base, new)
-    return comparison.undecided_by(foreign) if foreign else comparison
