@@ -14,6 +14,9 @@ export interface StoreAddress extends Node {
   access: StoreAccess;
 }
 
+/** For a password that looks like the rest of an address. */
+const ENCODED = "in user and password write / as %2F, ? as %3F, # as %23, @ as %40 and : as %3A";
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -34,7 +37,7 @@ export function parseStoreUrl(text: string, ca?: string): StoreAddress {
   } catch {
     // Without the cause, which contains the text.
     throw usageError(
-      "the store's URL is not an address: give redis://host:port or rediss://user:password@host:port",
+      `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
   }
   if (!["redis:", "rediss:"].includes(url.protocol)) {
@@ -42,7 +45,7 @@ export function parseStoreUrl(text: string, ca?: string): StoreAddress {
   }
   if (!url.hostname || (url.pathname !== "" && url.pathname !== "/") || url.search || url.hash) {
     throw usageError(
-      "the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query",
+      `the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query; ${ENCODED}`,
     );
   }
   const encrypted = url.protocol === "rediss:";

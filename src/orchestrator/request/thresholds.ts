@@ -9,7 +9,7 @@ interface Unit {
   max: number;
 }
 
-const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000, "": 1 }, max: 3_600_000 };
+const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000 }, max: 3_600_000 };
 const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
 
 /** Figures that can have a threshold, with their units. */
@@ -22,7 +22,7 @@ const METRICS: Readonly<Record<Metric, Unit>> = {
   p99_9: MILLISECONDS,
   errors: SHARE,
   limited_share: SHARE,
-  cpu: { factors: { "": 1, us: 1, µs: 1, ms: 1000 }, max: 1e9 },
+  cpu: { factors: { us: 1, µs: 1, ms: 1000 }, max: 1e9 },
 };
 
 const FORM =
@@ -50,7 +50,7 @@ function parseThreshold(source: string, text: string): Threshold {
     const factor = unit.factors[name];
     if (factor === undefined) {
       const valid = Object.keys(unit.factors).filter(Boolean).join(", ");
-      throw refused(`${name} is not a unit of ${metric}: give ${valid}`);
+      throw refused(name ? `${name} is not a unit of ${metric}: give ${valid}` : `give the unit: ${valid}`);
     }
     const value = Number(amount) * factor;
     if (value > unit.max) throw refused(`give at most ${unit.max}`);

@@ -32,6 +32,9 @@ test.each<[string, ...string[]]>([
   ["p98<1ms", "there is no figure p98", "limited_share"],
   ["constructor<1", "there is no figure"],
   ["p99<10%", "not a unit of p99", "ms"],
+  // Milliseconds or microseconds?
+  ["p99<10", "ms, us"],
+  ["cpu<120", "us"],
   ["errors<200%", "at most 1"],
   ["limited_share=0.1", "needs a tolerance"],
   ["p99<1ms±1", "only = takes"],
