@@ -746,7 +746,7 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
         if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
     compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
-    return [entry for entry in asked if not beside(entry) or (number(entry), entry["group"]) in compared]
+    return [entry for entry in asked if not beside(entry) or (number(entry), entry.get("group")) in compared]
 
 
 def planned_of(manifest: Document) -> tuple[Planned, ...]:

@@ -32,7 +32,7 @@ export function unavailableStoreContract(
     test("for an address without a store: opening fails and leaves nothing open", async () => {
       const nobody = { store: kind, topology: "standalone", nodes: [{ host: "127.0.0.1", port: 1 }] };
       const { code, output } = await useInChildProcess([plain("standalone")], nobody);
-      expect(output).toMatch(/^\S+ refused: [^\n]*refused[^\n]*\n$/i);
+      expect(output).toMatch(/^\S+ refused: [^\n]+\n$/);
       expect(code).toBe(0);
     });
 

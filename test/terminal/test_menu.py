@@ -169,7 +169,7 @@ def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
         menu.send(*[DOWN] * 12, ENTER)
         menu.wait_for("◆  How many runs")
         menu.send("7", ENTER)
-        menu.wait_for("7 runs each", "◆  Start it?")
+        menu.wait_for("--runs 7", "◆  Start it?")
         menu.send(CTRL_C)
         assert menu.exit_code() == 130
 
