@@ -52,7 +52,7 @@ const GROUPS = {
     { name: "report in a browser", command: LOOK },
   ],
   rest: [
-    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=5"] },
+    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },
     { name: "long Python tests", command: python("long") },
     { name: "browser tests", command: vitest("browser") },
   ],
