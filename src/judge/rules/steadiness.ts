@@ -1,3 +1,4 @@
+import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import { type Evidence, type Finding, notApplicable, type Rule, suspect } from "../evidence.js";
 import { firstFaultS } from "../faults.js";
 import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
@@ -33,6 +34,9 @@ export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {
     if (evidence.turns) return byTurns(evidence.turns);
+    const foreign = evidence.host_load?.foreign_cpu_percent ?? 0;
+    if (foreign >= FOREIGN_CPU_PERCENT)
+      return notApplicable(`other programs used ${Math.round(foreign)} % of one CPU, which may explain it`);
     if (evidence.duration < RAMP_WINDOW_S)
       return notApplicable(`the window is shorter than ${RAMP_WINDOW_S} s`);
     if (firstFaultS(evidence) < RAMP_WINDOW_S)
