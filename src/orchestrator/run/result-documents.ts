@@ -91,10 +91,10 @@ function mergeRole(
   wasReplaced: boolean,
 ): RoleResources {
   if (!reported || wasReplaced) return observed;
-  const { idle_us } = observed;
+  const { idle_us, samples } = observed;
+  const role = { ...observed, ...reported, samples };
   // The generator divides its CPU time at the edges of turns itself.
-  if (idle_us && observed.kind === "server") return withoutIdle({ ...observed, ...reported }, idle_us);
-  return { ...observed, ...reported, samples: observed.samples };
+  return idle_us && observed.kind === "server" ? withoutIdle(role, idle_us) : role;
 }
 
 /** Shares of a kind's CPU time that was idle use: above the first it is said, above the second the figure is not known (M15). */

@@ -111,6 +111,10 @@ describe("the document of a measured run", () => {
       "store-1": resources["store-1"],
     });
     expect(record.notes).toEqual(["a reading failed"]);
+    // By turns less what it used while others had the load; 20 of 1000 µs are no more than a note needs.
+    const byTurns = { "server-1": { ...seen, idle_us: 20 } };
+    const { resources: found } = measuredDocument(identity, { result, store, resources: byTurns, notes: [] });
+    expect(found["server-1"]).toMatchObject({ cpu_us: 980, idle_us: 20, samples: seen.samples });
   });
 });
 
