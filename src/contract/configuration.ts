@@ -99,10 +99,12 @@ export const AUTO_WARMUP = {
 } as const;
 
 /** `10 s of warm-up`, `3 to 10 s of warm-up (until steady)`. */
-export const warmupText = (warmup: Warmup): string =>
-  warmup === "auto"
-    ? `${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s of warm-up (until steady)`
+export function warmupText(warmup: Warmup, order: string): string {
+  const { min_s, min_by_turns_s, max_s } = AUTO_WARMUP;
+  return warmup === "auto"
+    ? `${order === "turns" ? min_by_turns_s : min_s} to ${max_s} s of warm-up (until steady)`
     : `${warmup} s of warm-up`;
+}
 
 /** How much of the machine a role may use. An absent member means no limit. */
 export const capsSchema = z.strictObject({

@@ -200,7 +200,7 @@ export function totalsText(found: Preview, now = new Date()): string {
 }
 
 /** What a search tries and how it chooses. */
-function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string[] {
+function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan): string[] {
   if (!max_rate) return [];
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
   const lengths = new Set(configurations.map(({ configuration }) => extentText(configuration)));
@@ -217,7 +217,7 @@ function searchLines({ configurations, max_rate, warmup_s, seed }: Plan): string
         ].join(", "),
       ]),
     ]).map((line) => `  ${line}`),
-    `trials: one run each, ${warmupText(warmup_s)} and ${[...lengths].join(", ")} measured`,
+    `trials: one run each, ${warmupText(warmup_s, order)} and ${[...lengths].join(", ")} measured`,
     `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
     `estimate: ${near} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
     ...(budget_s === undefined
@@ -254,7 +254,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     head,
     `${" ".repeat(width + 3)}${columns}`,
     ...rows.map((row, index) => ` ${String(index + 1).padStart(width)}  ${row}`),
-    `${warmupText(plan.warmup_s)} before each run`,
+    `${warmupText(plan.warmup_s, plan.order)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
     ...outlookLines(found),

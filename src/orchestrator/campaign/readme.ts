@@ -79,7 +79,7 @@ export function campaignReadme(manifest: Manifest): string {
   return [
     `# Campaign ${campaign}`,
     "",
-    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s)} before each, discarded.`,
+    `Status: ${statusText(manifest)}. ${runsText(manifest)}, ${plan.order}, ${warmupText(plan.warmup_s, plan.order)} before each, discarded.`,
     "",
     "Repeat it with",
     "",

@@ -23,7 +23,7 @@ import type { Lease } from "../ownership/lease.js";
 import { cooldownS } from "../plan/estimate.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
-import { type ExternalStore, GENERATOR } from "../run/layout.js";
+import type { ExternalStore } from "../run/layout.js";
 import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
 import { checkPlugins } from "../run/plugins.js";
@@ -217,9 +217,9 @@ export class RunLoop {
       ...(lengths ? { lengths } : {}),
     };
     const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.group ?? 1}`);
-    const log = (line: string): void => {
-      append(GENERATOR, line);
-      progress.programLine(GENERATOR, line);
+    const log = (role: string, line: string): void => {
+      append(role, line);
+      progress.programLine(role, line);
     };
     let ends: RoundEnd[];
     try {

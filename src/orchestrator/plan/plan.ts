@@ -458,7 +458,7 @@ export function selectConfigurations(
 }
 
 /** By turns at the limiter layer: how far ratios of one round lie apart, where equal targets had a generator each. */
-const PRECISION_OF_GENERATORS = "12 to 14 %";
+const PRECISION_OF_GENERATORS = "about 8 %";
 
 /** What turns can tell where each target has a generator of its own. */
 const precisionNotes = (configurations: readonly Planned[]): string[] =>

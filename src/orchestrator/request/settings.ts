@@ -383,7 +383,7 @@ const measure: SettingGroup = {
     {
       key: "warmup",
       value: "<s>",
-      help: `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s`,
+      help: `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns from ${AUTO_WARMUP.min_by_turns_s} s on`,
       defaultValue: "10",
       choices: () => [{ value: AUTO, hint: "until the load is steady" }],
       singleRun: { name: "WARMUP", schema: decimalOrAuto(RANGES.warmup.min, RANGES.warmup.max) },

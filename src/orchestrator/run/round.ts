@@ -49,7 +49,7 @@ export async function executeRound(
   turns: TurnsSpec,
   runtime: Runtime,
   lease: Lease,
-  log: (line: string) => void,
+  log: (role: string, line: string) => void,
 ): Promise<RoundEnd[]> {
   const round = new Round(members, turns, (part) => lease.start(runtime, part), log);
   try {
@@ -86,7 +86,7 @@ class Round {
   readonly #members: readonly RoundMember[];
   readonly #turns: TurnsSpec;
   readonly #start: (part: Part) => Promise<RunningPart>;
-  readonly #log: (line: string) => void;
+  readonly #log: (role: string, line: string) => void;
   readonly #joined = new Map<number, Joined>();
   readonly #dropped = new Set<number>();
   readonly #own = new Map<number, RunningPart>();
@@ -96,7 +96,7 @@ class Round {
     members: readonly RoundMember[],
     turns: TurnsSpec,
     start: (part: Part) => Promise<RunningPart>,
-    log: (line: string) => void,
+    log: (role: string, line: string) => void,
   ) {
     this.#members = members;
     this.#turns = turns;
@@ -256,7 +256,8 @@ class Round {
       environment: (allocation) => encodeRunSpec(groupSpec({ runs: specs(allocation), turns })),
     });
     this.parts.push(part);
-    part.onLine((line) => this.#log(given ? `${runName(first.index)}: ${line}` : line));
+    const id = given ? `${runName(first.index)} ${GENERATOR}` : GENERATOR;
+    part.onLine((line) => this.#log(id, line));
     return part;
   }
 }

@@ -59,11 +59,17 @@ def test_without_smt_each_cpu_is_a_core(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("warm_up", "text"),
-    [(2.5, "2.5 s, discarded"), ("auto", "until the load was steady, 3 to 10 s, discarded")],
+    ("warm_up", "order", "text"),
+    [
+        (2.5, "turns", "2.5 s, discarded"),
+        ("auto", "interleaved", "until the load was steady, 3 to 10 s, discarded"),
+        ("auto", "turns", "until the load was steady, 1.5 to 10 s, discarded"),
+    ],
 )
-def test_the_warm_up_is_told_as_it_was_asked_for(tmp_path: Path, warm_up: float | str, text: str) -> None:
+def test_the_warm_up_is_told_as_it_was_asked_for(
+    tmp_path: Path, warm_up: float | str, order: str, text: str
+) -> None:
     written = manifest([configuration()], 1)
-    written["plan"]["warmup_s"] = warm_up
+    written["plan"] |= {"warmup_s": warm_up, "order": order}
     campaign = load_campaign(write_campaign(tmp_path / "one", written, [result(configuration())]))
     assert dict(campaign_facts(campaign))["Warm-up"] == text
