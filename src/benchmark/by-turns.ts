@@ -201,6 +201,8 @@ export async function runByTurns(
       if (failed !== undefined) return { failed };
       const workers = measured[index] ?? [];
       const figures = workers.map((worker) => worker.turns);
+      const turnsTaken = Math.max(0, ...figures.map((each) => each.turns));
+      if (turnsTaken === 0) return { failed: "it answered so late in the warm-up that it got no turn" };
       const steady = warm.steady[index];
       const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
       return {
@@ -223,7 +225,7 @@ export async function runByTurns(
           ),
           turns: {
             group: members.length,
-            turns: Math.max(0, ...figures.map((each) => each.turns)),
+            turns: turnsTaken,
             ...found,
             drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
             ...(halves[index] ? { halves: halves[index] } : {}),

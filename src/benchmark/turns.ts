@@ -185,7 +185,7 @@ export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
  */
 export async function takeTurns(
   windows: readonly TurnWindow[],
-  plan: TurnOrder,
+  plan: TurnsPlan,
   meet: () => Promise<void>,
   onSecond: (isLast: boolean) => Promise<void>,
 ): Promise<void> {
@@ -194,19 +194,23 @@ export async function takeTurns(
     // Drawn for all, so that all workers draw the same.
     for (const { target, ...turn } of cycle) {
       await meet();
-      await turnUnlessOverrun(target, turn, plan.seconds);
+      await turnUnlessOverrun(target, turn, plan);
     }
     const isLast = index === cycles.length - 1;
     if (isLast || (index + 1) % turnsOfASecond(plan.lengths) === 0) await onSecond(isLast);
   }
 }
 
-/** @param seconds of its window: beyond so many of overruns it gets no further turn */
+/** So much may a target overrun any warm-up, which may be shorter than a pause of the machine. */
+const WARMUP_OVERRUN_S = 3;
+
+/** @param plan that of its window: its overruns may be as long as that */
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
-  seconds: number,
+  { seconds, counts }: Pick<TurnsPlan, "seconds" | "counts">,
 ): Promise<void> {
-  if (window.overrun_ms > 1000 * seconds) await window.leave();
+  const most_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
+  if (window.overrun_ms > 1000 * most_s) await window.leave();
   if (!window.hasLeft) await window.turn(turn);
 }

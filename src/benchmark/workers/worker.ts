@@ -289,7 +289,7 @@ let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | unde
 async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" }>): Promise<Reply> {
   given ??= { window: turnWindow(only), lengths: turn, plan };
   const { window } = given;
-  await turnUnlessOverrun(window, turn, plan.seconds);
+  await turnUnlessOverrun(window, turn, plan);
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
   const none = { answers: 0, latency_sum_us: 0 };

@@ -97,3 +97,12 @@ test("a target that dies in the round fails alone", async () => {
   // A stub has no counters: what it did not answer is in its own result.
   if (dead && "counts" in dead) expect(dead.counts.allowed).toBe(0);
 });
+
+test("a target that answers nothing in the warm-up fails alone, and says so", async () => {
+  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ hang: 1 })];
+  const { code, outputs } = await generateGroup(stubs, undefined, "1");
+  expect(code).toBe(0);
+  const [good, silent] = outputs;
+  expect(good).toMatchObject({ status: "measured", totalErrors: 0 });
+  expect(silent).toMatchObject({ failed: expect.any(String) });
+});

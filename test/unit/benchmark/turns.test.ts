@@ -58,7 +58,7 @@ test("each cycle gives every target one turn, never two at a time, in an order t
   const seconds: boolean[] = [];
   await takeTurns(
     windows,
-    { lengths: LENGTHS, seconds: 0.6, seed: 1 },
+    { lengths: LENGTHS, seconds: 0.6, seed: 1, counts: true },
     async () => {},
     async (isLast) => void seconds.push(isLast),
   );
@@ -87,19 +87,22 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   expect(turns.counted_ms).toBeGreaterThanOrEqual(399);
 });
 
-test("a target whose overruns exceed its window gets no further turn, and the others go on", async () => {
+test.each([
+  ["its window gets no further turn, and the others go on", true, 2],
+  ["a short warm-up goes on", false, 4],
+])("a target whose overruns exceed %s", async (_, counts, turns) => {
   const log: string[] = [];
   const windows = [new StubConnections("slow", log, 250), new StubConnections("b", log)].map(
     (connections) => new TurnWindow(connections, String, NO_USE),
   );
-  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts: false };
+  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts };
   await takeTurns(
     windows,
     plan,
     async () => {},
     async () => {},
   );
-  expect(log.filter((line) => line === "slow opens")).toHaveLength(2);
+  expect(log.filter((line) => line === "slow opens")).toHaveLength(turns);
   expect(log.filter((line) => line === "b opens")).toHaveLength(4);
 });
 
