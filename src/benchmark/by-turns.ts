@@ -5,14 +5,15 @@ import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env
 import { isClientLayer } from "../contract/layers.js";
 import { mean, rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import type { Progress } from "../contract/progress.js";
+import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
-import type { TurnLengths, TurnsSpec } from "../contract/turns.js";
+import type { TurnLengths, TurnsFacts, TurnsSpec } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
 import { halvesOf } from "../judge/steadiness.js";
 import { findWorkload } from "../traffic/lookup.js";
 import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
+import type { Reopened } from "./closed-loop.js";
 import { loadDriver } from "./drivers/index.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
@@ -188,10 +189,10 @@ export async function runByTurns(
     const seconds = secondsOfSlices(durationOf(common), found);
     const measured = turns.given
       ? await given(seconds, true)
-      : await pool.turns(
-          { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
-          async () => void (await readMonitors(secondsOf(found))),
-        );
+      : await pool.turns({ lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true }, async () => {
+          await waits.at(BETWEEN_TURNS);
+          await readMonitors(secondsOf(found));
+        });
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
@@ -228,6 +229,7 @@ export async function runByTurns(
             turns: turnsTaken,
             ...found,
             drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
+            ...reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
             ...(halves[index] ? { halves: halves[index] } : {}),
           },
           generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
@@ -254,6 +256,16 @@ export async function runByTurns(
     await pool.close();
   }
 }
+
+const reopenedOf = (workers: readonly Reopened[]): Pick<TurnsFacts, "reopened"> =>
+  workers.length === 0
+    ? {}
+    : {
+        reopened: {
+          all: sum(workers.map(({ all }) => all)),
+          without_cause: sum(workers.map(({ without_cause }) => without_cause)),
+        },
+      };
 
 function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   if ("duration_s" in extent) return extent.duration_s;

@@ -4,11 +4,20 @@ import { cheapMonotonicMs, laterMonotonicMs, waitUntil } from "./measurement/clo
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
 
+/** Connections that were opened again. */
+export interface Reopened {
+  all: number;
+  /** The target had not closed them, and no request of theirs was given up. */
+  without_cause: number;
+}
+
 /**
  * Connections behind a gate. While it is open, each sends its next request when the last one is answered. While it is
  * shut, all stay open and idle, so that warm-up and measurement use the same connections, with a drained moment between.
  */
 export interface ClosedConnections {
+  /** Since all were connected; undefined where a client library holds them. */
+  readonly reopened?: Readonly<Reopened>;
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
   /** @param quota number of requests, after which no more are sent */

@@ -3,7 +3,7 @@ import { sum } from "../contract/numbers.js";
 import type { TurnLengths } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
 import { drawnCycles, type TurnOrder } from "../traffic/turn-order.js";
-import type { ClosedConnections } from "./closed-loop.js";
+import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
@@ -133,6 +133,7 @@ export class TurnWindow {
   /** @param lengths those of its turns */
   window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures } {
     const { active_ms, idle_ms } = this.#loop;
+    const { reopened } = this.#connections;
     return {
       opened_ms: this.#opened_ms,
       closed_ms: this.#closed_ms,
@@ -148,6 +149,7 @@ export class TurnWindow {
         drained_ms: this.#drained_ms,
         cpu_us: this.#cpu_us,
         utilisation: active_ms + idle_ms > 0 ? active_ms / (active_ms + idle_ms) : 0,
+        ...(reopened ? { reopened: { ...reopened } } : {}),
         ...(this.#waited_ms === undefined ? {} : { waited_ms: this.#waited_ms }),
       },
     };
@@ -166,6 +168,8 @@ export interface TurnFigures {
   /** Of the worker's event loop, in its slices. */
   utilisation: number;
   waited_ms?: number;
+  /** Connections, since the first lead-in of the warm-up. */
+  reopened?: Reopened;
 }
 
 export interface TurnsPlan extends TurnOrder {

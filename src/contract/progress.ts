@@ -29,8 +29,10 @@ export type ReadingPhase = (typeof readingPhases)[number];
 
 /** One of several generators has come to a moment at which it waits until all have. Nothing is read. */
 export const WAITING = "waiting";
+/** By turns, after each second of the targets' own turns: nobody has the load until the counters are read. */
+export const BETWEEN_TURNS = "between turns";
 /** What a generator announces and then waits for; all generators of a run announce the same, in the same order. */
-export type AnnouncedPhase = ReadingPhase | typeof WAITING;
+export type AnnouncedPhase = ReadingPhase | typeof WAITING | typeof BETWEEN_TURNS;
 /** The warm-up of one of several generators may end. It goes on until that of all may. */
 export const STEADY = "steady";
 
@@ -43,7 +45,7 @@ export const ALL_STEADY_LINE = "steady";
 export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
-    phase: z.enum([...readingPhases, WAITING, "warmup", STEADY, "measure"]),
+    phase: z.enum([...readingPhases, WAITING, BETWEEN_TURNS, "warmup", STEADY, "measure"]),
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),

@@ -43,6 +43,11 @@ export const turnsFactsSchema = z.strictObject({
   /** Seconds in which requests were followed after its slices. */
   drained_s: z.number().min(0),
   /**
+   * Connections that were opened again from the warm-up on. `without_cause`: the target had not closed them, and no
+   * request of theirs was given up. Absent where a client library holds them.
+   */
+  reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
+  /**
    * Its rate in the second half of the cycles ÷ that in the first, each relative to the other targets in the same cycles;
    * and the standard error of the logarithm. Absent with fewer than eight cycles.
    */

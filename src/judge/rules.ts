@@ -3,7 +3,7 @@ import type { Evidence, Finding, Rule } from "./evidence.js";
 import { admissionsConserved } from "./rules/admissions.js";
 import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
-import { generatorFree, littlesLaw } from "./rules/generator.js";
+import { connectionsKept, generatorFree, littlesLaw } from "./rules/generator.js";
 import { generatorsAlike } from "./rules/generators.js";
 import { hostUndisturbed } from "./rules/host.js";
 import { latencyIsReal } from "./rules/latency.js";
@@ -20,6 +20,7 @@ export const rules: readonly Rule[] = [
   latencyIsReal,
   scheduleKept,
   generatorFree,
+  connectionsKept,
   generatorsAlike,
   littlesLaw,
   countsReconcile,

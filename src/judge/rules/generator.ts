@@ -31,6 +31,16 @@ export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "re
   !isClientLayer(evidence.request.layer) &&
   evidence.generators.some((generator) => busiestLoop(generator) >= SATURATED);
 
+/** M16: by turns no connection is closed between them. */
+export const connectionsKept: Rule = {
+  id: "M16",
+  check({ turns }) {
+    const again = turns?.reopened?.without_cause ?? 0;
+    if (again === 0) return undefined;
+    return suspect(`${again} connections were opened again that the target had not closed`);
+  },
+};
+
 /** M6: the generator was not the bottleneck. */
 export const generatorFree: Rule = {
   id: "M6",

@@ -76,12 +76,25 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
   };
 }
 
-function sampleOf(first: Reading, before: Reading, reading: Reading): RoleResources["samples"][number] {
+/**
+ * @param own which share of the time between readings the role had load: by turns a second is one of its own turns
+ * @param idle_us_per_s what it uses in the rest
+ */
+function sampleOf(
+  first: Reading,
+  before: Reading,
+  reading: Reading,
+  { own, idle_us_per_s }: { own: number; idle_us_per_s: number },
+): RoleResources["samples"][number] {
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
+  const idle_us = (idle_us_per_s * (1 - own) * elapsed_us) / 1e6;
   const { throttling, network } = trafficBetween(before, reading);
   return {
-    t_s: rounded((reading.at_ms - first.at_ms) / 1000, 3),
-    cpu_percent: rounded((100 * Math.max(0, reading.cpu_us - before.cpu_us)) / elapsed_us, 1),
+    t_s: rounded((own * (reading.at_ms - first.at_ms)) / 1000, 3),
+    cpu_percent: rounded(
+      (100 * Math.max(0, reading.cpu_us - before.cpu_us - idle_us)) / (own * elapsed_us),
+      1,
+    ),
     resident_bytes: reading.resident_bytes,
     ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
     ...network,
@@ -144,7 +157,7 @@ export class CounterWatch {
 
   /**
    * Reads what the roles use in a second without load, and then the counters: by turns the figures of a role are what it
-   * used less that, and nobody reads between turns.
+   * used less that.
    */
   startByTurns(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
@@ -160,6 +173,12 @@ export class CounterWatch {
     });
     this.#readEnd();
     this.#isOpen = true;
+    return this.#pending;
+  }
+
+  /** Resolves when the counters are read: nobody has the load meanwhile. */
+  readBetweenTurns(): Promise<void> {
+    if (this.#isOpen) this.#enqueue(() => this.#readParts());
     return this.#pending;
   }
 
@@ -204,7 +223,14 @@ export class CounterWatch {
       const first = readings[0];
       const last = readings.at(-1);
       if (!first || !last || first === last) return [];
-      const idle_us = this.#idleUs(id, last.at_ms - first.at_ms, loaded_s);
+      const elapsed_s = (last.at_ms - first.at_ms) / 1000;
+      const idle = this.#idle.get(id);
+      // What it used while others had the load.
+      const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
+      const shares = {
+        own: idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1,
+        idle_us_per_s: idle?.us_per_s ?? 0,
+      };
       const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
       const resident = readings.map(({ resident_bytes }) => resident_bytes);
       const resources: RoleResources = {
@@ -223,7 +249,7 @@ export class CounterWatch {
         ...trafficBetween(first, last),
         samples: readings
           .slice(1)
-          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading)),
+          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading, shares)),
       };
       return [[id, resources] as const];
     });
@@ -272,12 +298,6 @@ export class CounterWatch {
       return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
     });
     return Object.fromEntries(loads);
-  }
-
-  /** What a role used while others had the load; undefined where nobody read what it uses then. */
-  #idleUs(id: string, elapsed_ms: number, loaded_s: number): number | undefined {
-    const idle = this.#idle.get(id);
-    return idle && Math.round(idle.us_per_s * Math.max(0, elapsed_ms / 1000 - loaded_s));
   }
 
   /** Seconds between the readings at both ends. */

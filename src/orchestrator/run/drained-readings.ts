@@ -1,5 +1,5 @@
 import { within } from "../../contract/deadline.js";
-import { type AnnouncedPhase, READ_LINE, WAITING } from "../../contract/progress.js";
+import { type AnnouncedPhase, BETWEEN_TURNS, READ_LINE, WAITING } from "../../contract/progress.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import type { CounterWatch } from "./counters.js";
 import { PartFailed } from "./part-supervisor.js";
@@ -36,7 +36,7 @@ export class DrainedReadings {
   constructor(
     generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,
-    watch: Pick<CounterWatch, "start" | "stop">,
+    watch: Pick<CounterWatch, "start" | "stop"> & Partial<Pick<CounterWatch, "readBetweenTurns">>,
     onGoOn: () => void = () => {},
   ) {
     this.#generators = generators;
@@ -47,6 +47,7 @@ export class DrainedReadings {
       connected: () => within(store.readBefore(), READ_WITHIN_MS, late),
       drained: () => watch.start(),
       finished: () => watch.stop(),
+      [BETWEEN_TURNS]: async () => watch.readBetweenTurns?.(),
       [WAITING]: async () => {},
     };
     this.failed = new Promise((_, reject) => {

@@ -1,6 +1,13 @@
 import type { z } from "zod";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
-import { ALL_STEADY_LINE, type Progress, progressSchema, STEADY, WAITING } from "../../contract/progress.js";
+import {
+  ALL_STEADY_LINE,
+  BETWEEN_TURNS,
+  type Progress,
+  progressSchema,
+  STEADY,
+  WAITING,
+} from "../../contract/progress.js";
 import { type GeneratorOutput, generatorOutputSchema } from "../../contract/result.js";
 import { judged } from "../../judge/judged.js";
 import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/generators.js";
@@ -13,7 +20,7 @@ import { SilenceWatch } from "./silence.js";
 
 type Announcement = Extract<Progress, { event: "phase" }>;
 /** A phase of the run; the others concern the generators alone. */
-type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof STEADY>;
+type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY>;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
@@ -91,6 +98,7 @@ export class Generators {
   ): void {
     switch (phase) {
       case WAITING:
+      case BETWEEN_TURNS:
         this.#silence.expectNothing(index);
         readings.take(index, phase);
         return;

@@ -176,7 +176,11 @@ class Round {
           );
         },
       },
-      { start: () => watch.startByTurns(), stop: () => watch.stop() },
+      {
+        start: () => watch.startByTurns(),
+        readBetweenTurns: () => watch.readBetweenTurns(),
+        stop: () => watch.stop(),
+      },
       () => {
         generators.goOn();
         given?.goOn();

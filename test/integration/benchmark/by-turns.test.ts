@@ -62,6 +62,7 @@ test("every target of a group has its result, its counts reconcile, and the serv
     expectConsistent(result);
     expect(result.turns?.group).toBe(2);
     expect(result.turns?.turns).toBeGreaterThanOrEqual(5);
+    expect(result.turns?.reopened).toEqual({ all: 0, without_cause: 0 });
     const { asked, connections } = (await stubs[index]?.counts()) ?? {};
     expect({ asked, connections }).toEqual({
       asked: result.warmup.requests + result.counts.sent,

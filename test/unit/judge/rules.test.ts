@@ -193,6 +193,12 @@ const faults: Record<string, Record<string, Spoil>> = {
       run.store.external = true;
     },
   },
+  "M16 suspect": {
+    "connections that were opened again between turns, and that the target had not closed": (run) => {
+      const lengths = { lead_in_ms: 5, slice_ms: 100, drained_s: 0 };
+      run.turns = { group: 2, turns: 100, ...lengths, reopened: { all: 3, without_cause: 1 } };
+    },
+  },
   "M26 suspect": {
     "a window whose first second was half as fast as the rest": (run) => {
       for (let slice = 0; slice < 10; slice++) {

@@ -1,5 +1,5 @@
 import autocannon from "autocannon";
-import type { ClosedConnections } from "../../closed-loop.js";
+import type { ClosedConnections, Reopened } from "../../closed-loop.js";
 import { cheapMonotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
 import { untilConnected } from "../connection-pool.js";
@@ -26,6 +26,7 @@ const sentMs = (client: autocannon.Client): number[] =>
  * lost request in its queue, and every later answer of that connection would get the age of the lost one.
  */
 export class AutocannonConnections implements ClosedConnections {
+  readonly reopened: Reopened = { all: 0, without_cause: 0 };
   readonly #clients: autocannon.Client[] = [];
   readonly #sources = new Map<autocannon.Client, RequestSource>();
   readonly #instances: autocannon.Instance[];
@@ -74,6 +75,7 @@ export class AutocannonConnections implements ClosedConnections {
     const missing = () => this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
     const hosts = new Set(this.#connections.map(({ url }) => url.host));
     await untilConnected(missing, this.#clients.length, Math.max(5, this.#timeoutS), [...hosts].join(", "));
+    Object.assign(this.reopened, { all: 0, without_cause: 0 });
   }
 
   openGate(recorder: ResponseRecorder, quota: number): void {
@@ -176,7 +178,11 @@ export class AutocannonConnections implements ClosedConnections {
     client.on("connError", () => {
       broken = true;
     });
-    const connect = client._connect.bind(client);
+    const connectAgain = client._connect.bind(client);
+    const connect = (): void => {
+      this.reopened.all++;
+      connectAgain();
+    };
     const destroyConnection = client._destroyConnection.bind(client);
     client._connect = () => {
       if (isIdle || isPausing) {
@@ -210,7 +216,9 @@ export class AutocannonConnections implements ClosedConnections {
       // As long as the client is not destroyed, this is only called to give up a request.
       if (!client.destroyed) {
         const now_ms = cheapMonotonicMs();
-        for (const sent_ms of sentMs(client)) {
+        const sent = sentMs(client);
+        if (sent.length === 0 && !isClosing) this.reopened.without_cause++;
+        for (const sent_ms of sent) {
           source.undecided();
           this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
         }

@@ -113,6 +113,29 @@ describe("counters at the two ends of a window", () => {
     expect(watch.failures[0]).toContain("counters of server-1 could not be read");
   });
 
+  test("by turns are read between turns too; a second is one of the role's own turns, without its idle use", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    // In the second without load it uses 10 ms; in each 4 s then, of which it has 1 s itself, 530 ms.
+    const store = role("store", 1, { cpu_us: [0, 530_000, 1_060_000] });
+    const used = [0, 10_000];
+    store.part.runDelays = async () => new Map([["1", { cpu_us: used.shift() ?? 0, delay_us: 0 }]]);
+    const watch = new CounterWatch([store], host(0));
+    const started = watch.startByTurns();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await started;
+    await vi.advanceTimersByTimeAsync(4_000);
+    await watch.readBetweenTurns();
+    await vi.advanceTimersByTimeAsync(4_000);
+    await watch.stop();
+    const { "store-1": figures } = await watch.resources("test", 2, 1_000);
+    expect(figures).toMatchObject({ cpu_us: 1_000_000, cpu_percent: 50, idle_us: 60_000 });
+    expect(figures?.samples).toMatchObject([
+      { t_s: 1, cpu_percent: 50 },
+      { t_s: 2, cpu_percent: 50 },
+    ]);
+  });
+
   test.each([
     ["was not read at the end", { cpu_us: [0] }],
     ["runs in a virtual machine", { cpu_us: [0, 1], onThisMachine: false }],

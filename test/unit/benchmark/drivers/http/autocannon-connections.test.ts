@@ -30,6 +30,7 @@ test("a connection that ends and then fails, as under a killed server, is opened
     lost.emit("error", new Error("reset"));
     await sleep(200);
     expect(open.size).toBe(1);
+    expect(connections.reopened).toEqual({ all: 1, without_cause: 0 });
     const sent = connections.shutGate();
     expect(recorder.counts(sent)).toMatchObject({ sent: 2, connection_errors: 1, followed: 1 });
   } finally {
