@@ -14,6 +14,8 @@ const ISOLATED = [
 const MAIN = "test/integration/**/*.main.test.ts";
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";
+/** Tests with engines of their own, which see nothing of the others'. */
+const HOSTS = "test/containers/hosts.test.ts";
 
 /**
  * Time limits end tests that hang, on a busy machine too; they judge nothing.
@@ -62,6 +64,7 @@ const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 export default defineConfig({
   test: {
     // By default one CPU is left to others: of two that is half.
+    maxConcurrency: 3,
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // They name what a machine need not have: see test/helpers/needs.ts.
     tags: [
@@ -79,7 +82,11 @@ export default defineConfig({
       project("main", 300_000, true, { include: [MAIN] }),
       alone(),
       browser(),
-      project("containers", 300_000, false),
+      project("containers", 300_000, false, {
+        include: ["test/containers/**/*.test.ts"],
+        exclude: [HOSTS],
+      }),
+      project("hosts", 300_000, false, { include: [HOSTS] }),
       project("kubernetes", 300_000, false),
       plugin(),
     ],

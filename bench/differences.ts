@@ -7,7 +7,7 @@ import { execa } from "execa";
 /**
  * What comparisons find on real stores where the truth is known by design, by the rules of the report:
  * - equal: copies of one target are measured beside it and compared each with each. At most 5 % may be told
- *   apart. Beside that, what the adjustment for the host's speed does to the variance of their ratios.
+ *   apart.
  * - planted: a target against itself plus some CPU work per request, in windows of several lengths. It has to be found;
  *   after how many rounds, by pairs and without them, is printed.
  *   Work that is added costs more than its share of the CPU where roles share cores: `--percent 3.7` gave 6 to 7 % there.

@@ -5,7 +5,8 @@ import { availableParallelism } from "node:os";
  * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
  *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
- *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: rest, figures, containers
+ *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, figures,
+ *                  containers
  */
 interface Step {
   name: string;
@@ -52,13 +53,17 @@ const GROUPS = {
     { name: "report in a browser", command: LOOK },
   ],
   rest: [
-    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },
-    { name: "long Python tests", command: python("long") },
+    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=4"] },
     { name: "browser tests", command: vitest("browser") },
   ],
+  // Simulations: nothing in them depends on what else runs.
+  long: [{ name: "long Python tests", command: python("long") }],
   // They judge what was measured: whatever else runs would be in their figures.
   figures: [{ name: "tests of figures", command: vitest("alone") }],
-  containers: [{ name: "container tests", command: vitest("containers"), lacking: noEngine }],
+  containers: [
+    { name: "container tests", command: vitest("containers"), lacking: noEngine },
+    { name: "tests of several engines", command: vitest("hosts"), lacking: noEngine },
+  ],
 } satisfies Record<string, readonly Step[]>;
 
 const running = new Set<ChildProcess>();
@@ -110,7 +115,7 @@ for (const [signal, code] of [
 }
 
 const level = process.argv[2] ?? "main";
-const names = level === "all" ? (["rest", "figures", "containers"] as const) : [level];
+const names = level === "all" ? (["long", "rest", "figures", "containers"] as const) : [level];
 const begun = Date.now();
 for (const name of names) {
   const steps: readonly Step[] | undefined = GROUPS[name as keyof typeof GROUPS];

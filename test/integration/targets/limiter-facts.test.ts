@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 import { findLimiter } from "../../../src/targets/resolve.js";
 import { ROOT } from "../../helpers/programs.js";
 import { missingFor } from "../../helpers/target-system.js";
@@ -15,11 +15,12 @@ const known = new Map(
 
 afterAll(() => removeGlideSockets(process.pid));
 
-describe("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
+// They wait for most of their time.
+describe.concurrent("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
   for (const target of factTargets()) {
     const missing = missingFor(target);
     if (missing) process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
-    test(target.text, { skip: missing !== undefined }, async () => {
+    test(target.text, { skip: missing !== undefined }, async ({ expect }) => {
       const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
       const { tried: triedBefore, bytes_per_key: bytesBefore, ...before } = known.get(target.text) ?? {};
       expect(found).toEqual(before);

@@ -1,0 +1,271 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
+import { sum } from "../src/contract/numbers.js";
+import { type Progress, progressSchema } from "../src/contract/progress.js";
+import { type GeneratorOutput, groupOutputSchema } from "../src/contract/result.js";
+import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
+import { LAST_TURN_LINE, type TurnsSpec, turnLine } from "../src/contract/turns.js";
+import { drawnCycles } from "../src/traffic/turn-order.js";
+import { MeasuredServer } from "./processes.js";
+
+/**
+ * Whether turns are fair to each target (M16). Every part prints ratios with intervals of 95 % (t, of log ratios of rounds):
+ * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %.
+ * - stalled: the ratio of two servers in a group with, and without, a third one whose requests hang. Contains 1.
+ * - order: the rate of a target by which one had the turn before. Contains 1.
+ * - after: the CPU that a server uses in the 50 ms after its turn, as a share of that in it. Contains 0.
+ * `npm run bench:turns -- rates stalled order after --rounds 20`
+ */
+const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
+const parts = process.argv.slice(2).filter((word) => /^[a-z]+$/.test(word));
+const isAsked = (part: string): boolean => parts.length === 0 || parts.includes(part);
+
+type Env = Record<string, string>;
+
+function spawnGroup(urls: readonly string[], env: Env, turns: TurnsSpec) {
+  const runs = urls.map((url) => {
+    const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
+    return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
+  });
+  return spawn(process.execPath, ["dist/benchmark/index.js"], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", ...encodeRunSpec(groupSpec({ runs, turns })) },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+/** One round of a group. @returns the result of each target; undefined for one that failed */
+async function byTurns(urls: readonly string[], env: Env, seed: number) {
+  const child = spawnGroup(urls, env, { seed });
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    const progress = parsed(line);
+    if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
+    child.stdin.write("read\n");
+  });
+  let text = "";
+  child.stdout.on("data", (bytes) => {
+    text += bytes;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`the generator ended with ${code}`);
+  return groupOutputSchema.parse(JSON.parse(text)).map((each) => ("failed" in each ? undefined : each));
+}
+
+function parsed(line: string): Progress | undefined {
+  return line.startsWith("{") ? progressSchema.parse(JSON.parse(line)) : undefined;
+}
+
+async function continuous(url: string, env: Env): Promise<number> {
+  const child = spawn(process.execPath, ["dist/benchmark/index.js"], {
+    env: { PATH: process.env.PATH, NODE_ENV: "production", TARGET_URL: url, WARMUP: "1.5", ...env },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let text = "";
+  child.stdout.on("data", (bytes) => {
+    text += bytes;
+  });
+  await once(child, "close");
+  return rateOf(JSON.parse(text) as GeneratorOutput);
+}
+
+const rateOf = ({ counts, duration }: GeneratorOutput): number =>
+  (counts.allowed + counts.limited) / duration;
+
+/** Of the mean, by t; from 15 values on its quantile is at most 2.15. */
+function interval(values: readonly number[]): { mean: number; half: number; deviation: number } {
+  const mean = sum(values) / values.length;
+  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1));
+  const quantile = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][values.length - 2] ?? 2.15;
+  return { mean, half: (quantile * deviation) / Math.sqrt(values.length), deviation };
+}
+
+function printRatio(what: string, logs: readonly number[]): void {
+  const { mean, half, deviation } = interval(logs);
+  const [ratio, low, high] = [mean, mean - half, mean + half].map((log) => Math.exp(log).toFixed(4));
+  const spread = (100 * deviation).toFixed(1);
+  process.stdout.write(`${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`);
+}
+
+/** Servers that exist for `work`. */
+async function withServers<Result>(
+  start: readonly (() => Promise<{ url: string; stop(): Promise<void> }>)[],
+  work: (urls: string[]) => Promise<Result>,
+): Promise<Result> {
+  const up = await Promise.all(start.map((one) => one()));
+  try {
+    return await work(up.map(({ url }) => url));
+  } finally {
+    await Promise.all(up.map((one) => one.stop()));
+  }
+}
+
+const stub = (behaviour: object) => async () => {
+  const program = ["--import", "tsx", "test/helpers/stub-program.ts", JSON.stringify(behaviour)];
+  const child = spawn(process.execPath, program, { stdio: ["ignore", "pipe", "inherit"] });
+  const [port] = await once(createInterface({ input: child.stdout }), "line");
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  return { url: `http://127.0.0.1:${port}`, stop };
+};
+const fixed = (delay_ms: number) => () =>
+  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms) }, "/");
+const server = (mode: string) => () =>
+  MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/health");
+
+async function rates(): Promise<void> {
+  for (const [delay_ms, connections] of [
+    [10, 50],
+    [80, 50],
+    [80, 1000],
+  ] as const) {
+    const env = { CONNECTIONS: String(connections), DURATION: "4" };
+    const logs: number[] = [];
+    await withServers([fixed(delay_ms), fixed(delay_ms)], async (urls) => {
+      for (let round = 0; round < Math.min(rounds, 6); round++) {
+        const turns = await byTurns(urls, env, round);
+        for (const [index, url] of urls.entries()) {
+          const own = turns[index];
+          if (own) logs.push(Math.log(rateOf(own) / (await continuous(url, env))));
+        }
+      }
+    });
+    printRatio(`rates: ${delay_ms} ms, ${connections} connections, by turns ÷ continuous`, logs);
+  }
+}
+
+async function stalled(): Promise<void> {
+  const env = { CONNECTIONS: "50", DURATION: "3", TIMEOUT: "1" };
+  const logs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const ratio = (others: readonly ReturnType<typeof stub>[]) =>
+      withServers([stub({ delay_us: 20 }), stub({ delay_us: 20 }), ...others], async (urls) => {
+        const [a, b] = await byTurns(urls, env, round);
+        if (!a || !b) throw new Error("a target that answers failed");
+        return Math.log(rateOf(a) / rateOf(b));
+      });
+    const sides = [() => ratio([]), () => ratio([stub({ hang: 500 })])];
+    if (round % 2 === 1) sides.reverse();
+    const found = [await sides[0]?.(), await sides[1]?.()] as [number, number];
+    if (round % 2 === 1) found.reverse();
+    logs.push(found[1] - found[0]);
+  }
+  printRatio("stalled: the others' ratio, with ÷ without a server that hangs", logs);
+}
+
+async function order(): Promise<void> {
+  const modes = ["memory", "none", "memory"];
+  const names = [...modes.map((mode, index) => `${mode}-${index + 1}`), "stub"];
+  const logs = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round++) {
+    const servers = [...modes.map(server), stub({})];
+    await withServers(servers, async (urls) => {
+      const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "5" }, round);
+      const turns = results[0]?.turns;
+      if (!turns) throw new Error("a target has no turns");
+      const seed = ~round >>> 0;
+      const drawn = [...drawnCycles([...urls.keys()], { lengths: turns, seconds: 5, seed })].flat();
+      const taken = names.map(() => 0);
+      const byBefore = new Map<string, number[]>();
+      for (const [place, { target }] of drawn.entries()) {
+        const turn = taken[target] ?? 0;
+        taken[target] = turn + 1;
+        const { allowed = [], limited = [] } = results[target]?.slices ?? {};
+        const bins = turns.slice_ms / 100;
+        const of = (bin: readonly number[]) => sum(bin.slice(turn * bins, (turn + 1) * bins));
+        const before = drawn[place - 1]?.target;
+        if (before === undefined || before === target) continue;
+        const key = `${names[target]} after ${names[before]}`;
+        byBefore.set(key, [...(byBefore.get(key) ?? []), of(allowed) + of(limited)]);
+      }
+      for (const [key, counts] of byBefore) {
+        const all = [...byBefore].flatMap(([other, each]) =>
+          other.split(" ")[0] === key.split(" ")[0] ? each : [],
+        );
+        const log = Math.log(sum(counts) / counts.length / (sum(all) / all.length));
+        logs.set(key, [...(logs.get(key) ?? []), log]);
+      }
+    });
+  }
+  for (const [key, values] of [...logs].sort()) printRatio(`order: rate of ${key} ÷ its mean`, values);
+}
+
+/** CPU time of all threads of the process that listens there, µs. */
+function cpuUs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return sum(
+    threads.map((thread) => {
+      try {
+        return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / 1000;
+      } catch {
+        return 0; // It has ended.
+      }
+    }),
+  );
+}
+
+const AFTER_MS = 50;
+
+/** A generator whose turns are given here: between two of them nothing has load. */
+async function after(): Promise<void> {
+  for (const mode of ["memory", "none"]) {
+    const shares: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const target = await MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/health");
+      const child = spawnGroup([target.url], { CONNECTIONS: "50", DURATION: "3" }, { seed: 1, given: true });
+      let went = () => {};
+      let answered = () => {};
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        const progress = parsed(line);
+        if (progress?.event === "turn") answered();
+        if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
+        child.stdin.write("read\n");
+        if (progress.phase !== "finished") went();
+      });
+      child.stdout.resume();
+      const turn = async () => {
+        const end = new Promise<void>((resolve) => {
+          answered = resolve;
+        });
+        child.stdin.write(`${turnLine({ lead_in_ms: 5, slice_ms: 100 })}\n`);
+        await end;
+      };
+      const moment = () =>
+        new Promise<void>((resolve) => {
+          went = resolve;
+        });
+      await moment();
+      const opened = moment();
+      for (let n = 0; n < 15; n++) await turn();
+      child.stdin.write(`${LAST_TURN_LINE}\n`);
+      await opened;
+      let [inTurns, later, idle] = [0, 0, 0];
+      for (let n = 0; n < 30; n++) {
+        const before = cpuUs(target.pid);
+        await turn();
+        const ended = cpuUs(target.pid);
+        await sleep(AFTER_MS);
+        const settled = cpuUs(target.pid);
+        await sleep(AFTER_MS);
+        inTurns += ended - before;
+        later += settled - ended;
+        idle += cpuUs(target.pid) - settled;
+      }
+      child.stdin.write(`${LAST_TURN_LINE}\n`);
+      await once(child, "close");
+      await target.stop();
+      shares.push((later - idle) / inTurns);
+    }
+    const { mean, half } = interval(shares);
+    const [share, low, high] = [mean, mean - half, mean + half].map((value) => (100 * value).toFixed(2));
+    process.stdout.write(
+      `after: CPU of ${mode} in the ${AFTER_MS} ms after a turn, less what it uses idle: ${share} % (${low} to ${high}) of that in it\n`,
+    );
+  }
+}
+
+for (const [name, part] of Object.entries({ rates, stalled, order, after })) if (isAsked(name)) await part();
