@@ -3,15 +3,18 @@ import type { RunningPart } from "../../runtimes/types.js";
 import { drawnCycles, type TurnOrder } from "../../traffic/turn-order.js";
 import type { TurnEvent } from "./generators.js";
 
+/** A turn that has not ended by so long after its slice never does. The others are silent meanwhile, and not given up yet. */
+const HANGS_MS = 30_000;
+
 /** Gives turns to generators that have one target each, one after another, and never two at a time. */
 export class GivenTurns {
-  readonly #generators: readonly Pick<RunningPart, "write" | "exited">[];
+  readonly #generators: readonly Pick<RunningPart, "write" | "exited" | "stop">[];
   readonly #gone = new Set<number>();
   /** Resolves the turn that is under way. */
   #ended: (turn: TurnEvent | undefined) => void = () => {};
   #taking: number | undefined;
 
-  constructor(generators: readonly Pick<RunningPart, "write" | "exited">[]) {
+  constructor(generators: readonly Pick<RunningPart, "write" | "exited" | "stop">[]) {
     this.#generators = generators;
     for (const [index, { exited }] of generators.entries()) exited.then(() => this.#leave(index));
   }
@@ -21,7 +24,7 @@ export class GivenTurns {
     if (generator === this.#taking) this.#ended(turn);
   }
 
-  /** @returns what each generator answered in each of its turns; one that ends gets no further turn */
+  /** @returns what each generator answered in each of its turns; one that ends, or is stopped because it hangs, gets no further turn */
   async give(order: TurnOrder): Promise<TurnEvent[][]> {
     const taken: TurnEvent[][] = this.#generators.map(() => []);
     for (const cycle of drawnCycles([...this.#generators.keys()], order))
@@ -37,9 +40,20 @@ export class GivenTurns {
   #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
     if (this.#gone.has(generator)) return Promise.resolve(undefined);
     return new Promise((resolve) => {
+      const part = this.#generators[generator];
+      const hangs = setTimeout(
+        () => {
+          part?.stop().catch(() => {});
+          this.#leave(generator);
+        },
+        turn.lead_in_ms + turn.slice_ms + HANGS_MS,
+      );
       this.#taking = generator;
-      this.#ended = resolve;
-      this.#generators[generator]?.write?.(turnLine(turn));
+      this.#ended = (answers) => {
+        clearTimeout(hangs);
+        resolve(answers);
+      };
+      part?.write?.(turnLine(turn));
     });
   }
 

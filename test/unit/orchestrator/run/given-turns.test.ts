@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { turnOf } from "../../../../src/contract/turns.js";
 import { GivenTurns } from "../../../../src/orchestrator/run/given-turns.js";
 import type { Exit } from "../../../../src/runtimes/types.js";
@@ -6,8 +6,8 @@ import type { Exit } from "../../../../src/runtimes/types.js";
 const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;
 const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };
 
-/** Generators that write down what they do. @param dying index of the one that ends in its second turn */
-function generators(count: number, dying?: number) {
+/** Generators that write down what they do. @param bad index of the one that ends, or hangs, in its second turn */
+function generators(count: number, bad?: { index: number; hangs?: boolean }) {
   const log: string[] = [];
   let given: GivenTurns | undefined;
   const turns = Array.from({ length: count }, () => 0);
@@ -18,14 +18,18 @@ function generators(count: number, dying?: number) {
     });
     return {
       exited,
+      async stop(): Promise<void> {
+        log.push(`${index} is stopped`);
+      },
       write(line: string): void {
         const turn = turnOf(line);
         log.push(`${index} ${turn ? "begins" : line}`);
         if (!turn) return;
         expect(turn.slice_ms).toBe(500);
         turns[index] = (turns[index] ?? 0) + 1;
-        if (index === dying && turns[index] === 2) end({ code: 1, signal: null });
-        else
+        if (index === bad?.index && turns[index] === 2) {
+          if (!bad.hangs) end({ code: 1, signal: null });
+        } else
           setTimeout(() => {
             log.push(`${index} ends`);
             given?.ended(index, TURN);
@@ -52,8 +56,20 @@ test("each cycle gives every generator one turn, and the next begins when the on
 });
 
 test("one that ends in its turn gets no other, and the others have all of theirs", async () => {
-  const { given, log } = generators(3, 1);
+  const { given, log } = generators(3, { index: 1 });
   const taken = await given.give(ORDER);
   expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
+  expect(log).not.toContain("1 last");
+});
+
+test("one that hangs in its turn is stopped, and the others have all of theirs", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { given, log } = generators(3, { index: 1, hangs: true });
+  const giving = given.give(ORDER);
+  await vi.advanceTimersByTimeAsync(40_000);
+  const taken = await giving;
+  expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
+  expect(log.filter((line) => line === "1 is stopped")).toHaveLength(1);
   expect(log).not.toContain("1 last");
 });
