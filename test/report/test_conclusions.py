@@ -21,7 +21,7 @@ def assert_honest(found: Counted) -> None:
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("rounds", [5, 10])
 def test_equal_targets_are_seldom_told_apart_on_any_host(host: str, rounds: int) -> None:
-    assert_honest(rankings(host, 80, rounds, seed=2))
+    assert_honest(rankings(host, 50, rounds, seed=2))
 
 
 @pytest.mark.long
@@ -52,7 +52,7 @@ def test_twenty_equal_loads_seldom_end_with_6() -> None:
 @pytest.mark.parametrize(
     ("host", "campaigns"),
     [
-        *(pytest.param(host, 300, marks=pytest.mark.long) for host in HOSTS),
+        *(pytest.param(host, 120, marks=pytest.mark.long) for host in HOSTS),
         ("AR(1)", 30),
         ("level shifts", 30),
     ],

@@ -26,11 +26,11 @@ const printedOf = (campaign: Campaign): PrintedResult[] =>
 describe("the store layer on real stores", needs(["redis", "valkey", "redis-benchmark"]), () => {
   test("measures every operation, counts its calls exactly, and compares the stores with the reference", async () => {
     const flags = ["--stores", "valkey,redis", "--reference", "redis", "--payload-bytes", "100,200"];
-    const campaign = runStores(newFolder(), [...flags, "--concurrency", "10", "--runs", "2"]);
+    const campaign = runStores(newFolder(), [...flags, "--concurrency", "10", "--runs", "1"]);
     expect([0, 5]).toContain((await campaign.ended).code);
     const results = printedOf(campaign);
-    // set and get at two sizes, incr and script once: six works on two stores, twice.
-    expect(results).toHaveLength(24);
+    // set and get at two sizes, incr and script once: six works on two stores.
+    expect(results).toHaveLength(12);
     for (const {
       calls,
       operations,

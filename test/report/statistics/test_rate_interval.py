@@ -115,7 +115,7 @@ def _more(outcomes: dict[float, list[bool]], first: list[float]) -> list[float]:
 
 @pytest.mark.parametrize(
     ("host", "count"),
-    [*(pytest.param(host, 200, marks=pytest.mark.long) for host in HOSTS), ("rounds 6 %", 20)],
+    [*(pytest.param(host, 100, marks=pytest.mark.long) for host in HOSTS), ("rounds 6 %", 20)],
 )
 def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(host: str, count: int) -> None:
     """Three standard errors: of an interval that just covers enough one in 700 draws would be refused."""
