@@ -2,12 +2,19 @@ import { readFileSync } from "node:fs";
 import type { Environment, Node } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 
+/** PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the client's own. */
+export interface StoreTls {
+  ca?: string;
+  cert?: string;
+  key?: string;
+}
+
 /** Credentials and encryption of an external store. They are secret: never printed, never stored. */
 export interface StoreAccess {
   username?: string;
   password?: string;
-  /** TLS; `ca` is a PEM certificate, in addition to the system's. */
-  tls?: { ca?: string };
+  /** Present where connections are encrypted. */
+  tls?: StoreTls;
 }
 
 export interface StoreAddress extends Node {
@@ -30,7 +37,7 @@ function decoded(text: string): string {
  * Reads `redis://[user[:password]@]host[:port]` and `rediss://…` (encrypted).
  * @throws usageError that does not quote the text, because it may contain a password
  */
-export function parseStoreUrl(text: string, ca?: string): StoreAddress {
+export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   let url: URL;
   try {
     url = new URL(text);
@@ -49,7 +56,7 @@ export function parseStoreUrl(text: string, ca?: string): StoreAddress {
     );
   }
   const encrypted = url.protocol === "rediss:";
-  if (ca !== undefined && !encrypted)
+  if (Object.keys(tls).length > 0 && !encrypted)
     throw usageError("a certificate is of no use for redis://: give rediss://");
   const username = decoded(url.username);
   const password = decoded(url.password);
@@ -59,24 +66,34 @@ export function parseStoreUrl(text: string, ca?: string): StoreAddress {
     access: {
       ...(username ? { username } : {}),
       ...(password ? { password } : {}),
-      ...(encrypted ? { tls: ca === undefined ? {} : { ca } } : {}),
+      ...(encrypted ? { tls } : {}),
     },
   };
 }
 
+/** Variables that name files. */
+const TLS_FILES = { ca: "STORE_CA", cert: "STORE_CERT", key: "STORE_KEY" } as const;
+
 /**
- * The store in `STORE_URL`, with the certificate in the file `STORE_CA`; undefined if it is not set. Programs pass the
- * address in the environment, because only its owner can read that.
+ * The store in `STORE_URL`, with the certificates in the files that `STORE_CA`, `STORE_CERT` and `STORE_KEY` name; undefined
+ * if it is not set. Programs pass the address in the environment, because only its owner can read that.
  * @throws usageError that does not quote the address
  */
 export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_URL) return undefined;
-  if (!env.STORE_CA) return parseStoreUrl(env.STORE_URL);
-  let ca: string;
+  if (Boolean(env.STORE_CERT) !== Boolean(env.STORE_KEY))
+    throw usageError("a certificate for the store needs its key: give STORE_CERT and STORE_KEY");
+  const tls = Object.entries(TLS_FILES).flatMap(([member, variable]) => {
+    const path = env[variable];
+    return path ? [[member, textOf(path, variable)]] : [];
+  });
+  return parseStoreUrl(env.STORE_URL, Object.fromEntries(tls));
+}
+
+function textOf(path: string, variable: string): string {
   try {
-    ca = readFileSync(env.STORE_CA, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
-    throw usageError(`STORE_CA cannot be read: ${messageOf(error)}`, { cause: error });
+    throw usageError(`${variable} cannot be read: ${messageOf(error)}`, { cause: error });
   }
-  return parseStoreUrl(env.STORE_URL, ca);
 }

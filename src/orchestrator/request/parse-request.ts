@@ -67,9 +67,17 @@ function pluginPaths(settings: Settings): string[] {
  */
 function storeAccess(settings: Settings): Record<string, string> {
   const url = settings.find("store-url")?.value;
-  const ca = settings.find("store-ca")?.value;
-  if (ca && !url) throw usageError("--store-ca needs --store-url");
-  const access = { ...(url ? { STORE_URL: url } : {}), ...(url && ca ? { STORE_CA: resolve(ca) } : {}) };
+  const access: Record<string, string> = url ? { STORE_URL: url } : {};
+  for (const [key, variable] of [
+    ["store-ca", "STORE_CA"],
+    ["store-cert", "STORE_CERT"],
+    ["store-key", "STORE_KEY"],
+  ] as const) {
+    const path = settings.find(key)?.value;
+    if (!path) continue;
+    if (!url) throw usageError(`--${key} needs --store-url`);
+    access[variable] = resolve(path);
+  }
   storeAddressFrom(access);
   return access;
 }

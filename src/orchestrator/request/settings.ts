@@ -589,6 +589,20 @@ const programs: SettingGroup = {
       variable: "STORE_CA",
       onResume: "flag or variable",
     },
+    {
+      key: "store-cert",
+      value: "<file>",
+      help: "own certificate (PEM), for a store that asks its clients for one",
+      variable: "STORE_CERT",
+      onResume: "flag or variable",
+    },
+    {
+      key: "store-key",
+      value: "<file>",
+      help: "private key (PEM) of --store-cert",
+      variable: "STORE_KEY",
+      onResume: "flag or variable",
+    },
   ],
 };
 

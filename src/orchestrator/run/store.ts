@@ -139,7 +139,11 @@ export async function discoverStore(
     return { ...discovered, access };
   } catch (error) {
     if (!(error instanceof ProbeEnded)) throw error;
-    throw environmentError(`the store that STORE_URL names: ${error.message}`);
+    // By TLS 1.3 a client counts itself as connected before the store refuses it, and may only see a reset.
+    const mayAsk =
+      /^rediss:/.test(access.STORE_URL) && !access.STORE_CERT && /does not answer/.test(error.message);
+    const remedy = mayAsk ? "; if it asks its clients for a certificate, give STORE_CERT and STORE_KEY" : "";
+    throw environmentError(`the store that STORE_URL names: ${error.message}${remedy}`);
   } finally {
     await probe.stop();
   }

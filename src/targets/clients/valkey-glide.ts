@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
-import type { StoreAccess } from "../../contract/store-url.js";
+import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
@@ -115,6 +115,27 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
   };
 }
 
+/** What a client sends to its core to connect. */
+type ConnectionRequest = { clientCert?: Uint8Array; clientKey?: Uint8Array };
+interface Configuring {
+  configureAdvancedConfigurationBase?(options: unknown, request: ConnectionRequest): void;
+}
+
+const presenting = new WeakSet<object>();
+
+/** Its protocol has a certificate of the client, but its options have none (2.5.2). A process has one store. */
+function presentCertificate(client: object, { cert = "", key = "" }: StoreTls): void {
+  const base = Object.getPrototypeOf(client) as Configuring;
+  if (presenting.has(base)) return;
+  presenting.add(base);
+  const configure = base.configureAdvancedConfigurationBase;
+  if (!configure) throw new Error("this version cannot present a certificate to the store");
+  base.configureAdvancedConfigurationBase = function (options, request) {
+    configure.call(this, options, request);
+    Object.assign(request, { clientCert: Buffer.from(cert), clientKey: Buffer.from(key) });
+  };
+}
+
 /** @param asIoredis whether the handle is for RateLimiterRedis instead of glide's own class */
 async function open(
   place: StorePlace,
@@ -125,6 +146,7 @@ async function open(
   if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
   removeSocketAtExit();
+  if (place.access?.tls?.cert) presentCertificate(glide.GlideClient.prototype, place.access.tls);
   const shared = {
     protocol: glide.ProtocolVersion.RESP2,
     requestTimeout: common.requestTimeoutMs,

@@ -25,11 +25,12 @@ const filesBelow = (folder: string): string[] =>
 const holding = (folder: string, text: string): string[] =>
   filesBelow(folder).filter((file) => readFileSync(file, "latin1").includes(text));
 
-async function encryptedStore(port: number): Promise<TestStore> {
+/** @param asks whether its clients must present a certificate */
+async function encryptedStore(port: number, asks = false): Promise<TestStore> {
   return TestStore.start(
     [
       ...["--tls-port", String(port), "--tls-cert-file", tls("cert.pem"), "--tls-key-file", tls("key.pem")],
-      ...["--tls-ca-cert-file", tls("ca.pem"), "--tls-auth-clients", "no"],
+      ...["--tls-ca-cert-file", tls("ca.pem"), "--tls-auth-clients", asks ? "yes" : "no"],
       // The test's own connection stays in the clear, as a user who needs no password.
       ..."--user default on nopass ~* &* +@all".split(" "),
       ...`--user bench on >${PASSWORD} ~* &* +@all`.split(" "),
@@ -39,9 +40,9 @@ async function encryptedStore(port: number): Promise<TestStore> {
 }
 
 describe("a store that the user already runs", needs(["redis"]), () => {
-  test("with a password and encryption: every client, nothing of the user's touched, no secret anywhere [R-keys-4]", async () => {
+  test("with a password, encryption and certificates of clients: every client, nothing of the user's touched, no secret anywhere [R-keys-4]", async () => {
     const port = await freePort();
-    const store = await encryptedStore(port);
+    const store = await encryptedStore(port, true);
     onTestFinished(() => store.stop());
     await store.ask((client) => client.set("users:own", "precious"));
     await store.ask((client) => client.eval("return 1", 0));
@@ -49,7 +50,9 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
     const clients =
       "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
-    const campaign = Campaign.run(home, clients, ["--store-url", url], { STORE_CA: tls("ca.pem") });
+    const campaign = Campaign.run(home, clients, ["--store-url", url], {
+      ...{ STORE_CA: tls("ca.pem"), STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem") },
+    });
     const { code, stdout, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
 
@@ -100,10 +103,15 @@ describe("a store that the user already runs", needs(["redis"]), () => {
 
   test.each([
     ["a wrong password", (port: number) => `rediss://bench:wrong-${PASSWORD}@localhost:${port}`, "WRONGPASS"],
+    [
+      "no certificate where it asks for one",
+      (port: number) => `rediss://bench:${PASSWORD}@localhost:${port}`,
+      "STORE_CERT",
+    ],
     ["no encryption", (port: number) => `redis://bench:${PASSWORD}@localhost:${port}`, "STORE_URL"],
   ])("%s ends it with 3 before the first run, and repeats no secret", async (_what, url, message) => {
     const port = await freePort();
-    const store = await encryptedStore(port);
+    const store = await encryptedStore(port, message === "STORE_CERT");
     onTestFinished(() => store.stop());
     const env = {
       STORE_URL: url(port),

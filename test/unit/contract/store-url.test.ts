@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { parseStoreUrl, storeAddressFrom } from "../../../src/contract/store-url.js";
 import { expectFailure } from "../../helpers/errors.js";
+import { ROOT } from "../../helpers/programs.js";
 
 const SECRET = "s3cret-p4ss";
 
@@ -39,7 +42,19 @@ describe("the address of a store that already runs", () => {
   });
 
   test("a certificate is of no use without encryption", async () => {
-    await expectFailure(() => parseStoreUrl("redis://cache", "PEM"), EXIT.usage, "rediss://");
+    await expectFailure(() => parseStoreUrl("redis://cache", { ca: "PEM" }), EXIT.usage, "rediss://");
+  });
+
+  test("a certificate of its own needs the key, and both are read", async () => {
+    const url = { STORE_URL: "rediss://cache" };
+    const tls = (file: string) => join(ROOT, "test/fixtures/tls", file);
+    const both = { STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem") };
+    for (const [name, path] of Object.entries(both))
+      await expectFailure(() => storeAddressFrom({ ...url, [name]: path }), EXIT.usage, "STORE_KEY");
+    expect(storeAddressFrom({ ...url, ...both })?.access.tls).toEqual({
+      cert: readFileSync(both.STORE_CERT, "utf8"),
+      key: readFileSync(both.STORE_KEY, "utf8"),
+    });
   });
 
   test("an unreadable certificate is an error that names the variable", async () => {

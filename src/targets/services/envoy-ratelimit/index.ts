@@ -51,7 +51,7 @@ const RESERVED =
   /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
 
 /** The file with the certificate of the store's authority. */
-const STORE_CA = "store-ca.pem";
+const TLS_FILES = { ca: "store-ca.pem", cert: "store-cert.pem", key: "store-key.pem" } as const;
 
 /** Addresses and credentials of the store. @param files folder of the service's files */
 function storeSettings(
@@ -68,7 +68,9 @@ function storeSettings(
     REDIS_URL: addresses,
     ...(password ? { REDIS_AUTH: `${username}:${password}` } : {}),
     ...(tls ? { REDIS_TLS: "true" } : {}),
-    ...(tls?.ca ? { REDIS_TLS_CACERT: join(files, STORE_CA) } : {}),
+    ...(tls?.ca ? { REDIS_TLS_CACERT: join(files, TLS_FILES.ca) } : {}),
+    ...(tls?.cert ? { REDIS_TLS_CLIENT_CERT: join(files, TLS_FILES.cert) } : {}),
+    ...(tls?.key ? { REDIS_TLS_CLIENT_KEY: join(files, TLS_FILES.key) } : {}),
   };
 }
 
@@ -192,7 +194,12 @@ export const envoyRatelimit: ServiceDescription = {
         ...descriptor(KEYS.exhausted, 0),
         "",
       ].join("\n"),
-      ...(access?.tls?.ca ? { [STORE_CA]: access.tls.ca } : {}),
+      ...Object.fromEntries(
+        (["ca", "cert", "key"] as const).flatMap((member) => {
+          const pem = access?.tls?.[member];
+          return pem ? [[TLS_FILES[member], pem]] : [];
+        }),
+      ),
     };
   },
   environment: ({ bind, port, ports, files }, place) => ({
