@@ -85,6 +85,8 @@ const discoverySchema = z.strictObject({
   nodes: z.array(z.strictObject({ host: z.string(), port: z.int() })),
   /** Ids of the limiter modules that it has loaded; absent without any. */
   modules: z.array(z.string()).optional(),
+  /** Its limit, 0 for none, and what it does there; absent where it does not tell. */
+  memory: z.strictObject({ max_bytes: count, policy: z.string() }).optional(),
 });
 export type Discovery = z.infer<typeof discoverySchema>;
 

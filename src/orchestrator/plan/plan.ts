@@ -52,6 +52,7 @@ import { orderedRuns } from "./order.js";
 import {
   addedReference,
   MIN_ROUNDS_FOR_A_COPY,
+  noteOnStores,
   originals,
   type Planned,
   type Ranking,
@@ -306,6 +307,8 @@ function combine(
   targets: readonly Target[],
   { caps = {}, external, partFaults }: PlanContext,
 ): { configurations: Planned[]; unsupported: Plan["skips"] } {
+  // A dry run does not contact it, and refuses what the run would refuse.
+  const isExternal = external !== undefined || request.storeAccess.STORE_URL !== undefined;
   const planned = new Map<string, Planned>();
   // Those whose limiter cannot keep the limits, by what is said about them.
   const unsupported = new Map<string, Plan["skips"][number]>();
@@ -334,7 +337,7 @@ function combine(
             const started = {
               ...entry,
               target,
-              ...(external && target.topology !== "none" ? { external_store: true as const } : {}),
+              ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
             };
             for (const faults of request.faults) {
               const impossible = unsupportedFaults(faults, started, partFaults);
@@ -468,6 +471,21 @@ const precisionNotes = (configurations: readonly Planned[]): string[] =>
       ]
     : [];
 
+/** What a store does at its memory's limit to the counters of a limiter, which end. */
+function atItsLimit(policy: string): string {
+  if (policy === "noeviction") return "at it, decisions fail";
+  return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
+}
+
+/** What is to be known of a store that already runs. */
+function externalNotes({ store, version, memory }: Discovery): string[] {
+  const found = [`the store is one that already ran: ${store} ${version}`];
+  if (!memory) return [...found, "the limit of its memory (maxmemory) is not known"];
+  const { max_bytes, policy } = memory;
+  const limit = `its memory is limited to ${(max_bytes / 1e6).toFixed(0)} MB: ${atItsLimit(policy)}`;
+  return [...found, max_bytes === 0 ? "its memory has no limit (maxmemory 0)" : limit];
+}
+
 /**
  * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
  * The errors are those of `selectConfigurations`.
@@ -492,6 +510,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
   const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
     isProgramLayer(layer) ? [target.store] : [],
   );
+  const apart = isRanked ? noteOnStores(rankings, context.available) : undefined;
   const storeReference = stores.find((id) => id === request.reference) ?? stores[0];
   return {
     schema: PLAN_SCHEMA,
@@ -511,9 +530,10 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
+      ...(apart ? [apart] : []),
       ...(request.order === "turns" ? precisionNotes(configurations) : []),
       ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
-      ...(external ? [`the store is one that already ran: ${external.store} ${external.version}`] : []),
+      ...(external ? externalNotes(external) : []),
       // M16
       ...(request.order === "consecutive" && configurations.length > 1
         ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]

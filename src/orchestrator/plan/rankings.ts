@@ -2,7 +2,13 @@ import { canonicalJson, configurationHash } from "../../contract/configuration.j
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
-import { formatTargetText, parseTargetText, type Target, type TargetText } from "../../contract/target.js";
+import {
+  formatTargetText,
+  parseTargetText,
+  type Target,
+  type TargetText,
+  usesStore,
+} from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, isCopy, OWN_SETTINGS } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
@@ -76,6 +82,30 @@ export function rankingsOf(
     const reference = members.length > 1 ? referenceOf(members) : undefined;
     return { members, ...(reference ? { reference } : {}) };
   });
+}
+
+/**
+ * Says that a target is compared with nobody because another client is on another store, and how it would be: one line, of the
+ * first such target. A client on two stores compares the stores.
+ */
+export function noteOnStores(rankings: readonly Ranking[], available?: Availability): string | undefined {
+  const compared = rankings
+    .map(({ members }) => originals(members))
+    .filter(([first]) => first && !isControl(first));
+  const firsts = compared.flatMap(([first]) => first?.configuration.target ?? []);
+  for (const [only, ...more] of compared) {
+    if (!only || more.length > 0 || isProgramLayer(only.configuration.layer)) continue;
+    const { target } = only.configuration;
+    for (const other of firsts) {
+      if (other.client === target.client || other.store === target.store) continue;
+      if (other.topology !== target.topology || !usesStore(target) || !usesStore(other)) continue;
+      const named = { ...parseTargetText(target.text), store: other.store };
+      const fair = resolveTarget(formatTargetText(named), available);
+      if ("skip" in fair) continue;
+      return `${target.label} on ${target.store} is not compared with ${other.label} on ${other.store}: give ${fair.target.label} for that`;
+    }
+  }
+  return undefined;
 }
 
 /** The rankings of a plan; without references where it is older than them. */

@@ -57,11 +57,14 @@ export async function discover([first]: readonly StoreNode[]): Promise<Discovery
   const clustered = (await unlessRefused(first.info("cluster")))?.get("cluster_enabled") === "1";
   const { nodes, replicas } = clustered ? await clusterNodes(first) : { nodes: [first.place], replicas: 0 };
   const modules = Object.keys(await modulesOf([first]));
+  const memory = await unlessRefused(first.info("memory"));
+  const [max, policy] = [memory?.get("maxmemory"), memory?.get("maxmemory_policy")];
   return {
     store: found.id,
     version: server.get(found.versionField) ?? "",
     topology: topologyOf(clustered, nodes.length, replicas),
     nodes,
     ...(modules.length > 0 ? { modules } : {}),
+    ...(max !== undefined && policy ? { memory: { max_bytes: Number(max), policy } } : {}),
   };
 }

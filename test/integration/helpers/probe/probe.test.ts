@@ -78,6 +78,7 @@ describe("a standalone store", () => {
     const actions = ["discover", "ready", "read", "settings", "modules", "diagnose"];
     const { discovered, readings, settings } = await reported(actions, { PROBE_NODES: placesOf([node]) });
     expect(discovered).toMatchObject({ store: "valkey", topology: "standalone" });
+    expect(discovered?.memory).toEqual({ max_bytes: 0, policy: "noeviction" });
     expect(readings).toMatchObject([{ decisions: 1 }]);
     expect(settings).toEqual({});
   });

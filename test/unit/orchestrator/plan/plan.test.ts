@@ -77,6 +77,31 @@ describe("which targets are planned", () => {
     expect(plan.runs[0]?.file).toMatch(/^ioredis-valkey_light_/);
   });
 
+  test.each([
+    ["ioredis,iovalkey", "ioredis@valkey"],
+    ["ioredis@redis+fastify-rate-limit,iovalkey,valkey-glide", "ioredis@valkey+fastify-rate-limit"],
+  ])("%s are not compared: a note names %s, which would be", (clients, fair) => {
+    expect(planFor("--clients", clients).notes).toContainEqual(expect.stringContaining(`${fair} `));
+  });
+
+  test.each(["ioredis@redis,ioredis@valkey", "ioredis@valkey,iovalkey", "none,memory,ioredis"])(
+    "%s get no such note",
+    (clients) => {
+      expect(planFor("--clients", clients, "--no-reference").notes).toEqual([]);
+    },
+  );
+
+  test("a store that already runs: what its memory's limit does is said, and nothing is done to it, as a dry run knows", () => {
+    const external = {
+      ...{ store: "redis", version: "8.0.0", topology: "standalone", nodes: [] },
+      memory: { max_bytes: 5e6, policy: "volatile-lru" },
+    };
+    const { notes } = makePlan(requestOf("--clients", "ioredis"), { ...everything, external });
+    expect(notes).toContainEqual(expect.stringMatching(/5 MB.*volatile-lru/));
+    const flags = ["--store-url", "redis://cache", "--fault", "store-restart", "--rate", "100"];
+    expect(() => planFor("--clients", "ioredis", ...flags)).toThrow(/already runs/);
+  });
+
   test("preset publication: four clients on one store, in two rankings with a copy each", () => {
     const found = labels(makePlan(requestOf("--preset", "publication"), onlyValkey));
     const clients = ["ioredis@valkey", "node-redis@valkey", "valkey-glide"];
