@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
@@ -82,13 +83,24 @@ export async function withParts<Value>(
     running.onLine((line) => log(part.role, line));
     return running;
   };
+  const supervisor = new PartSupervisor(roles, startPart);
   try {
-    return await use({ supervisor: new PartSupervisor(roles, startPart), startPart, started });
+    return await use({ supervisor, startPart, started });
   } catch (error) {
-    throw await withTroubles(error, started);
+    throw await withTroubles(await supervisor.causeOf(error), started);
   } finally {
     await lease.release(started);
   }
+}
+
+/** A part that fails because another has ended may do so before that end is reported. */
+const NOTICED_WITHIN_MS = 500;
+
+/** Resolves when the part ends. */
+async function ending({ id, part }: RunningRole): Promise<PartFailed> {
+  const { code, signal } = await part.exited;
+  const last = endMessage(part.lastLines());
+  return new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);
 }
 
 /** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
@@ -165,11 +177,26 @@ export class PartSupervisor {
     mayEnd: (role: RunningRole) => boolean = () => false,
   ): Promise<Value> {
     const watched = this.#watched.filter((role) => !mayEnd(role));
-    const endings = watched.map(async ({ id, part }) => {
-      const { code, signal } = await part.exited;
-      const last = endMessage(part.lastLines());
-      throw new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);
+    const endings = watched.map(async (role) => {
+      throw await ending(role);
     });
     return Promise.race<Value>([work, ...endings]);
+  }
+
+  /**
+   * The end of a store or service, where another part failed because of it: that may be noticed first.
+   * @returns the failure itself where none of them has ended
+   */
+  async causeOf(failure: unknown): Promise<unknown> {
+    const isStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
+    if (!isStart && !(failure instanceof PartFailed)) return failure;
+    const failed = failure instanceof PartFailed ? failure.role : "";
+    const kinds = failed.startsWith("service") ? ["store"] : ["store", "service"];
+    if (failed.startsWith("store")) return failure;
+    // A fault ends a part on purpose.
+    const behind = this.#watched.filter(({ kind, part }) => kinds.includes(kind) && !part.isDown);
+    const ended = await Promise.race([...behind.map(ending), sleep(NOTICED_WITHIN_MS)]);
+    if (!ended) return failure;
+    return new PartFailed(ended.role, [ended.message, failed, failure.message].filter(Boolean).join("; "));
   }
 }

@@ -100,6 +100,20 @@ describe("the parts of a run", () => {
     await expect(waiting).rejects.toMatchObject({ role: "server-2" });
   });
 
+  test("a store that has ended is the cause, also where what needs it failed before that was noticed", async () => {
+    const { supervisor, started } = supervised();
+    await supervisor.start("store", "server", "generator");
+    const ofServer = new PartFailed("server-1", "ended with 1");
+    expect(await supervisor.causeOf(ofServer)).toBe(ofServer);
+    const found = [ofServer, environmentError("server-2 is not ready")].map((each) =>
+      supervisor.causeOf(each),
+    );
+    setTimeout(() => started.find((part) => part.role === "store-2")?.stop(), 50);
+    for (const cause of await Promise.all(found)) expect(cause).toMatchObject({ role: "store-2" });
+    const defect = new Error("a defect");
+    expect(await supervisor.causeOf(defect)).toBe(defect);
+  });
+
   test("tell which machine does not answer any more, once, where one fails because of it", async () => {
     const { supervisor, started } = supervised();
     await supervisor.start("store", "server");
