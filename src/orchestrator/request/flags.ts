@@ -42,7 +42,7 @@ export function takenFlags(command: Command, taken: TakenSettings): string[] {
 /** The flags of a campaign for commander, generated from the list of settings. */
 export function campaignCommand(): Command {
   const command = createCommand(CAMPAIGN_NAME).description(
-    "Measures rate limiters: every configuration several times, interleaved, with a report.",
+    "Measures rate limiters: every configuration several times, by turns, with a report.",
   );
   for (const setting of SETTINGS) command.addOption(optionOf(setting));
   return command.configureHelp({ formatHelp: () => campaignHelp(CAMPAIGN_COMMAND, HELP_COMMAND) });

@@ -81,7 +81,7 @@ function overview(name: string, helpCommand: string): string[] {
   return [
     `Usage: ${name} [flags]`,
     "",
-    "Measures rate limiters: every configuration several times, interleaved, with a",
+    "Measures rate limiters: every configuration several times, by turns, with a",
     "report.",
     "",
     "What to do:",
