@@ -164,7 +164,7 @@ export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate
   };
 }
 
-function configurationsOf(
+export function configurationsOf(
   { configurations }: Plan,
   runs: readonly Pick<PlannedRun, "configuration_hash">[],
 ): Configuration[] {
