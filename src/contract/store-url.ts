@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { Environment, Node } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
+import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
 
 /** Credentials and encryption of an external store. They are secret: never printed, never stored. */
 export interface StoreAccess {
@@ -74,7 +74,7 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_CA) return parseStoreUrl(env.STORE_URL);
   let ca: string;
   try {
-    ca = readFileSync(env.STORE_CA, "utf8");
+    ca = readUserFile(env.STORE_CA, MAX_SETTING_BYTES).toString("utf8");
   } catch (error) {
     throw usageError(`STORE_CA cannot be read: ${messageOf(error)}`, { cause: error });
   }
