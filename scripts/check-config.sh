@@ -141,7 +141,8 @@ check_governor() {
 }
 check_ulimits() {
   local files
-  files=$(ulimit -n)
+  # Node raises the soft limit to the hard one; a campaign holds it against its plan.
+  files=$(ulimit -Hn)
   if [[ $files == unlimited ]] || ((files >= 65535)); then report ulimits ok "open files $files"
   elif ((files < 4096)); then report ulimits warn "open files $files" 'ulimit -n 65535 for more than 1000 connections'
   else report ulimits ok "open files $files (enough for up to 10000 connections)"; fi

@@ -51,6 +51,7 @@ export function biomeImports() {
             pattern?.group.push(
               ...forbiddenFor("orchestrator").map((folder) => `**/${folder}/**`),
               "**/cli.js",
+              "**/main.js",
             );
             return rule;
           }),

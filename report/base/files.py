@@ -2,11 +2,35 @@
 
 import errno
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from report.base.errors import ENVIRONMENT, WRITE_FAILED, ReportError, one_line
+from report.base.errors import ENVIRONMENT, WRITE_FAILED, FieldError, ReportError, one_line
+
+
+def read_document(path: Path, max_bytes: int) -> bytes:
+    """Reads a file of a campaign, which is no link, also where it has become one meanwhile.
+
+    Raises:
+        FieldError: it is a link, no file, or larger than that. Nothing waits for the writer of a pipe.
+        OSError: it cannot be read.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FieldError("$", "is a link") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FieldError("$", "is not a file")
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise FieldError("$", f"is larger than {max_bytes // 1024**2} MiB")
+    return data
 
 
 def _temporary(path: Path) -> Path:

@@ -104,7 +104,15 @@ def read_claims(folder: Path) -> list[Document]:
             for claim in campaign["claims"]:
                 expects = [_expectation(each, campaign) for each in claim.get("expects", [])]
                 claims.append({**claim, "file": path.name, "expects": expects})
-        except (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError) as error:
+        except (
+            OSError,
+            yaml.YAMLError,
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ReportError(f"{one_line(path.name)}: {one_line(reason)}", USAGE) from error
     if not claims:

@@ -47,7 +47,12 @@ def cached_environment() -> Path:
     digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG rules treat a relative path as unset.
-    base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    try:
+        base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
+    except RuntimeError as error:
+        raise EnvironmentUnfit(
+            "this user has no home folder: set HOME or XDG_CACHE_HOME to a folder that can be written"
+        ) from error
     return base / "ratelimit-bench" / f"venv-{digest}"
 
 

@@ -1,14 +1,16 @@
 """Selects what is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns."""
 
 import difflib
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from report.analysis.summary import Summary, summarize
-from report.base.errors import USAGE, ReportError, one_line
+from report.base.errors import USAGE, FieldError, ReportError, one_line
+from report.base.files import read_document
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Campaign
+from report.results.validate import MAX_DOCUMENT_BYTES, parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,10 @@ def _where_else(folder: Path, label: str | None) -> str:
         if manifest.parent.is_symlink() or manifest.parent == here:
             continue
         try:
-            planned = json.loads(manifest.read_text(encoding="utf-8"))["plan"]["configurations"]
+            document: Any = parse_json(read_document(manifest, MAX_DOCUMENT_BYTES))
+            planned = document["plan"]["configurations"]
             labels = {each["configuration"]["target"]["label"] for each in planned}
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, FieldError, KeyError, TypeError):
             continue
         if label in labels:
             name = manifest.parent.name

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from report.base.errors import USAGE, FieldError, ReportError, one_line
-from report.results.validate import parse_json, validate_audit
+from report.base.files import read_document
+from report.results.validate import MAX_DOCUMENT_BYTES, parse_json, validate_audit
 
 AUDIT_FILE = "audit.json"
 
@@ -110,7 +111,7 @@ def load_audit(folder: Path) -> Audit:
     """
     path = folder / AUDIT_FILE
     try:
-        document = validate_audit(parse_json(path.read_bytes()))
+        document = validate_audit(parse_json(read_document(path, MAX_DOCUMENT_BYTES)))
     except OSError as error:
         raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", USAGE) from error
     except FieldError as error:

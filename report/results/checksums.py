@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from report.base.errors import FieldError
+from report.base.files import read_document
 
 CHECKSUMS = "SHA256SUMS"
 _MAX_BYTES = 16 * 1024 * 1024
@@ -19,12 +20,12 @@ def read_checksums(folder: Path) -> Mapping[str, str]:
 
     Raises:
         OSError: it is there and cannot be read.
+        FieldError: it is a link, or no file.
     """
-    path = folder / CHECKSUMS
-    if not path.is_file():
+    try:
+        text = read_document(folder / CHECKSUMS, _MAX_BYTES).decode("utf-8", errors="replace")
+    except FileNotFoundError:
         return {}
-    with path.open("rb") as file:
-        text = file.read(_MAX_BYTES).decode("utf-8", errors="replace")
     found = (_LINE.fullmatch(line) for line in text.split("\n"))
     return {line[2]: line[1] for line in found if line}
 

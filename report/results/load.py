@@ -1,13 +1,13 @@
 """Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
 
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
-from report.results.checksums import check_sum, read_checksums
+from report.base.files import read_document
+from report.results.checksums import CHECKSUMS, check_sum, read_checksums
 from report.results.consistency import Consistency
 from report.results.convert import planned_of, run_of, seconds_of
 from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
@@ -37,14 +37,7 @@ Read = TypeVar("Read")
 
 
 def _bytes(path: Path) -> bytes:
-    found = path.stat()
-    # Opening a pipe would wait for its writer for ever.
-    if not stat.S_ISREG(found.st_mode):
-        raise FieldError("$", "is not a file")
-    if found.st_size > MAX_DOCUMENT_BYTES:
-        raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
-    with path.open("rb") as file:
-        return file.read(MAX_DOCUMENT_BYTES + 1)
+    return read_document(path, MAX_DOCUMENT_BYTES)
 
 
 def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
@@ -79,8 +72,6 @@ class _Reader:
             return use(path)
         except FieldError as error:
             self.excluded.append(Excluded(one_line(path.name), str(error)))
-        except FileNotFoundError:
-            self.excluded.append(Excluded(one_line(path.name), "$ is a link that leads nowhere"))
         except OSError as error:
             raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
         return None
@@ -157,6 +148,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         sums = read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    except FieldError as error:
+        raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
     path = folder / MANIFEST
     manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
     planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()

@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import type { Environment } from "./env.js";
+import { userFolder } from "./user-folder.js";
 
 /** A requested version of an npm package, besides the project's own. */
 export interface PackageVersion {
@@ -27,10 +27,6 @@ export const versionFolderName = ({ name, version }: PackageVersion): string =>
 /** A module in each such folder; its default export imports a package from there. */
 export const LOADER = { file: "load.mjs", text: "export default (name) => import(name);\n" } as const;
 
-/** The folder of the versions on this machine, by the XDG rules: a relative path counts as unset. */
-export function versionsFolder({ XDG_CACHE_HOME: named = "" }: Environment): string {
-  return join(isAbsolute(named) ? named : join(homedir(), ".cache"), "ratelimit-bench", "versions");
-}
-
-/** The folder that the environment names, or else this user's. */
-export const decodeVersions = (env: Environment): string => env.VERSIONS || versionsFolder(env);
+/** The folder of the versions on this machine. */
+export const versionsFolder = (env: Environment): string =>
+  join(userFolder(env, "XDG_CACHE_HOME"), "versions");

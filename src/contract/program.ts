@@ -1,4 +1,4 @@
-import { BenchError, EXIT, type ExitCode, inOneLine, messageOf } from "./errors.js";
+import { BenchError, EXIT, type ExitCode, environmentError, inOneLine, messageOf } from "./errors.js";
 
 /**
  * Runs a program's main function and exits with its code. Prints an expected failure as one line on standard error, and
@@ -8,13 +8,20 @@ import { BenchError, EXIT, type ExitCode, inOneLine, messageOf } from "./errors.
 export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
   try {
     process.exit(await main());
-  } catch (error) {
+  } catch (thrown) {
+    const error = isOutOfFiles(thrown) ? tooFewFiles() : thrown;
     const expected = error instanceof BenchError;
     const text = expected || !(error instanceof Error) ? shown(messageOf(error)) : error.stack;
     process.stderr.write(`${text}\n`);
     process.exit(expected ? error.exitCode : EXIT.defect);
   }
 }
+
+const isOutOfFiles = (error: unknown): boolean =>
+  ["EMFILE", "ENFILE"].includes(String((error as NodeJS.ErrnoException | undefined)?.code));
+
+const tooFewFiles = (): BenchError =>
+  environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096 ");
 
 /** Prints one JSON document on standard output; resolves when it is written. */
 export function printDocument(document: unknown): Promise<void> {

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { extentSchema, limitsSchema, loadSchema, warmupSchema, workloadSchema } from "./configuration.js";
 import type { Environment } from "./env.js";
@@ -6,6 +5,7 @@ import { messageOf, usageError } from "./errors.js";
 import { driverLayerSchema } from "./layers.js";
 import { idSchema } from "./target.js";
 import { turnsSchema } from "./turns.js";
+import { MAX_DOCUMENT_BYTES, readUserFile } from "./user-files.js";
 
 const RUN_SPEC = "ratelimit-bench/run";
 const GROUP_SPEC = "ratelimit-bench/group";
@@ -164,7 +164,10 @@ export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
 function documentOf({ RUN_SPEC: given }: Environment): unknown {
   if (!given) return undefined;
   try {
-    return JSON.parse(given.trimStart().startsWith("{") ? given : readFileSync(given, "utf8"));
+    const text = given.trimStart().startsWith("{")
+      ? given
+      : readUserFile(given, MAX_DOCUMENT_BYTES).toString("utf8");
+    return JSON.parse(text);
   } catch (error) {
     throw usageError(`RUN_SPEC cannot be read: ${messageOf(error)}`, { cause: error });
   }

@@ -11,7 +11,6 @@ import {
   switchText,
   wholeNumber,
 } from "./env.js";
-import { decodeVersions } from "./library-versions.js";
 import { decodePlugins } from "./plugins.js";
 import type { RunSpec, ServerSpec } from "./run-spec.js";
 import { type StoreAddress, storeAddressFrom } from "./store-url.js";
@@ -137,7 +136,7 @@ export function decodeServerEnv(env: Environment, stores: readonly AddressableSt
       },
       key_prefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
       plugins: decodePlugins(env),
-      versions_folder: decodeVersions(env),
+      ...(env.VERSIONS ? { versions_folder: env.VERSIONS } : {}),
       server: {
         host: read.HOST ?? "127.0.0.1",
         port: Number(read.PORT ?? 3001),

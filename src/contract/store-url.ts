@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import type { Environment, Node } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
+import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
 
 /** PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the client's own. */
 export interface StoreTls {
@@ -92,7 +92,7 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
 
 function textOf(path: string, variable: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readUserFile(path, MAX_SETTING_BYTES).toString("utf8");
   } catch (error) {
     throw usageError(`${variable} cannot be read: ${messageOf(error)}`, { cause: error });
   }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
+import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { displayPath } from "../contract/display-path.js";
 import { messageOf, usageError } from "../contract/errors.js";
 import type { PluginFacts } from "../contract/plugins.js";
+import { readUserFile } from "../contract/user-files.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginSource {
@@ -18,6 +19,10 @@ export interface PluginSource {
   facts: PluginFacts;
 }
 
+/** What a file of a plugin has at most; libraries come with it. */
+const MAX_BYTES = 256 * 1024 ** 2;
+const read = (path: string): Buffer => readUserFile(path, MAX_BYTES);
+
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
 /** All files and links below a folder, sorted, with checksum or link target. */
@@ -30,7 +35,7 @@ async function contents(folder: string): Promise<string[]> {
   return Promise.all(
     paths.map(async (path) => {
       const name = relative(folder, path);
-      if (!(await lstat(path)).isSymbolicLink()) return `${sha256(await readFile(path))}  ${name}`;
+      if (!(await lstat(path)).isSymbolicLink()) return `${sha256(read(path))}  ${name}`;
       const target = await readlink(path);
       if (!resolve(dirname(path), target).startsWith(folder + sep)) {
         throw new Error(`${name} is a link out of the folder, which cannot go into a container`);
@@ -47,10 +52,11 @@ interface PackageFile {
 
 /** The version and the entry module of a folder by its package.json: `exports` as text, or `main`, else index.js. */
 async function packageOf(folder: string): Promise<PackageFile> {
-  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => {
+  const path = join(folder, "package.json");
+  await lstat(path).catch(() => {
     throw new Error("a folder needs a package.json");
   });
-  const { version, exports, main } = JSON.parse(text) as Record<string, unknown>;
+  const { version, exports, main } = JSON.parse(read(path).toString("utf8")) as Record<string, unknown>;
   const named = [exports, main].find((entry) => typeof entry === "string") ?? "index.js";
   return { entry: join(folder, String(named)), ...(typeof version === "string" ? { version } : {}) };
 }
@@ -69,7 +75,7 @@ export async function readPlugin(pluginPath: string): Promise<PluginSource> {
         displayName,
         entry: path,
         isSingleFile: true,
-        facts: { name, sha256: sha256(await readFile(path)) },
+        facts: { name, sha256: sha256(read(path)) },
       };
     }
     const { entry, version } = await packageOf(path);

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import { type ExitCode, messageOf } from "../../contract/errors.js";
+import { type ExitCode, environmentError, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
@@ -16,6 +16,7 @@ import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
 import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
 import { type PlanContext, selectConfigurations } from "../plan/plan.js";
+import { roomReason } from "../plan/room.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
@@ -138,6 +139,11 @@ async function measure(
   };
   const plan = existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
   await requireWritable(request.outputFile);
+  const trials = existing?.manifest.max_rate?.trials ?? [];
+  const expected = withExpectedTrials(plan, new Map(trials.map(({ file, status }) => [file, status])));
+  const missing = { ...expected, runs: expected.runs.filter(({ file }) => !completed.has(file)) };
+  const lacking = await roomReason(missing, runtime.id, request.output);
+  if (lacking !== undefined) throw environmentError(lacking);
   const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
   await lease.update({ folder });
   eventLog.writeTo(join(folder, "benchmark.log"));
@@ -156,8 +162,6 @@ async function measure(
   if (plugins.length > 0) fresh.plugins = plugins;
   if (versions) fresh.versions = [...versions.facts];
   const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-  const known = new Map(manifest.max_rate?.trials.map(({ file, status }) => [file, status]));
-  const expected = withExpectedTrials(plan, known);
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
   for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
   await saveManifest(manifest, folder);
@@ -179,7 +183,7 @@ async function measure(
     const selection = plan.max_rate
       ? await MaxRateSearch.open({ ...selectionOptions, folder })
       : plan.adaptive && new AdaptiveRounds({ ...selectionOptions, decideRound });
-    const outcomes = await new RunLoop({
+    const loop = new RunLoop({
       campaign,
       folder,
       plan,
@@ -197,9 +201,10 @@ async function measure(
       ...(partFaults && { partFaults }),
       ...(selection && { selection }),
       ...(machines && { machines }),
-    }).runAll();
+    });
+    const outcomes = await loop.runAll();
     if (machines && session) session.links = await abortable(signal, machines.measureClocks());
-    manifest.status = "finished";
+    manifest.status = loop.lacksRoom ? "aborted" : "finished";
     const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
     await learnOverheads(runtime.id, plan, measured);
     return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };

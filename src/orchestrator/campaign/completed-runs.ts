@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
@@ -7,6 +6,7 @@ import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
 import { parseJson } from "../files/json.js";
+import { readOwnFile } from "../files/own-files.js";
 import { removeTemporaries } from "../files/results-folder.js";
 import type { Lease } from "../ownership/lease.js";
 import { refuseIfInUse } from "../ownership/state-folder.js";
@@ -116,7 +116,7 @@ async function readCompletedRun(
   checksums: Checksums,
   isOfGroup: boolean,
 ): Promise<RunOutcome | string | undefined> {
-  const content = await readFile(join(folder, file)).catch(() => undefined);
+  const content = readOwnFile(join(folder, file));
   if (content === undefined) return checksums.has(file) ? "is gone" : undefined;
   if (!checksums.has(file)) return "has no checksum";
   if (!checksums.matches(file, content)) return "has a different checksum than when it was saved";

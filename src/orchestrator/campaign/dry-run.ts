@@ -19,6 +19,7 @@ import {
   overheadsOf,
 } from "../plan/estimate.js";
 import { selectConfigurations } from "../plan/plan.js";
+import { roomReason } from "../plan/room.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
@@ -61,7 +62,9 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
-  const refusal = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
+  const refusal =
+    (request.strict ? await unfitReason(request.runtime, packageFolder) : undefined) ??
+    (await roomReason(expected, description.id, request.output));
   return {
     runtime: { id: description.id, choice },
     plan,

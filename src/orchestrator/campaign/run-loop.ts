@@ -21,6 +21,7 @@ import { writeAtomically } from "../files/results-folder.js";
 import { Aborted, abortable, pause } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { cooldownS } from "../plan/estimate.js";
+import { diskReason } from "../plan/room.js";
 import type { Request } from "../request/request.js";
 import type { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
@@ -71,6 +72,8 @@ interface RunLoopOptions {
 /** Makes the runs of the plan and saves each result at once, so that a later failure loses nothing. */
 export class RunLoop {
   readonly #options: RunLoopOptions;
+  /** Whether it ended early because nothing more could be written. */
+  lacksRoom = false;
 
   constructor(options: RunLoopOptions) {
     this.#options = options;
@@ -105,6 +108,7 @@ export class RunLoop {
         }
         continue;
       }
+      if (before && (await this.#findNoRoom(needed))) return [...outcomes, ...this.#unmeasured(needed)];
       const pauseS = before ? this.#cooldownS(before, first) : 0;
       if (before) {
         progress.cooldown(pauseS);
@@ -120,6 +124,28 @@ export class RunLoop {
     }
     await selection.end();
     return outcomes;
+  }
+
+  /** Finds out whether nothing more can be measured, as nothing of it could be written or put on record. */
+  async #findNoRoom(next: readonly PlannedRun[]): Promise<boolean> {
+    const { plan, folder, lease, eventLog } = this.#options;
+    const reason =
+      (await diskReason({ ...plan, runs: [...next] }, folder)) ??
+      (await lease.update({}).then(
+        () => undefined,
+        (error) => `what is started cannot be recorded in the state folder: ${messageOf(error)}`,
+      ));
+    if (reason === undefined) return false;
+    eventLog.warn(`${reason}; what was measured is reported, and --resume measures the rest`);
+    this.lacksRoom = true;
+    return true;
+  }
+
+  #unmeasured(runs: readonly PlannedRun[]): RunOutcome[] {
+    return runs.map((planned) => {
+      const { configuration } = this.#identity(planned).planned;
+      return { file: planned.file, configuration, seconds: 0, status: "failed" };
+    });
   }
 
   /** Makes one run, or those of a group at the same time. @returns their outcomes, in order */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readOwnFile } from "./own-files.js";
 import { writeAtomically } from "./results-folder.js";
 
 export const CHECKSUMS = "SHA256SUMS";
@@ -20,9 +20,12 @@ export class Checksums {
     this.#sums = sums;
   }
 
-  /** Reads the checksums of a folder, without malformed lines. */
+  /**
+   * Reads the checksums of a folder, without malformed lines.
+   * @throws environmentError where they are there and cannot be read
+   */
   static async read(folder: string): Promise<Checksums> {
-    const text = await readFile(join(folder, CHECKSUMS), "utf8").catch(() => "");
+    const text = readOwnFile(join(folder, CHECKSUMS))?.toString("utf8") ?? "";
     const lines = text.split("\n").flatMap((line) => {
       const { sum, file } = LINE.exec(line)?.groups ?? {};
       return sum && file ? [[file, sum] as const] : [];

@@ -150,6 +150,9 @@ export async function requireWritable(outputFile: string | undefined): Promise<v
     const folder = dirname(resolve(outputFile));
     await access(folder, constants.W_OK);
     await requireRealFileSystem(folder);
+    const existing = await lstat(outputFile).catch(() => undefined);
+    // The result would replace a device such as /dev/null.
+    if (existing && !existing.isFile()) throw new Error("it is not a file");
   } catch (error) {
     throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
       cause: error,

@@ -55,6 +55,7 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
 
 /** One line for each requested version that a campaign would install first. */
 export async function installationNotes(requested: readonly PackageVersion[]): Promise<string[]> {
+  if (requested.length === 0) return [];
   const cache = versionsFolder(process.env);
   const notes: string[] = [];
   for (const { name, version } of requested) {
@@ -117,8 +118,14 @@ async function temporaryPrefix(): Promise<string> {
 
 /** The folders of installations whose process was killed. */
 export async function unfinishedInstallations(): Promise<Leftover[]> {
-  const cache = versionsFolder(process.env);
   const unfinished: Leftover[] = [];
+  let cache: string;
+  try {
+    cache = versionsFolder(process.env);
+  } catch {
+    // A user without a home has installed nothing.
+    return [];
+  }
   for (const name of await readdir(cache).catch(() => [])) {
     const { pid, started } = TEMPORARY_FOLDER.exec(name)?.groups ?? {};
     if (pid === undefined || started === undefined) continue;

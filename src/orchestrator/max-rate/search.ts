@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { rounded } from "../../contract/numbers.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
 import { type Result, resultSchema } from "../../contract/result.js";
 import type { RunSelection, SelectionOptions } from "../adaptive/rounds.js";
+import { readOwnFile } from "../files/own-files.js";
 import { REPORT_S, runS } from "../plan/estimate.js";
 import { parseThresholds } from "../request/thresholds.js";
 import type { RunOutcome } from "../run/result-documents.js";
@@ -89,7 +89,7 @@ export class MaxRateSearch implements RunSelection {
 
   /** The result is on the disk: it was saved before this is called. */
   async #read(file: string): Promise<TrialRecord> {
-    const text = await readFile(join(this.#options.folder, file), "utf8");
+    const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
     return result.status === "measured" ? { file, ...judgeTrial(result, this.#objectives) } : failed(file);
   }

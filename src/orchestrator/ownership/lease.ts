@@ -69,7 +69,8 @@ export class Lease {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
     this.#helpers.push({ pid, started });
-    await this.#write();
+    // A report is made although the state folder is full or gone.
+    await this.#write().catch(() => {});
   }
 
   /** Starts a part and owns it as soon as it exists, ready or not. */
@@ -132,7 +133,8 @@ export class Lease {
         failed.push(`${part.role}: ${messageOf(error)}`);
       }
     }
-    if (!this.#closed) await this.#write();
+    // What was measured must not be lost with the record of a part that has ended.
+    if (!this.#closed) await this.#write().catch(() => {});
     if (failed.length > 0)
       throw new BenchError(
         `could not be stopped: ${failed.join("; ")}; try again with: ratelimit-bench clean`,

@@ -1,12 +1,13 @@
-import { access, constants, link, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
+import { access, constants, link, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimeAccessSchema } from "../../contract/machines.js";
+import { userFolder } from "../../contract/user-folder.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
+import { readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
 
 const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
@@ -30,13 +31,8 @@ export const leaseSchema = z.strictObject({
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
-/** The user's state folder for this project, by the XDG Base Directory rules. */
-export function stateFolder(): string {
-  const { XDG_STATE_HOME: home = "" } = process.env;
-  // The XDG rules treat a relative path as unset.
-  const base = isAbsolute(home) ? home : join(homedir(), ".local", "state");
-  return join(base, "ratelimit-bench");
-}
+/** The user's state folder for this project. @throws environmentError where the user has no home */
+export const stateFolder = (): string => userFolder(process.env, "XDG_STATE_HOME");
 
 export const leasesFolder = (): string => join(stateFolder(), "leases");
 
@@ -64,7 +60,7 @@ const lockPath = (): string => join(stateFolder(), "lock.json");
 
 /** The lock of a dead campaign; undefined where there is none. */
 export async function staleLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
-  const text = await readFile(lockPath(), "utf8").catch(() => undefined);
+  const text = readOwnFile(lockPath())?.toString("utf8");
   if (text === undefined) return undefined;
   const holder = parseJson(text, ownerSchema);
   if (holder && (await isAlive(holder))) return undefined;
@@ -79,7 +75,7 @@ async function removeStaleLock(path: string, stale: string): Promise<void> {
   } catch {
     return;
   }
-  if ((await readFile(aside, "utf8")) !== stale) await link(aside, path).catch(() => {});
+  if (readOwnFile(aside)?.toString("utf8") !== stale) await link(aside, path).catch(() => {});
   await rm(aside, { force: true });
 }
 
@@ -94,7 +90,7 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
 
 /** Checks the lock without taking it. @throws environmentError naming the campaign that holds it */
 export const refuseIfLocked = async (): Promise<void> =>
-  refuseIfOwnerAlive(await readFile(lockPath(), "utf8").catch(() => ""));
+  refuseIfOwnerAlive(readOwnFile(lockPath())?.toString("utf8") ?? "");
 
 /**
  * Takes the user's lock, so that two campaigns never load one machine. The lock of a dead owner is replaced.
@@ -117,7 +113,7 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
           throw environmentError(`${path} cannot be written: ${messageOf(error)}`);
         }
       }
-      const text = await readFile(path, "utf8").catch(() => "");
+      const text = readOwnFile(path)?.toString("utf8") ?? "";
       await refuseIfOwnerAlive(text);
       await removeStaleLock(path, text);
     }
@@ -132,7 +128,7 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]
   const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
   const read = names.map(async (name) => {
     const path = join(leasesFolder(), name);
-    const lease = parseJson(await readFile(path, "utf8").catch(() => ""), leaseSchema);
+    const lease = parseJson(readOwnFile(path)?.toString("utf8") ?? "", leaseSchema);
     return lease ? [{ path, lease }] : [];
   });
   return (await Promise.all(read)).flat();

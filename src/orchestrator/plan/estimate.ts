@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
@@ -7,6 +6,7 @@ import { median, rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
+import { readOwnFile } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { stateFolder } from "../ownership/state-folder.js";
 import { roleCounts } from "./role-counts.js";
@@ -40,12 +40,17 @@ const historyPath = (): string => join(stateFolder(), "overheads.json");
 const keyOf = (runtime: string, order: Order): string => (order === "turns" ? `${runtime}-turns` : runtime);
 
 /** The overheads of earlier campaigns on this machine; none where the file cannot be read. */
-const readHistory = async (): Promise<History> =>
-  parseJson(await readFile(historyPath(), "utf8").catch(() => ""), historySchema) ?? {};
+function readHistory(): History {
+  try {
+    return parseJson(readOwnFile(historyPath())?.toString("utf8") ?? "", historySchema) ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** The overheads to expect on this machine in a runtime. */
 export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
-  const history = await readHistory();
+  const history = readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
     const [id = "", topology = ""] = key.split(":");
     return id === keyOf(runtime, order) && values.length > 0 ? [[topology, median(values)] as const] : [];
@@ -70,7 +75,7 @@ export async function learnOverheads(
   { warmup_s, order }: Pick<Plan, "warmup_s" | "order">,
   runs: readonly MeasuredRun[],
 ): Promise<void> {
-  const history = await readHistory();
+  const history = readHistory();
   for (const { configuration, seconds } of runs) {
     // Their length is not known, so nobody knows what the rest is.
     if ("requests" in configuration.extent) continue;
@@ -164,7 +169,7 @@ export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate
   };
 }
 
-function configurationsOf(
+export function configurationsOf(
   { configurations }: Plan,
   runs: readonly Pick<PlannedRun, "configuration_hash">[],
 ): Configuration[] {

@@ -7,8 +7,6 @@ import type { Layer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 import { readYamlFile, type YamlFile } from "./yaml-file.js";
 
-const MAX_BYTES = 16 * 1024 ** 2;
-
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
 /** Statements that the campaign is to support. They are the report's, and no setting. */
 const CLAIMS = "claims";
@@ -18,7 +16,7 @@ const CLAIMS = "claims";
  * @throws usageError naming file, line and key
  */
 export function configLayer(path: string): Layer {
-  const file = readYamlFile(path, "--config", MAX_BYTES);
+  const file = readYamlFile(path, "--config");
   const { document } = file;
   const [wrong] = document.errors;
   if (wrong) throw refused(file, wrong.pos[0], wrong.message.replaceAll("\n", " "));

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { BenchError, environmentError, messageOf, usageError } from "../../contract/errors.js";
@@ -8,6 +8,7 @@ import {
   manifestSchema,
   otherVersionReason,
 } from "../../contract/manifest.js";
+import { MAX_DOCUMENT_BYTES, readUserFile } from "../../contract/user-files.js";
 import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
@@ -72,10 +73,13 @@ function names(folder: string): string[] {
   }
 }
 
-/** A campaign creates no links in its folder. Writing through one could overwrite files elsewhere. */
+/** A campaign creates files and folders alone. Writing through a link could overwrite files elsewhere. */
 function refuseLinks(folder: string): void {
-  const link = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const link = entries.find((entry) => entry.isSymbolicLink());
   if (link) throw environmentError(`${join(folder, link.name)} is a link: replace it by what it points to`);
+  const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (other) throw environmentError(`${join(folder, other.name)} is neither a file nor a folder: remove it`);
 }
 
 /** What a manifest of any version has. */
@@ -84,7 +88,9 @@ const headerSchema = z.object({ schema: z.literal(MANIFEST_SCHEMA), schema_versi
 function manifestOf(folder: string): Manifest {
   const path = join(folder, "manifest.json");
   try {
-    const document: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const document: unknown = JSON.parse(
+      readUserFile(path, MAX_DOCUMENT_BYTES, { isOwn: true }).toString("utf8"),
+    );
     const { data, error } = manifestSchema.safeParse(document);
     if (data) {
       requirePlainNames(data);

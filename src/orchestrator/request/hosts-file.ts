@@ -11,8 +11,6 @@ import {
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { readYamlFile } from "./yaml-file.js";
 
-const MAX_BYTES = 1024 ** 2;
-
 /** The name of a machine, a Docker context or a network. */
 const nameSchema = z
   .string()
@@ -55,7 +53,7 @@ const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
  * @throws usageError in one line that names file, line and fix
  */
 export function readHostsFile(path: string, source: string): DockerHosts {
-  const { name, document, lineOf } = readYamlFile(path, source, MAX_BYTES);
+  const { name, document, lineOf } = readYamlFile(path, source);
   const refused = (at: number, message: string) => usageError(`${name} line ${lineOf(at)}: ${message}`);
   const [wrong] = document.errors;
   if (wrong) throw refused(wrong.pos[0], wrong.message.replaceAll("\n", " "));

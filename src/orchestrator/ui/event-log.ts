@@ -1,10 +1,14 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, closeSync, constants, openSync } from "node:fs";
 import { messageOf } from "../../contract/errors.js";
 import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
 import { adaptiveLines, campaignText, endText, lookText, roundText, runText } from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
+
+/** Nothing is written through a link, and nobody waits for the reader of a pipe. */
+const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const FLAGS = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Appends lines to a file. A write error is reported once and stops nothing but the log. */
 export function lineLog(
@@ -15,7 +19,12 @@ export function lineLog(
   return (line) => {
     if (hasFailed) return;
     try {
-      appendFileSync(path, `${line}\n`);
+      const file = openSync(path, FLAGS, 0o666);
+      try {
+        appendFileSync(file, `${line}\n`);
+      } finally {
+        closeSync(file);
+      }
     } catch (error) {
       hasFailed = true;
       report(`${path} cannot be written: ${messageOf(error)}`);

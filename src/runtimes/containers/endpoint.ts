@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
+import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
 import { type EngineConnection, engineAt } from "./engine.js";
 import type { Builder } from "./images.js";
 import { openSshTunnel } from "./ssh-tunnel.js";
@@ -61,7 +61,7 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
     ...NOTHING_FROM_ENVIRONMENT,
     host: hostname,
     port: port || (tls ? "2376" : "2375"),
-    ...(tls ? { protocol: "https" as const, ...(await certificates(tls)) } : {}),
+    ...(tls ? { protocol: "https" as const, ...certificates(tls) } : {}),
   };
   return accessTo(await engineAt(address, name), {
     DOCKER_HOST: docker,
@@ -85,11 +85,9 @@ export function accessTo(
   };
 }
 
-async function certificates(folder: string): Promise<Pick<Docker.DockerOptions, "ca" | "cert" | "key">> {
-  const [ca, cert, key] = await Promise.all(
-    ["ca.pem", "cert.pem", "key.pem"].map((file) => readFile(join(folder, file), "utf8")),
-  );
-  return { ca, cert, key };
+function certificates(folder: string): Pick<Docker.DockerOptions, "ca" | "cert" | "key"> {
+  const read = (file: string): string => readUserFile(join(folder, file), MAX_SETTING_BYTES).toString("utf8");
+  return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
 const FORMAT = '{"host":{{json .Endpoints.docker.Host}},"folder":{{json .Storage.TLSPath}}}';

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
@@ -70,4 +70,17 @@ test("a single run, set by the environment whose OUTPUT_FILE cannot be written i
   expect({ code, lines: stderr.trimEnd().split("\n").length }).toEqual({ code: 3, lines: 1 });
   expect(stderr).toContain("OUTPUT_FILE");
   expect(existsSync(join(home, "latest"))).toBe(false);
+});
+
+test("when the state folder vanishes, what was measured is reported, and nothing more is started [R-full-disk-5]", async () => {
+  const campaign = Campaign.run(newFolder(), "none", ["--runs", "3"]);
+  await campaign.waitForLog("  measure");
+  rmSync(join(campaign.state, "ratelimit-bench"), { recursive: true });
+  const { code, stderr } = await campaign.ended;
+  expect(code, stderr).toBe(4);
+  expect(stderr).toMatch(/state folder.*--resume/);
+  expect(campaign.measured).toHaveLength(1);
+  expect(campaign.manifest.status).toBe("aborted");
+  expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
+  expect(await campaign.leftovers()).toEqual([]);
 });

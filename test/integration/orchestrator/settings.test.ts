@@ -41,6 +41,29 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
   expect(await campaign.leftovers()).toEqual([]);
 });
 
+test("too few open files are one line, for the command line itself, for a plan and its dry run [R-files-2]", () => {
+  const run = (files: number, ...parameters: string[]) =>
+    spawnSync(
+      "bash",
+      ["-c", `ulimit -n ${files}; exec "$@"`, "bash", process.execPath, "dist/orchestrator/cli.js"].concat(
+        parameters,
+      ),
+      { cwd: ROOT, encoding: "utf8", env: { ...process.env, XDG_STATE_HOME: newFolder() } },
+    );
+  for (const parameters of [["--help"], ["run", "--dry-run"]]) {
+    const { status, stderr } = run(100, ...parameters);
+    expect(status, stderr).toBe(3);
+    expect(stderr).toMatch(/^[^\n]*ulimit -n[^\n]*\n$/);
+  }
+  const campaign = ["run", ..."--clients none --runtime local --runs 1 --output".split(" "), newFolder()];
+  for (const flags of [["--dry-run"], []]) {
+    const { status, stderr } = run(400, ...campaign, "--concurrency", "1000", ...flags);
+    expect(status, stderr).toBe(3);
+    expect(stderr).toMatch(/^[^\n]*ulimit -Hn \d+[^\n]*--concurrency[^\n]*\n$/m);
+  }
+  expect(run(400, ...campaign, "--concurrency", "50", "--dry-run").status).toBe(0);
+});
+
 test("a dry run of a campaign that would be refused prints plan and reason, and exits like the campaign", () => {
   const run = (...flags: string[]) =>
     spawnSync(

@@ -111,7 +111,26 @@ def _loop(path: Path) -> None:
     path.symlink_to("nowhere.json")
 
 
-@pytest.mark.parametrize("make", [_pipe, _folder, _loop])
+def _link(path: Path) -> None:
+    target = path.parent.parent / "elsewhere.json"
+    target.write_text(json.dumps(result(configuration(), run=2)), "utf-8")
+    path.symlink_to(target)
+
+
+# [R-no-file-2]
+@pytest.mark.parametrize("name", ["SHA256SUMS", "manifest.json"])
+@pytest.mark.parametrize("make", [_pipe, _folder, _loop, _link])
+def test_checksums_and_manifest_are_files(
+    build: Build, tmp_path: Path, make: Callable[[Path], None], name: str
+) -> None:
+    (tmp_path / "campaign").mkdir()
+    make(tmp_path / "campaign" / name)
+    outcome = build(None, [result(configuration())])
+    assert outcome.code == 2
+    assert f"{name}: $ is " in outcome.err
+
+
+@pytest.mark.parametrize("make", [_pipe, _folder, _loop, _link])
 def test_what_is_no_file_does_not_stop_the_report(
     build: Build, tmp_path: Path, make: Callable[[Path], None]
 ) -> None:

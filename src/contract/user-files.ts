@@ -1,0 +1,43 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
+const MEBIBYTE = 1024 ** 2;
+
+/** What a document of a campaign has at most; the report reads no larger one either. */
+export const MAX_DOCUMENT_BYTES = 64 * MEBIBYTE;
+/** What a setting or a certificate has at most. */
+export const MAX_SETTING_BYTES = 16 * MEBIBYTE;
+
+/**
+ * Reads a file that a user or another program wrote: a regular file, and no more of it than `maxBytes`, as some files of
+ * the kernel never end. Nothing waits for the writer of a pipe.
+ * @param isOwn whether a campaign wrote it: it is no link then, also where it has become one meanwhile
+ * @throws Error that says in a few words what it is instead
+ */
+export function readUserFile(path: string, maxBytes: number, { isOwn = false } = {}): Buffer {
+  const file = opened(path, O_RDONLY | O_NONBLOCK | (isOwn ? O_NOFOLLOW : 0));
+  try {
+    if (!fstatSync(file).isFile()) throw new Error("it is not a file");
+    const parts: Buffer[] = [];
+    for (let size = 0; ; ) {
+      const part = Buffer.alloc(MEBIBYTE);
+      const read = readSync(file, part);
+      if (read === 0) return Buffer.concat(parts);
+      size += read;
+      if (size > maxBytes) throw new Error(`it is larger than ${maxBytes / MEBIBYTE} MiB`);
+      parts.push(part.subarray(0, read));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opened(path: string, flags: number): number {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ELOOP") throw new Error("it is a link", { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+import { fileURLToPath } from "node:url";
+import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
+import { runAudit } from "./audit/audit.js";
+import type { Check } from "./audit/check.js";
+import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
+import { dryRunExitCode, previewCampaign, previewLines } from "./campaign/dry-run.js";
+import { findCommand } from "./commands/help.js";
+import { commands } from "./commands/index.js";
+import type { CliContext } from "./commands/types.js";
+import { ForeignLoadCheck } from "./host/foreign-load.js";
+import { Aborted } from "./ownership/abort.js";
+import type { Request } from "./request/request.js";
+import { EventLog } from "./ui/event-log.js";
+import { openScreen } from "./ui/open-screen.js";
+import { ensureSize } from "./ui/tty.js";
+
+const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+/** Flags that are short for a command. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "--help": "help",
+  "-h": "help",
+  "--version": "version",
+  "-V": "version",
+};
+
+const foreignLoad = new ForeignLoadCheck();
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Ctrl-C, SIGTERM and a closed terminal end the campaign in an orderly way. A second signal exits at once.
+ * @returns the abort signal, and a function to stop listening after the campaign
+ */
+function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  const handlers = SIGNALS.map((signal) => {
+    const handler = () => {
+      const reason = new Aborted(signal);
+      if (controller.signal.aborted) {
+        eventLog.end(reason.exitCode, "ended at once");
+        process.stderr.write("ended at once; remove leftovers with: ratelimit-bench clean\n");
+        process.exit(reason.exitCode);
+      }
+      eventLog.warn("stopping everything that was started (press again to end at once)");
+      controller.abort(reason);
+    };
+    process.on(signal, handler);
+    return { signal, handler };
+  });
+  const stop = () => {
+    for (const { signal, handler } of handlers) process.off(signal, handler);
+  };
+  return { signal: controller.signal, stop };
+}
+
+async function campaign(request: Request): Promise<CampaignEnd> {
+  if (request.dryRun) {
+    const dryRun = await previewCampaign(request, packageFolder);
+    const isJson = request.outputMode.format === "json";
+    print(isJson ? JSON.stringify(dryRun, null, 2) : previewLines(dryRun).join("\n"));
+    return { exitCode: dryRunExitCode(dryRun) };
+  }
+  return interruptible(
+    request,
+    "; finished runs are kept; continue with --resume",
+    async (eventLog, signal) => {
+      const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
+      return { exitCode, ...folderOf(eventLog) };
+    },
+  );
+}
+
+const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd> =>
+  interruptible(request, "", (eventLog, signal) =>
+    runAudit(request, checks, { packageFolder, eventLog, signal }),
+  );
+
+/**
+ * Does the work of a command that starts programs, so that signals end it in an orderly way.
+ * @param kept what an interruption keeps, once there is a folder
+ */
+async function interruptible(
+  request: Request,
+  kept: string,
+  work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
+): Promise<CampaignEnd> {
+  const outputs = { out: request.ownResult ? process.stderr : process.stdout, err: process.stderr };
+  const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
+  // The terminal gets its cursor back, however this process ends.
+  const close = () => eventLog.close();
+  process.once("exit", close);
+  const { signal, stop } = listenForSignals(eventLog);
+  try {
+    const end = await work(eventLog, signal);
+    eventLog.end(end.exitCode);
+    return end;
+  } catch (error) {
+    if (error instanceof Aborted) {
+      eventLog.warn(`${error.message}${eventLog.folder === undefined ? "" : kept}`);
+      eventLog.end(error.exitCode, error.message);
+      return { exitCode: error.exitCode, ...folderOf(eventLog) };
+    }
+    eventLog.end(error instanceof BenchError ? error.exitCode : EXIT.defect, messageOf(error));
+    throw error;
+  } finally {
+    stop();
+    process.off("exit", close);
+    close();
+  }
+}
+
+const folderOf = ({ folder }: EventLog): Pick<CampaignEnd, "folder"> =>
+  folder === undefined ? {} : { folder };
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export async function main(): Promise<ExitCode> {
+  const [name, ...argv] = process.argv.slice(2);
+  if (name === undefined) {
+    const names = commands.map((command) => command.name).join(", ");
+    throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
+  }
+  const context: CliContext = {
+    packageFolder,
+    env: process.env,
+    commands,
+    campaign,
+    audit,
+    print,
+  };
+  return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
+}
+
+// The reader may exit early (`run-all.sh … | head`). That must not leave a store and a server behind.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", () => {});
+  ensureSize(stream);
+}
+// A write beyond the file size limit should fail like any other write. Without a listener, the signal ends this process
+// once a library has removed its own listener.
+process.on("SIGXFSZ", () => {});
