@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { environmentError } from "../../contract/errors.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { environmentError, messageOf } from "../../contract/errors.js";
 import { ownPrograms } from "../own-programs.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
@@ -20,6 +21,11 @@ import { type Launch, LocalPart, spawnProgram } from "./part.js";
 import { freePort } from "./ports.js";
 import { findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
+
+/** What programs print whose port another one has. */
+const PORT_TAKEN = /EADDRINUSE|address already in use/i;
+/** In which a store that cannot have its port has ended. */
+const BINDS_WITHIN_MS = 200;
 
 async function isAnswered(part: Part, allocation: PartAllocation): Promise<boolean> {
   if (!part.ready) return true;
@@ -89,9 +95,23 @@ class LocalRuntime implements Runtime {
     return FAULTS;
   }
 
+  /** A port that was taken since it was chosen is chosen anew once. */
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const program = this.program(part.program);
     if (typeof program === "string") throw environmentError(program);
+    try {
+      return await this.#startOnce(part, program, onBegun);
+    } catch (error) {
+      if (!PORT_TAKEN.test(`${messageOf(error)} ${messageOf((error as Error).cause)}`)) throw error;
+      return this.#startOnce(part, program, onBegun);
+    }
+  }
+
+  async #startOnce(
+    part: Part,
+    program: ProgramFacts,
+    onBegun: (part: RunningPart) => Promise<void>,
+  ): Promise<RunningPart> {
     const folder = await mkdtemp(join(this.#workFolder, `${part.role}-`));
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
@@ -127,6 +147,8 @@ class LocalRuntime implements Runtime {
     const running = await LocalPart.begin(part, allocation, launch);
     try {
       await onBegun(running);
+      // Its probe would only say later that it has ended.
+      if (part.kind === "store") await Promise.race([running.exited, sleep(BINDS_WITHIN_MS)]);
       if (!part.endsByItself) await waitUntilReady(running, launch.isAnswered);
     } catch (error) {
       await running.stop();

@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { chmodSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import * as ports from "../../../../src/runtimes/local/ports.js";
 import { local } from "../../../../src/runtimes/local/runtime.js";
 import type { Part, ProgramSource, RuntimeOptions } from "../../../../src/runtimes/types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
@@ -63,3 +66,35 @@ test("lines can be written to a part that takes input, and to no other", async (
   expect(await other.output()).toBe("no input\n");
   await other.stop();
 });
+
+test.each([1, 2])(
+  "a port that was taken since it was chosen is chosen anew once: %d taken",
+  async (count) => {
+    const takers = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const taker = createServer();
+        await once(taker.listen(0, "127.0.0.1"), "listening");
+        return taker;
+      }),
+    );
+    onTestFinished(() => takers.forEach((taker) => void taker.close()));
+    // Of each start the first choice is the port, the second one beside it.
+    const taken = takers.map((taker) => (taker.address() as AddressInfo).port);
+    const chosen = taken.flatMap((port) => [port, 0]);
+    const { freePort } = ports;
+    vi.spyOn(ports, "freePort").mockImplementation(async () => chosen.shift() || freePort());
+    onTestFinished(() => void vi.restoreAllMocks());
+    const runtime = await local.open(optionsOf([]));
+    const store: Part = {
+      ...partOf("server", ""),
+      kind: "store",
+      endsByItself: false,
+      arguments: ({ port }) => ["-e", `require("net").createServer().listen(${port}, "127.0.0.1")`],
+    };
+    const starting = runtime.start(store, async () => {});
+    if (count === 2) return expect(starting).rejects.toThrow(/ended with 1/);
+    const part = await starting;
+    expect(taken).not.toContain(part.address.port);
+    await part.stop();
+  },
+);
