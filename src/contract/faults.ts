@@ -150,7 +150,7 @@ export const FAULT_START_S = 10;
 /** Least seconds of the window after a fault whose times are not given. */
 export const SETTLES_S = 10;
 /** Least seconds before and after a fault whose times the user gives. */
-export const LEAST_BASELINE_S = 1;
+export const LEAST_BASELINE_S = 3;
 export const LEAST_SETTLING_S = 3;
 
 const seconds = z.number().min(0).max(86_400);

@@ -1,13 +1,15 @@
 import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
-import type { FaultRecord } from "../contract/faults.js";
+import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { Sample } from "../contract/result.js";
 import type { Timeline } from "../contract/timeline.js";
 
 /** Recovery: this many seconds in a row, each with this share of requests served and this much of the p99 before. */
 const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
-/** The service before a fault: ten seconds, or at least three. */
-const BEFORE_S = { most: 10, least: 3 } as const;
+/** The service before a fault: ten seconds, or at least as many as a plan must leave. */
+const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
+/** An outage ends with the first second that serves this share of the rate before. */
+const BACK_SHARE = 0.9;
 /** From this share on, requests that fail or wait are what a fault does. */
 const UNSERVED_SHARE = 0.1;
 /** A fault of a moment has too few answers to tell whether the limiter still limits. */
@@ -62,6 +64,8 @@ class ObservedService {
   readonly #timeline: Timeline;
   /** The most requests that waited before the first fault. */
   readonly #usualBacklog: number;
+  /** Requests that were served in a second before the first fault; 0 where none was observed. */
+  readonly #servedBefore: number;
 
   constructor(timeline: Timeline, firstFault_s: number) {
     this.#timeline = timeline;
@@ -70,9 +74,10 @@ class ObservedService {
     const to = Math.min(this.slices, sliceAt(firstFault_s, timeline));
     const span = { from: Math.max(0, to - BEFORE_S.most * this.perSecond), to };
     this.#usualBacklog = Math.max(0, ...(timeline.backlog ?? []).slice(span.from, span.to));
-    if (to < BEFORE_S.least * this.perSecond) return;
     const ends = this.ends(span);
     const answers = ends.allowed + ends.limited;
+    this.#servedBefore = to > 0 ? (answers * this.perSecond) / (span.to - span.from) : 0;
+    if (to < BEFORE_S.least * this.perSecond) return;
     this.before = {
       seconds: (span.to - span.from) / this.perSecond,
       p99_us: timeline.p99_before_us[to] ?? null,
@@ -122,6 +127,17 @@ class ObservedService {
     );
   }
 
+  /** The first slice of a span that begins a second at the rate before; the end of the span where there is none. */
+  backAt({ from, to }: Span): number {
+    for (let slice = from; slice + this.perSecond <= to; slice++) {
+      const { allowed, limited } = this.ends({ from: slice, to: slice + this.perSecond });
+      // What waited is answered in a burst: the second must not begin before it.
+      const isServed = (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
+      if (isServed && allowed + limited >= BACK_SHARE * this.#servedBefore) return slice;
+    }
+    return to;
+  }
+
   /** The highest p99 of a second that begins in a span; null where none has an answer. */
   worstP99({ from, to }: Span): number | null {
     const known = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
@@ -153,6 +169,8 @@ class ObservedService {
 interface Outage {
   /** Its first slice; undefined where none is seen. */
   begins?: number;
+  /** Its end comes no sooner. */
+  shown: number;
   /** No recovery comes before this slice. */
   search_from: number;
 }
@@ -170,12 +188,12 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   if (first === undefined) {
     const [begins] = service.where(observed, isDisturbed);
     const [whileAway = observed.from] = service.where(away, isDisturbed);
-    return { ...(begins === undefined ? {} : { begins }), search_from: whileAway };
+    return { ...(begins === undefined ? {} : { begins }), shown: whileAway, search_from: whileAway };
   }
   const before = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
   const begins = before.find((slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined);
-  return { begins: begins ?? first, search_from: failing.at(-1) ?? first };
+  return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
 /** When the service was back. */
@@ -272,10 +290,10 @@ function figuresOf(
   const caused = outageOf(service, observed, away);
   const { slice: recovered, ...recovery } = recoveryOf(service, observed, caused);
   const begins = caused.begins ?? observed.to;
-  const disturbed = service.where({ from: begins, to: recovered ?? observed.to }, (slice) =>
-    service.isDisturbed(slice),
-  );
-  const outage = { from: begins, to: (disturbed.at(-1) ?? begins - 1) + 1 };
+  const outage = {
+    from: begins,
+    to: service.backAt({ from: Math.max(begins, caused.shown), to: observed.to }),
+  };
   // The requests may have an end of it long before a fault that lasts to the end, and later than one of a moment.
   const differs = away.to >= observed.to || away.to - away.from < LEAST_SLICES;
   const affected = differs && outage.to > outage.from ? outage : away;
@@ -286,7 +304,7 @@ function figuresOf(
     outage_injected_s: rounded(injected.to_s - injected.from_s, 3),
     outage_seen_s: rounded((outage.to - outage.from) / perSecond, 1),
     first_error_s: firstError === undefined ? null : since(firstError),
-    error_share: outage.to > outage.from ? (shares(service.ends(outage))?.failed ?? null) : 0,
+    error_share: shares(service.ends(outage.to > outage.from ? outage : away))?.failed ?? null,
     ...recovery,
     recovery_s: recovered === undefined ? null : since(recovered),
     requests_lost: ends.failed,

@@ -43,9 +43,9 @@ test("all faults of a standalone store and its server; nothing is left", async (
   const results = await resultsOf(
     withFaults(
       "iovalkey",
-      13,
-      "store-pause@1s+0.5s/partition@2.5s+1s/script-flush@4.5s/memory-full@5s+0.5s/thundering-herd@6.5s/store-restart@7s+0.5s",
-      "server-restart@1s+0.5s",
+      15,
+      "store-pause@3s+0.5s/partition@4.5s+1s/script-flush@6.5s/memory-full@7s+0.5s/thundering-herd@8.5s/store-restart@9s+0.5s",
+      "server-restart@3s+0.5s",
     ),
     before,
   );
@@ -59,7 +59,7 @@ test("all faults of a standalone store and its server; nothing is left", async (
 
 test("Ctrl-C while the store is frozen leaves nothing", async () => {
   const before = everything();
-  const campaign = withFaults("iovalkey", 60, "store-pause@1s+50s");
+  const campaign = withFaults("iovalkey", 60, "store-pause@3s+50s");
   await campaign.waitForLog(": done to store-1");
   campaign.signal("SIGINT");
   expect((await campaign.ended).code).toBe(130);

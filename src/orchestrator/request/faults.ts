@@ -90,14 +90,16 @@ function requireTime({ fault, isTimed }: Given, source: string, text: string, mo
     );
   if (fault.start_s < LEAST_BASELINE_S)
     throw usageError(
-      `${source} ${text}: begin at ${LEAST_BASELINE_S} s or later: recovery is measured by what was before`,
+      `${source} ${text}: begin at ${LEAST_BASELINE_S}s or later: outage and recovery are measured by what was before`,
     );
   // The least of the dynamic mode is longer than any fault takes unless its times are given.
   const window_s = mode.mode === "fixed" ? mode.seconds : 120;
   const rest_s = isTimed ? LEAST_SETTLING_S : (named?.settles_s ?? SETTLES_S);
   const least_s = Math.ceil(faultEndS(fault) + rest_s);
   if (window_s >= least_s) return;
-  const shorter = isTimed ? "" : `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s`;
+  const earliest = { ...fault, start_s: LEAST_BASELINE_S };
+  const isEarlyEnough = !isTimed && faultEndS(earliest) + LEAST_SETTLING_S <= window_s;
+  const shorter = isEarlyEnough ? `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s` : "";
   throw usageError(
     `${source} ${text} ends ${faultEndS(fault)} s into a window of ${window_s} s and needs ${rest_s} s after it: give --duration-mode ${CUSTOM_DURATION}${least_s}${shorter}`,
   );

@@ -59,13 +59,13 @@ describe("several generators", () => {
   test("of an open loop keep its schedule together, and have one timeline around a fault", async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [
       ...["--generators", "2", "--workers", "2", "--rate", "400"],
-      ...["--duration-mode", "custom:5", "--fault", "store-pause@1s+0.5s"],
+      ...["--duration-mode", "custom:7", "--fault", "store-pause@3s+0.5s"],
     ]);
     const { stderr } = await campaign.ended;
     const [result] = campaign.measured;
     if (!result?.timeline) throw new Error(`no result with a timeline: ${stderr}`);
     expectScheduleReconciled(result);
-    expect(result.generators.map(({ schedule }) => schedule?.offered)).toEqual([1000, 1000]);
+    expect(result.generators.map(({ schedule }) => schedule?.offered)).toEqual([1400, 1400]);
     const { allowed, limited, p99_us } = result.timeline;
     const answered = allowed.map((count, slice) => count + (limited[slice] ?? 0));
     expect(answered.reduce((total, count) => total + count, 0)).toBe(result.requests.total);

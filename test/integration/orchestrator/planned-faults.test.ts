@@ -39,8 +39,8 @@ describe("planned faults are done and undone, and no rule takes them for faults 
     const result = await resultOf(
       withFaults(
         "iovalkey",
-        9,
-        "store-pause@1s+0.5s/script-flush@2s/memory-full@2.5s+0.5s/thundering-herd@3.5s/store-restart@4s+0.5s",
+        11,
+        "store-pause@3s+0.5s/script-flush@4s/memory-full@4.5s+0.5s/thundering-herd@5.5s/store-restart@6s+0.5s",
       ),
     );
     expect(result.faults?.map(({ name }) => name)).toEqual([
@@ -67,7 +67,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
   });
 
   test("of one server alone", async () => {
-    const result = await resultOf(withFaults("iovalkey", 5, "one-of-n-servers@1s+0.5s", "--servers", "2"));
+    const result = await resultOf(withFaults("iovalkey", 7, "one-of-n-servers@3s+0.5s", "--servers", "2"));
     expect(result.faults).toMatchObject([{ roles: ["server-1"], store_reconnections: 1 }]);
     expect(rulesOf(result)).toEqual([]);
     const uptimes = result.consumers.map(({ at_end }) => at_end.uptime_s);
@@ -76,7 +76,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
 
   test("of a cluster; a killed primary stays down and is not read", async () => {
     const result = await resultOf(
-      withFaults("iovalkey:cluster", 6, "primary-pause@1s+0.5s/manual-failover@2s/kill:store-2@3s"),
+      withFaults("iovalkey:cluster", 8, "primary-pause@3s+0.5s/manual-failover@4s/kill:store-2@5s"),
     );
     expect(result.faults?.map(({ roles }) => roles)).toEqual([["store-1"], ["store-1"], ["store-2"]]);
     expect(rulesOf(result)).toEqual([]);
@@ -91,7 +91,7 @@ describe("planned faults are done and undone, and no rule takes them for faults 
 });
 
 test("an end that no fault explains still fails the run", async () => {
-  const campaign = withFaults("iovalkey", 8, "store-restart@1s+0.5s");
+  const campaign = withFaults("iovalkey", 10, "store-restart@3s+0.5s");
   const server = await campaign.part("server-1");
   await campaign.waitForLog(": undone");
   process.kill(server, "SIGKILL");
@@ -108,13 +108,13 @@ test("Ctrl-C while a store is stopped, or down, leaves nothing [R-interrupt-8]",
     expect((await campaign.ended).code, fault).toBe(130);
     expect(await campaign.leftovers()).toEqual([]);
   };
-  await Promise.all(["store-pause@1s+50s", "store-restart@1s+50s"].map(interrupted));
+  await Promise.all(["store-pause@3s+50s", "store-restart@3s+50s"].map(interrupted));
 });
 
 test("what the local runtime cannot do is skipped with the reason, and exits with 2 where nothing is left", async () => {
-  const campaign = withFaults("iovalkey:cluster", 6, "partition@1s+1s");
+  const campaign = withFaults("iovalkey:cluster", 8, "partition@3s+1s");
   const { code, stderr } = await campaign.ended;
   expect(code).toBe(2);
-  expect(stderr).toContain("partition@1s+1s");
+  expect(stderr).toContain("partition@3s+1s");
   expect(await campaign.leftovers()).toEqual([]);
 });

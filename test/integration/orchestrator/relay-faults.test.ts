@@ -17,8 +17,8 @@ async function resultOf(campaign: Campaign): Promise<MeasuredResult> {
 }
 
 test("a relay makes round trips longer, and cuts the servers from the store, with connections that survive", async () => {
-  const faults = "slow-store@1s+2s/partition@4s+2s";
-  const flags = ["--rate", "200", "--duration-mode", "custom:10", "--fault", faults];
+  const faults = "slow-store@3s+2s/partition@6s+2s";
+  const flags = ["--rate", "200", "--duration-mode", "custom:12", "--fault", faults];
   const result = await resultOf(Campaign.run(newFolder(), "iovalkey", flags));
   const { allowed, limited, latency_sum_us } = result.slices;
   const answers = allowed.map((count, slice) => count + (limited[slice] ?? 0));
@@ -39,7 +39,7 @@ test("a relay makes round trips longer, and cuts the servers from the store, wit
 });
 
 test("a campaign with faults and without a rate finds one first", async () => {
-  const flags = ["--duration-mode", "custom:6", "--fault", "slow-store@1s+1s"];
+  const flags = ["--duration-mode", "custom:8", "--fault", "slow-store@3s+1s"];
   const campaign = Campaign.run(newFolder(), "iovalkey", flags);
   const result = await resultOf(campaign);
   const { calibration } = campaign.manifest.plan;

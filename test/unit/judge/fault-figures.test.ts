@@ -138,8 +138,26 @@ describe("the figures of a fault", () => {
   test("recovery takes three good seconds in a row", () => {
     const relapse = [...times(2.9, SERVED), ...times(0.1, FAILS)];
     const slices = [...times(10, SERVED), ...times(1, FAILS), ...relapse, ...times(5, SERVED)];
-    expect(figuresOf(slices, fault(10, 11))).toMatchObject({ recovery_s: 4, outage_seen_s: 4 });
+    expect(figuresOf(slices, fault(10, 11))).toMatchObject({ recovery_s: 4, outage_seen_s: 1 });
   });
+
+  test.each([3, 10])(
+    "the outage ends with the first second at nine tenths of the rate before, whatever comes later: after %s s",
+    (start_s) => {
+      const late = [...times(2, SERVED), ...times(0.1, FAILS), ...times(3, SERVED), ...times(0.1, HANGS)];
+      const slices = [...times(start_s, SERVED), ...times(1.3, FAILS), ...late, ...times(2, { allowed: 9 })];
+      expect(figuresOf(slices, fault(start_s, start_s + 1))).toMatchObject({
+        outage_seen_s: 1.3,
+        error_share: 1,
+      });
+      const waits = times(3, { allowed: 8 });
+      expect(
+        figuresOf([...slices.slice(0, 10 * start_s), ...waits], fault(start_s, start_s + 1)),
+      ).toMatchObject({
+        outage_seen_s: 3,
+      });
+    },
+  );
 
   test("an outage that begins while the fault is in place counts, although three good seconds came first", () => {
     const slices = [...times(10, SERVED), ...times(4, SERVED), ...times(2, FAILS), ...times(5, SERVED)];

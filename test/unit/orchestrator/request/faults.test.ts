@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT, messageOf } from "../../../../src/contract/errors.js";
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -13,8 +13,8 @@ describe("--fault", () => {
     expect(faultsOf("--fault", "store-restart")).toEqual([
       [{ name: "store-restart", action: "restart", role: "store", start_s: 10, length_s: 1 }],
     ]);
-    expect(faultsOf("--fault", "store-pause@2.5s+0.5s")).toEqual([
-      [{ name: "store-pause", action: "pause", role: "store", start_s: 2.5, length_s: 0.5 }],
+    expect(faultsOf("--fault", "store-pause@3.5s+0.5s")).toEqual([
+      [{ name: "store-pause", action: "pause", role: "store", start_s: 3.5, length_s: 0.5 }],
     ]);
     expect(faultsOf("--fault", "pause:store-1@5s+2s")).toEqual([
       [{ action: "pause", role: "store-1", start_s: 5, length_s: 2 }],
@@ -43,9 +43,9 @@ describe("--fault", () => {
   });
 
   test("is the variable FAULT of a single run", async () => {
-    const single = parseSingle({ RATE: "100", FAULT: "store-pause@1s+1s", DURATION: "6" });
+    const single = parseSingle({ RATE: "100", FAULT: "store-pause@3s+1s", DURATION: "7" });
     expect(single.faults).toEqual([
-      [{ name: "store-pause", action: "pause", role: "store", start_s: 1, length_s: 1 }],
+      [{ name: "store-pause", action: "pause", role: "store", start_s: 3, length_s: 1 }],
     ]);
     const two = { RATE: "100", FAULT: "store-pause,partition" };
     await expectFailure(() => parseSingle(two), EXIT.usage, "FAULT");
@@ -59,17 +59,33 @@ describe("--fault", () => {
     [["--fault", "store-pause@5", ...OPEN], "NAME[@START[+LENGTH]]"],
     [["--fault", "thundering-herd@5s+2s", ...OPEN], "flush-keys has no length"],
     [["--fault", "store-pause@5s+0s", ...OPEN], "above 0 s"],
-    [["--fault", "store-pause@0.5s+1s", ...OPEN], "1 s or later"],
+    [["--fault", "store-pause@2.9s+1s", ...OPEN], "3s"],
     [["--fault", "pause:store@5s+2s/restart:store@6s", ...OPEN], "restart:store"],
     [["--fault", "none"], "--rate"],
     [["--fault", "store-pause", "--find-max-rate", "--slo", "p99<10ms"], "--find-max-rate"],
     [["--fault", "store-pause", "--diagnose", ...OPEN], "--diagnose"],
     [["--fault", "store-pause", "--duration-mode", "requests:500", ...OPEN], "custom:N"],
     // 10 s before, 2 s of pause, 10 s after it.
-    [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@1s"],
-    [["--fault", "store-pause@1s+2s", "--duration-mode", "custom:5", ...OPEN], "custom:6"],
+    [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@3s"],
+    [["--fault", "store-pause@3s+2s", "--duration-mode", "custom:7", ...OPEN], "custom:8"],
   ])("%j is bad usage in one line that names the fix", async (flags, ...parts) => {
     await expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
+  });
+
+  test.each(["5", "7", "8", "21"])("what the error for a window of %s s suggests is accepted", (seconds) => {
+    const parse = (fault: string, duration: string) =>
+      requestOf(...OPEN, "--fault", fault, "--duration-mode", duration);
+    let message = "";
+    try {
+      parse("store-pause", `custom:${seconds}`);
+    } catch (error) {
+      message = messageOf(error);
+    }
+    const [duration = ""] = /custom:\d+/.exec(message) ?? [];
+    expect(parse("store-pause", duration).faults).toHaveLength(1);
+    const [timed] = /store-pause@\S+/.exec(message) ?? [];
+    expect(timed).toBe(Number(seconds) >= 8 ? "store-pause@3s" : undefined);
+    if (timed) expect(parse(timed, `custom:${seconds}`).faults).toHaveLength(1);
   });
 });
 
