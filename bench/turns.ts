@@ -115,7 +115,7 @@ const stub = (behaviour: object) => async () => {
 const fixed = (delay_ms: number) => () =>
   MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms) }, "/");
 const server = (mode: string) => () =>
-  MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/health");
+  MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
 
 async function rates(): Promise<void> {
   for (const [delay_ms, connections] of [
@@ -215,7 +215,7 @@ async function after(): Promise<void> {
   for (const mode of ["memory", "none"]) {
     const shares: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      const target = await MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/health");
+      const target = await MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
       const child = spawnGroup([target.url], { CONNECTIONS: "50", DURATION: "3" }, { seed: 1, given: true });
       let went = () => {};
       let answered = () => {};
