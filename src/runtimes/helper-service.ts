@@ -47,8 +47,7 @@ export async function orphanedServices(
     found.push({
       what: `${what} in ${folder} that was left behind`,
       async remove() {
-        const { pid, started } = record.service;
-        if ((await startTimeOf(pid)) === started) await endProcess(pid);
+        await endProcess(record.service);
         await rm(folder, { recursive: true, force: true });
       },
     });

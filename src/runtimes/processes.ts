@@ -48,11 +48,11 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
 }
 
 /**
- * Ends a leftover process of a campaign and all that it started. The caller has checked its identity.
+ * Ends a leftover process of a campaign and all that it started; nothing if somebody else has its id by now.
  * @throws Error when it cannot be ended
  */
-export async function endProcess(pid: number): Promise<void> {
-  const started = await startTimeOf(pid);
+export async function endProcess({ pid, started }: { pid: number; started: string }): Promise<void> {
+  if ((await startTimeOf(pid)) !== started) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
@@ -60,7 +60,7 @@ export async function endProcess(pid: number): Promise<void> {
     process.kill(pid, "SIGKILL");
   }
   const deadline = Date.now() + STOP_WITHIN_MS;
-  while ((await startTimeOf(pid)) === started && started !== undefined) {
+  while ((await startTimeOf(pid)) === started) {
     if (Date.now() > deadline) throw new Error("it does not end");
     await sleep(10);
   }

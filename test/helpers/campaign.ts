@@ -85,7 +85,7 @@ export class Campaign {
     onTestFinished(async () => {
       this.signal("SIGKILL");
       await watching;
-      for (const { pid } of await this.runningProcesses()) await endProcess(pid).catch(() => {});
+      for (const each of await this.runningProcesses()) await endProcess(each).catch(() => {});
     });
   }
 

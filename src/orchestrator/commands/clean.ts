@@ -19,7 +19,8 @@ Leftovers are processes, containers, networks, folders and sockets of campaigns 
 earlier versions of this project. They are listed, and removed after you confirm. Running campaigns are not touched.`,
     )
     .option("--yes", "remove without asking")
-    .option("--hosts <file>", "also on the Docker engines that this file names");
+    .option("--hosts <file>", "also on the Docker engines that this file names")
+    .option("--force <host>", "give up campaigns of a host that is gone and cannot be checked from here");
 
 export const clean: CliCommand = {
   name: "clean",
@@ -27,9 +28,9 @@ export const clean: CliCommand = {
   async run(argv, { packageFolder, print }) {
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
-    const { yes, hosts } = command.opts<{ yes?: boolean; hosts?: string }>();
+    const { yes, hosts, force } = command.opts<{ yes?: boolean; hosts?: string; force?: string }>();
     const access: RuntimeAccess = hosts === undefined ? {} : { docker: readHostsFile(hosts, "--hosts") };
-    const leftovers = await findLeftovers(true);
+    const leftovers = await findLeftovers(true, force);
     for (const runtime of runtimesFor({})) leftovers.push(...(await runtime.outdated(packageFolder)));
     for (const runtime of runtimesFor(access).filter(({ reaches }) => reaches && access[reaches])) {
       const answer = await runtime.available();

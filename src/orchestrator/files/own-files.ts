@@ -10,7 +10,7 @@ export function readOwnFile(path: string): Buffer | undefined {
   try {
     return readUserFile(path, MAX_DOCUMENT_BYTES, { isOwn: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
     throw environmentError(`${path} cannot be read (${messageOf(error)}): remove it`, { cause: error });
   }
 }

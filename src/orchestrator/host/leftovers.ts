@@ -1,5 +1,6 @@
-import { readdir, rm, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { lstat, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import { runtimesFor } from "../../runtimes/index.js";
@@ -22,12 +23,20 @@ const MAX_WRITE_MS = 60_000;
 /**
  * What campaigns whose process died left behind, in the order in which it can be removed. It never includes what
  * belongs to a live campaign, or what no lease or label marks as ours.
- * @param everywhere also searches runtimes that no lease names
+ * @param everywhere also searches runtimes that no lease names, and damaged leases
+ * @param gone a host whose campaigns count as dead: nothing of theirs is here but their leases
  */
-export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
-  const leases: Awaited<ReturnType<typeof readLeases>> = [];
-  for (const each of await readLeases()) if (!(await isAlive(each.lease.owner))) leases.push(each);
-  const found = await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)));
+export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
+  const leases: { path: string; lease: LeaseFile }[] = [];
+  const found: Leftover[][] = [];
+  for (const { path, lease } of await readLeases()) {
+    const remove = () => rm(path, { force: true });
+    if (!lease) found.push(everywhere ? [{ what: `the damaged lease ${path}`, remove }] : []);
+    else if (gone !== undefined && lease.owner.place?.host === gone)
+      found.push([{ what: `the lease of campaign ${lease.owner.campaign} on ${gone}`, remove }]);
+    else if (!(await isAlive(lease.owner))) leases.push({ path, lease });
+  }
+  found.push(...(await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)))));
   // A campaign without a runtime in its lease may have died while it opened one. Other machines are only asked where a
   // lease names them: they may be of no concern to this campaign, and slow to answer.
   const isUsed = ({ id, reaches }: RuntimeDescription) =>
@@ -35,7 +44,7 @@ export async function findLeftovers(everywhere: boolean): Promise<Leftover[]> {
     (!reaches && leases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
   for (const runtime of runtimesFor({}).filter(isUsed)) found.push(await runtime.leftovers(isAlive));
   for (const { lease } of leases) if (lease.access) found.push(await leftoversThere(lease.access));
-  const lock = await staleLock();
+  const lock = await staleLock(gone);
   if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
   found.push(await unfinishedFiles(), await unfinishedInstallations());
   // A cluster may be both the current one and that of a lease.
@@ -60,7 +69,7 @@ async function leftoversOf(path: string, { owner, processes, workFolder }: Lease
     ...running.map((each) => ({
       what: `the process ${each.pid}${each.folder ? ` (${roleOf(each.folder)})` : ""} ${of}`,
       async remove() {
-        if (await isRunning(each)) await endProcess(each.pid);
+        await endProcess(each);
       },
     })),
     {
@@ -68,14 +77,25 @@ async function leftoversOf(path: string, { owner, processes, workFolder }: Lease
       async remove() {
         for (const each of processes) {
           if (await isRunning(each)) throw new Error(`the process ${each.pid} is still running`);
-          await removeSocketsOf(each.pid);
+          // Those of somebody else who has this id by now are in use.
+          if ((await startTimeOf(each.pid)) === undefined) await removeSocketsOf(each.pid);
         }
-        await rm(workFolder, { recursive: true, force: true });
+        await removeWorkFolder(workFolder);
         // The lease goes last: the next start needs it to find what is left.
         await rm(path, { force: true });
       },
     },
   ];
+}
+
+/** @throws Error for one that is not where such folders are made, or that is a link */
+async function removeWorkFolder(folder: string): Promise<void> {
+  const parents = [tmpdir(), "/tmp", "/var/tmp"].map((each) => resolve(each));
+  if (!parents.includes(dirname(folder)))
+    throw new Error(`it is not in the folder for temporary files: if it was, set TMPDIR=${dirname(folder)}`);
+  const found = await lstat(folder).catch(() => undefined);
+  if (found && !found.isDirectory()) throw new Error("it is not a folder");
+  await rm(folder, { recursive: true, force: true });
 }
 
 /** The folder of a part is named after its role: `server-Xa3bQ1`. */
@@ -120,7 +140,14 @@ export async function removeEach(
  * @throws environmentError listing what could not be removed, since it would disturb the measurement
  */
 export async function removeLeftovers(): Promise<string[]> {
-  return requireRemoved(await findLeftovers(false));
+  const damaged = (await readLeases()).filter(({ lease }) => !lease);
+  return [
+    ...(await requireRemoved(await findLeftovers(false))),
+    ...damaged.map(
+      ({ path }) =>
+        `the lease ${path} is damaged: what it lists is not known; ratelimit-bench clean removes it`,
+    ),
+  ];
 }
 
 /** Removes all leftovers. @returns one line for each @throws environmentError as `removeLeftovers` */

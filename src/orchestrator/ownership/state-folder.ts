@@ -1,16 +1,33 @@
+import { readlinkSync } from "node:fs";
 import { access, constants, link, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimeAccessSchema } from "../../contract/machines.js";
 import { userFolder } from "../../contract/user-folder.js";
+import { kernelInstance } from "../../machine/facts.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
 
-const ownerSchema = z.strictObject({ pid: z.int(), started: z.string(), campaign: z.string() });
+/** Where a process id has its meaning. A state folder may be shared by machines and containers. */
+const placeSchema = z.strictObject({
+  host: z.string(),
+  /** Absent where the system does not tell. */
+  boot: z.string().optional(),
+  pid_namespace: z.string().optional(),
+});
+type Place = z.infer<typeof placeSchema>;
+
+const ownerSchema = z.strictObject({
+  pid: z.int(),
+  started: z.string(),
+  campaign: z.string(),
+  place: placeSchema.optional(),
+});
 type Owner = z.infer<typeof ownerSchema>;
 
 /** The start of the names of work folders: no other folder is ever removed as one. */
@@ -36,11 +53,46 @@ export const stateFolder = (): string => userFolder(process.env, "XDG_STATE_HOME
 
 export const leasesFolder = (): string => join(stateFolder(), "leases");
 
-export const isAlive = async ({ pid, started }: Pick<Owner, "pid" | "started">): Promise<boolean> =>
-  (await startTimeOf(pid)) === started;
+function thisPlace(): Place {
+  const boot = kernelInstance();
+  let pid_namespace: string | undefined;
+  try {
+    pid_namespace = readlinkSync("/proc/self/ns/pid");
+  } catch {
+    // Not on Linux.
+  }
+  return { host: hostname(), ...(boot ? { boot } : {}), ...(pid_namespace ? { pid_namespace } : {}) };
+}
+
+/** Whether a process of that place is alive, where that can be told without asking for it. */
+function aliveByPlace({ host, boot, pid_namespace }: Place): boolean | undefined {
+  const here = thisPlace();
+  // A host may change its name.
+  if (boot !== undefined && boot === here.boot)
+    return pid_namespace === here.pid_namespace ? undefined : true;
+  if (host !== here.host) return true;
+  // That start of the system is over.
+  return boot !== undefined && here.boot !== undefined ? false : undefined;
+}
+
+/** Whether an owner lives; one that cannot be checked from here counts as alive. */
+export async function isAlive({
+  pid,
+  started,
+  place,
+}: Pick<Owner, "pid" | "started" | "place">): Promise<boolean> {
+  return (place && aliveByPlace(place)) ?? (await startTimeOf(pid)) === started;
+}
+
+/** `process 7`, or with the host and how to give it up where it cannot be checked from here. */
+function whereText({ pid, place }: Owner): string {
+  if (!place || aliveByPlace(place) === undefined) return `process ${pid}`;
+  return `process ${pid} on ${place.host}, which cannot be checked from here; if it is gone: ratelimit-bench clean --force ${place.host}`;
+}
 
 export async function thisOwner(campaign: string): Promise<Owner> {
-  return { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "", campaign };
+  const started = (await startTimeOf(process.pid)) ?? "";
+  return { pid: process.pid, started, campaign, place: thisPlace() };
 }
 
 /** @throws environmentError when the folder cannot be created or written */
@@ -58,12 +110,14 @@ export async function makeStateFolder(folder: string): Promise<void> {
 
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
-/** The lock of a dead campaign; undefined where there is none. */
-export async function staleLock(): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
+/** The lock of a dead campaign; undefined where there is none. @param gone a host whose campaigns count as dead */
+export async function staleLock(
+  gone?: string,
+): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
   const text = readOwnFile(lockPath())?.toString("utf8");
   if (text === undefined) return undefined;
   const holder = parseJson(text, ownerSchema);
-  if (holder && (await isAlive(holder))) return undefined;
+  if (holder && holder.place?.host !== gone && (await isAlive(holder))) return undefined;
   return { campaign: holder?.campaign ?? "unknown", remove: () => removeStaleLock(lockPath(), text) };
 }
 
@@ -84,7 +138,7 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;
   throw environmentError(
-    `campaign ${holder.campaign} is running (process ${holder.pid}): wait for it, or use --allow-parallel if its figures do not matter`,
+    `campaign ${holder.campaign} is running (${whereText(holder)}): wait for it, or use --allow-parallel if its figures do not matter`,
   );
 }
 
@@ -123,13 +177,14 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
   throw environmentError(`${path} is taken repeatedly by other campaigns`);
 }
 
-/** The leases that can be read, with their paths; others are left alone. */
-export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]> {
+/** All leases with their paths; one that is damaged has no content. */
+export async function readLeases(): Promise<{ path: string; lease: LeaseFile | undefined }[]> {
   const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
   const read = names.map(async (name) => {
     const path = join(leasesFolder(), name);
-    const lease = parseJson(readOwnFile(path)?.toString("utf8") ?? "", leaseSchema);
-    return lease ? [{ path, lease }] : [];
+    const text = readOwnFile(path)?.toString("utf8");
+    // It may have been removed since.
+    return text === undefined ? [] : [{ path, lease: parseJson(text, leaseSchema) }];
   });
   return (await Promise.all(read)).flat();
 }
@@ -137,7 +192,8 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile }[]
 /** Two campaigns must not write to one folder, not even in parallel mode. @throws environmentError naming the other */
 export async function refuseIfInUse(folder: string): Promise<void> {
   for (const { lease } of await readLeases()) {
-    if (lease.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner))) continue;
-    throw environmentError(`campaign ${lease.owner.campaign} is running (process ${lease.owner.pid})`);
+    if (lease?.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner)))
+      continue;
+    throw environmentError(`campaign ${lease.owner.campaign} is running (${whereText(lease.owner)})`);
   }
 }

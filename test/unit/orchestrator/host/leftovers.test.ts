@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { findLeftovers, removeEach, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
 import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
@@ -35,7 +36,9 @@ async function sleeper(): Promise<{ pid: number; started: string; ended: Promise
 const dead = { pid: process.pid, started: "1", campaign: "20200101_000000" };
 
 function work(): string {
-  const folder = join(newFolder(), "ratelimit-bench-work");
+  vi.stubEnv("TMPDIR", newFolder());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const folder = join(tmpdir(), "ratelimit-bench-work");
   mkdirSync(folder);
   return folder;
 }
@@ -78,8 +81,11 @@ describe("what a killed campaign left", () => {
   test("is not confused with a new process of the same id [R-killed-4]", async () => {
     const { pid } = await sleeper();
     lease(dead, [{ pid, started: "1" }], work());
+    const socket = join(tmpdir(), `glide-socket-${pid}-own`);
+    writeFileSync(socket, "");
     expect(await removeLeftovers()).toEqual([expect.stringContaining("removed the folder")]);
     expect(await startTimeOf(pid)).toBeDefined();
+    expect(existsSync(socket)).toBe(true);
   });
 
   test("is left alone as long as its campaign lives [R-killed-3]", async () => {
@@ -94,26 +100,66 @@ describe("what a killed campaign left", () => {
   test.each([
     ["cannot be understood", '{"owner": {'],
     ["names a folder that is not ours", { workFolder: "/home" }],
-  ])("is left alone when its file %s", async (_what, content) => {
+  ])("is left alone when its file %s, which is named; clean removes that", async (_what, content) => {
     const folder = newFolder();
     const path = lease(dead, [], "");
     const text = { owner: dead, runtime: "local", processes: [], ...(content as object), folder };
     writeFileSync(path, typeof content === "string" ? content : JSON.stringify(text));
-    expect(await removeLeftovers()).toEqual([]);
+    expect(await removeLeftovers()).toEqual([expect.stringContaining(path)]);
     expect(existsSync(path)).toBe(true);
+    expect(await findLeftovers(true)).toContainEqual(
+      expect.objectContaining({ what: expect.stringContaining(path) }),
+    );
+  });
+
+  test("is removed from no other folder than that for temporary files, and through no link", async () => {
+    const elsewhere = join(newFolder(), "ratelimit-bench-x");
+    mkdirSync(elsewhere);
+    const link = `${work()}-link`;
+    symlinkSync(elsewhere, link);
+    for (const folder of [elsewhere, link]) {
+      lease(dead, [], folder);
+      await expectFailure(removeLeftovers, EXIT.environment, folder);
+      expect(existsSync(folder)).toBe(true);
+    }
+  });
+
+  test("is not touched where its campaign cannot be checked from here, unless its host is given up [R-killed-7]", async () => {
+    const { pid, started } = await sleeper();
+    const workFolder = work();
+    const { place } = await thisOwner("");
+    for (const other of [
+      { host: "away", boot: "1" },
+      { ...place, pid_namespace: "pid:[1]" },
+    ]) {
+      const path = lease({ ...dead, place: other }, [{ pid, started }], workFolder);
+      expect(await removeLeftovers()).toEqual([]);
+      await removeEach(await findLeftovers(true, other.host));
+      expect(existsSync(path)).toBe(false);
+    }
+    expect(await startTimeOf(pid)).toBe(started);
+    expect(existsSync(workFolder)).toBe(true);
+  });
+
+  test("is removed after a restart of the machine", async () => {
+    const owner = await thisOwner("20200101_000000");
+    const path = lease({ ...owner, place: { ...owner.place, boot: "another" } }, [], work());
+    await removeLeftovers();
+    expect(existsSync(path)).toBe(false);
   });
 
   test("is listed as an unfit environment where it cannot be removed, and stays in the lease [R-clean-up-1]", async () => {
-    const file = join(newFolder(), "file");
-    writeFileSync(file, "");
-    // Below a file there is nothing that could be removed.
-    const path = lease(dead, [], join(file, "ratelimit-bench-x"));
+    const folder = work();
+    rmSync(folder, { recursive: true });
+    // A file is no folder of ours.
+    writeFileSync(folder, "");
+    const path = lease(dead, [], folder);
     const { removed, failed } = await removeEach(await findLeftovers(false));
     expect(removed).toEqual([]);
     expect(failed).toEqual([
-      expect.stringMatching(/^the folder .*ratelimit-bench-x of campaign .*: ENOTDIR/),
+      expect.stringMatching(/^the folder .*ratelimit-bench-work of campaign .*not a folder/),
     ]);
-    await expectFailure(removeLeftovers, EXIT.environment, "cannot be removed", "ratelimit-bench-x");
+    await expectFailure(removeLeftovers, EXIT.environment, "cannot be removed", "ratelimit-bench-work");
     expect(existsSync(path)).toBe(true);
   });
 
