@@ -39,7 +39,7 @@ def test_only_a_yes_removes(tmp_path: Path, answer: str) -> None:
 
 def test_a_yes_removes_what_was_shown(tmp_path: Path) -> None:
     work, lease = left_behind(tmp_path)
-    with Terminal(tmp_path, "clean") as clean:
+    with Terminal(tmp_path, "clean", env={"TMPDIR": str(tmp_path)}) as clean:
         clean.wait_for("Remove all of this? [y/N]")
         clean.send("y", ENTER)
         clean.wait_for("removed the folder")

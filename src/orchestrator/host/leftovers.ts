@@ -90,11 +90,12 @@ async function leftoversOf(path: string, { owner, processes, workFolder }: Lease
 
 /** @throws Error for one that is not where such folders are made, or that is a link */
 async function removeWorkFolder(folder: string): Promise<void> {
+  const found = await lstat(folder).catch(() => undefined);
+  if (!found) return;
   const parents = [tmpdir(), "/tmp", "/var/tmp"].map((each) => resolve(each));
   if (!parents.includes(dirname(folder)))
     throw new Error(`it is not in the folder for temporary files: if it was, set TMPDIR=${dirname(folder)}`);
-  const found = await lstat(folder).catch(() => undefined);
-  if (found && !found.isDirectory()) throw new Error("it is not a folder");
+  if (!found.isDirectory()) throw new Error("it is not a folder");
   await rm(folder, { recursive: true, force: true });
 }
 

@@ -122,6 +122,10 @@ describe("what a killed campaign left", () => {
       await expectFailure(removeLeftovers, EXIT.environment, folder);
       expect(existsSync(folder)).toBe(true);
     }
+    // One that has gone hinders nobody.
+    const path = lease(dead, [], join(newFolder(), "gone", "ratelimit-bench-x"));
+    await removeLeftovers();
+    expect(existsSync(path)).toBe(false);
   });
 
   test("is not touched where its campaign cannot be checked from here, unless its host is given up [R-killed-7]", async () => {
