@@ -40,10 +40,6 @@ export class MeasuredServer {
     throw new Error(`${script} did not become ready`);
   }
 
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
   /** CPU time since its start, in microseconds. */
   async cpuUs(): Promise<number> {
     const answer = new Promise<NodeJS.CpuUsage>((resolve) => {

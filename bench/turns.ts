@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
 import { sum } from "../src/contract/numbers.js";
 import { type Progress, progressSchema } from "../src/contract/progress.js";
@@ -17,8 +15,7 @@ import { MeasuredServer } from "./processes.js";
  * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %.
  * - stalled: the ratio of two servers in a group with, and without, a third one whose requests hang. Contains 1.
  * - order: the rate of a target by which one had the turn before. Contains 1.
- * - after: the CPU that a server uses in the 50 ms after its turn, as a share of that in it. Contains 0.
- * `npm run bench:turns -- rates stalled order after --rounds 20`
+ * `npm run bench:turns -- rates stalled order --rounds 20`
  */
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
 const parts = process.argv.slice(2).filter((word) => /^[a-z]+$/.test(word));
@@ -26,20 +23,24 @@ const isAsked = (part: string): boolean => parts.length === 0 || parts.includes(
 
 type Env = Record<string, string>;
 
-function spawnGroup(urls: readonly string[], env: Env, turns: TurnsSpec) {
+function spawnGroup(urls: readonly string[], env: Env, seed: number) {
   const runs = urls.map((url) => {
     const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
     return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
   });
   return spawn(process.execPath, ["dist/benchmark/index.js"], {
-    env: { PATH: process.env.PATH, NODE_ENV: "production", ...encodeRunSpec(groupSpec({ runs, turns })) },
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: "production",
+      ...encodeRunSpec(groupSpec({ runs, turns: { seed } })),
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
 }
 
 /** One round of a group. @returns the result of each target; undefined for one that failed */
 async function byTurns(urls: readonly string[], env: Env, seed: number) {
-  const child = spawnGroup(urls, env, { seed });
+  const child = spawnGroup(urls, env, seed);
   createInterface({ input: child.stderr }).on("line", (line) => {
     const progress = parsed(line);
     if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
@@ -194,78 +195,4 @@ async function order(): Promise<void> {
   for (const [key, values] of [...logs].sort()) printRatio(`order: rate of ${key} ÷ its mean`, values);
 }
 
-/** CPU time of all threads of the process that listens there, µs. */
-function cpuUs(pid: number): number {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  return sum(
-    threads.map((thread) => {
-      try {
-        return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]) / 1000;
-      } catch {
-        return 0; // It has ended.
-      }
-    }),
-  );
-}
-
-const AFTER_MS = 50;
-
-/** A generator whose turns are given here: between two of them nothing has load. */
-async function after(): Promise<void> {
-  for (const mode of ["memory", "none"]) {
-    const shares: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const target = await MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
-      const child = spawnGroup([target.url], { CONNECTIONS: "50", DURATION: "3" }, { seed: 1, given: true });
-      let went = () => {};
-      let answered = () => {};
-      createInterface({ input: child.stderr }).on("line", (line) => {
-        const progress = parsed(line);
-        if (progress?.event === "turn") answered();
-        if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
-        child.stdin.write("read\n");
-        if (progress.phase !== "finished") went();
-      });
-      child.stdout.resume();
-      const turn = async () => {
-        const end = new Promise<void>((resolve) => {
-          answered = resolve;
-        });
-        child.stdin.write(`${turnLine({ lead_in_ms: 5, slice_ms: 100 })}\n`);
-        await end;
-      };
-      const moment = () =>
-        new Promise<void>((resolve) => {
-          went = resolve;
-        });
-      await moment();
-      const opened = moment();
-      for (let n = 0; n < 15; n++) await turn();
-      child.stdin.write(`${LAST_TURN_LINE}\n`);
-      await opened;
-      let [inTurns, later, idle] = [0, 0, 0];
-      for (let n = 0; n < 30; n++) {
-        const before = cpuUs(target.pid);
-        await turn();
-        const ended = cpuUs(target.pid);
-        await sleep(AFTER_MS);
-        const settled = cpuUs(target.pid);
-        await sleep(AFTER_MS);
-        inTurns += ended - before;
-        later += settled - ended;
-        idle += cpuUs(target.pid) - settled;
-      }
-      child.stdin.write(`${LAST_TURN_LINE}\n`);
-      await once(child, "close");
-      await target.stop();
-      shares.push((later - idle) / inTurns);
-    }
-    const { mean, half } = interval(shares);
-    const [share, low, high] = [mean, mean - half, mean + half].map((value) => (100 * value).toFixed(2));
-    process.stdout.write(
-      `after: CPU of ${mode} in the ${AFTER_MS} ms after a turn, less what it uses idle: ${share} % (${low} to ${high}) of that in it\n`,
-    );
-  }
-}
-
-for (const [name, part] of Object.entries({ rates, stalled, order, after })) if (isAsked(name)) await part();
+for (const [name, part] of Object.entries({ rates, stalled, order })) if (isAsked(name)) await part();
