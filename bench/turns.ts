@@ -6,7 +6,6 @@ import { sum } from "../src/contract/numbers.js";
 import { type Progress, progressSchema } from "../src/contract/progress.js";
 import { type GeneratorOutput, groupOutputSchema } from "../src/contract/result.js";
 import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
-import { LAST_TURN_LINE, type TurnsSpec, turnLine } from "../src/contract/turns.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
 import { MeasuredServer } from "./processes.js";
 
