@@ -21,7 +21,7 @@ const isOutOfFiles = (error: unknown): boolean =>
   ["EMFILE", "ENFILE"].includes(String((error as NodeJS.ErrnoException | undefined)?.code));
 
 const tooFewFiles = (): BenchError =>
-  environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096 ");
+  environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096");
 
 /** Prints one JSON document on standard output; resolves when it is written. */
 export function printDocument(document: unknown): Promise<void> {

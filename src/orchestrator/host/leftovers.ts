@@ -9,6 +9,7 @@ import type { Leftover, RuntimeDescription } from "../../runtimes/types.js";
 import { writerPid } from "../files/results-folder.js";
 import {
   isAlive,
+  isGivenUp,
   type LeaseFile,
   leasesFolder,
   readLeases,
@@ -24,7 +25,7 @@ const MAX_WRITE_MS = 60_000;
  * What campaigns whose process died left behind, in the order in which it can be removed. It never includes what
  * belongs to a live campaign, or what no lease or label marks as ours.
  * @param everywhere also searches runtimes that no lease names, and damaged leases
- * @param gone a host whose campaigns count as dead: nothing of theirs is here but their leases
+ * @param gone a host that is given up: nothing of its campaigns is here but their leases
  */
 export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
   const leases: { path: string; lease: LeaseFile }[] = [];
@@ -32,7 +33,7 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
   for (const { path, lease } of await readLeases()) {
     const remove = () => rm(path, { force: true });
     if (!lease) found.push(everywhere ? [{ what: `the damaged lease ${path}`, remove }] : []);
-    else if (gone !== undefined && lease.owner.place?.host === gone)
+    else if (isGivenUp(lease.owner, gone))
       found.push([{ what: `the lease of campaign ${lease.owner.campaign} on ${gone}`, remove }]);
     else if (!(await isAlive(lease.owner))) leases.push({ path, lease });
   }
@@ -90,7 +91,10 @@ async function leftoversOf(path: string, { owner, processes, workFolder }: Lease
 
 /** @throws Error for one that is not where such folders are made, or that is a link */
 async function removeWorkFolder(folder: string): Promise<void> {
-  const found = await lstat(folder).catch(() => undefined);
+  const found = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (["ENOENT", "ENOTDIR"].includes(error.code ?? "")) return undefined;
+    throw error;
+  });
   if (!found) return;
   const parents = [tmpdir(), "/tmp", "/var/tmp"].map((each) => resolve(each));
   if (!parents.includes(dirname(folder)))

@@ -84,6 +84,10 @@ export async function isAlive({
   return (place && aliveByPlace(place)) ?? (await startTimeOf(pid)) === started;
 }
 
+/** Whether an owner belongs to a host that is given up. One that can be checked from here never does. */
+export const isGivenUp = ({ place }: Pick<Owner, "place">, gone: string | undefined): boolean =>
+  place !== undefined && place.host === gone && aliveByPlace(place) === true;
+
 /** `process 7`, or with the host and how to give it up where it cannot be checked from here. */
 function whereText({ pid, place }: Owner): string {
   if (!place || aliveByPlace(place) === undefined) return `process ${pid}`;
@@ -110,14 +114,14 @@ export async function makeStateFolder(folder: string): Promise<void> {
 
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
-/** The lock of a dead campaign; undefined where there is none. @param gone a host whose campaigns count as dead */
+/** The lock of a dead campaign; undefined where there is none. @param gone a host that is given up */
 export async function staleLock(
   gone?: string,
 ): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
   const text = readOwnFile(lockPath())?.toString("utf8");
   if (text === undefined) return undefined;
   const holder = parseJson(text, ownerSchema);
-  if (holder && holder.place?.host !== gone && (await isAlive(holder))) return undefined;
+  if (holder && !isGivenUp(holder, gone) && (await isAlive(holder))) return undefined;
   return { campaign: holder?.campaign ?? "unknown", remove: () => removeStaleLock(lockPath(), text) };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
@@ -143,6 +143,13 @@ describe("what a killed campaign left", () => {
     }
     expect(await startTimeOf(pid)).toBe(started);
     expect(existsSync(workFolder)).toBe(true);
+  });
+
+  test("is not touched where its campaign lives here, although this host is given up", async () => {
+    const path = lease(await thisOwner("20260101_000000"), [], work());
+    writeFileSync(join(state, "lock.json"), JSON.stringify(await thisOwner("20260101_000000")));
+    await removeEach(await findLeftovers(true, hostname()));
+    expect([path, join(state, "lock.json")].every(existsSync)).toBe(true);
   });
 
   test("is removed after a restart of the machine", async () => {
