@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import type { Reporter } from "vitest/reporters";
 import { decodePlugins } from "./src/contract/plugins.js";
 
 /**
@@ -20,7 +21,8 @@ const HOSTS = "test/containers/hosts.test.ts";
 /**
  * Time limits end tests that hang, on a busy machine too; they judge nothing.
  * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
- * container tests a real engine.
+ * container tests a real engine. A test that fails is repeated once, because the machine may have been held up;
+ * scripts/test.ts names those that were.
  */
 const project = (
   name: string,
@@ -28,7 +30,7 @@ const project = (
   parallel: boolean,
   files: { include: string[]; exclude?: string[] } = { include: [`test/${name}/**/*.test.ts`] },
 ) => ({
-  test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, ...files },
+  test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, retry: 1, ...files },
 });
 
 /** Without isolation the sources are loaded once a worker instead of once a file. */
@@ -61,8 +63,16 @@ function plugin() {
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
+/** Names the tests that passed when they were repeated. */
+const repeats: Reporter = {
+  onTestCaseResult(testCase) {
+    if (testCase.diagnostic()?.flaky) console.log(`repeated: ${testCase.module.moduleId} ${testCase.name}`);
+  },
+};
+
 export default defineConfig({
   test: {
+    reporters: ["default", repeats],
     // By default one CPU is left to others: of two that is half.
     maxConcurrency: 3,
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -67,7 +67,7 @@ const GROUPS = {
 } satisfies Record<string, readonly Step[]>;
 
 const running = new Set<ChildProcess>();
-const skips = new Set<string>();
+const remarks = new Set<string>();
 let failed = 0;
 const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -90,8 +90,8 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
     failed++;
     tell(`\n${text.trimEnd()}\n`);
   }
-  // A test that was left out is not passed over in silence.
-  for (const line of text.split("\n")) if (line.startsWith("tests are skipped: ")) skips.add(line);
+  // A test that was left out or repeated is not passed over in silence.
+  for (const line of text.split("\n")) if (/^(tests are skipped|repeated): /.test(line)) remarks.add(line);
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
 }
 
@@ -128,6 +128,6 @@ for (const name of names) {
   await runGroup(steps);
 }
 const seconds = Math.round((Date.now() - begun) / 1000);
-for (const line of skips) tell(line);
+for (const line of remarks) tell(line);
 tell(failed === 0 ? `all passed in ${seconds} s` : `failed: ${failed} of the steps above, in ${seconds} s`);
 process.exitCode = failed === 0 ? 0 : 1;

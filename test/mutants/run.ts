@@ -102,7 +102,7 @@ function copyTree(): string {
 function failure(test: string, tree: string): Promise<string | undefined> {
   const [program, ...words] = test.endsWith(".py")
     ? [PYTHON, "-m", "pytest", "-x", test]
-    : [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--bail=1", test];
+    : [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--bail=1", "--retry=0", test];
   const child = spawn(program ?? "", words, { cwd: tree, stdio: "ignore", detached: true });
   running.add(child.pid ?? 0);
   return new Promise((resolve) => {

@@ -72,7 +72,7 @@ test.each([1, 2])(
   async (count) => {
     const takers = await Promise.all(
       Array.from({ length: count }, async () => {
-        const taker = createServer();
+        const taker = createServer((socket) => socket.destroy());
         await once(taker.listen(0, "127.0.0.1"), "listening");
         return taker;
       }),
@@ -85,13 +85,14 @@ test.each([1, 2])(
     vi.spyOn(ports, "freePort").mockImplementation(async () => chosen.shift() || freePort());
     onTestFinished(() => void vi.restoreAllMocks());
     const runtime = await local.open(optionsOf([]));
-    const store: Part = {
+    const answer = `require("http").createServer((_, response) => response.end("{}"))`;
+    const service: Part = {
       ...partOf("server", ""),
-      kind: "store",
       endsByItself: false,
-      arguments: ({ port }) => ["-e", `require("net").createServer().listen(${port}, "127.0.0.1")`],
+      ready: { path: "/", accepts: () => true },
+      arguments: ({ port }) => ["-e", `${answer}.listen(${port}, "127.0.0.1")`],
     };
-    const starting = runtime.start(store, async () => {});
+    const starting = runtime.start(service, async () => {});
     if (count === 2) return expect(starting).rejects.toThrow(/ended with 1/);
     const part = await starting;
     expect(taken).not.toContain(part.address.port);
