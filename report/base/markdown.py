@@ -1,10 +1,14 @@
 """Markdown that no foreign text can leave, mention somebody with, or grow beyond a limit."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from report.base.errors import one_line
 
 _LONGEST = 120
+#: What Markdown or HTML would take as a mark, and what stands around a word.
+_MARKS = re.compile(r"[&<>@|`*_\[\]\\#~]")
+_AROUND = "().,;:\"'“”’"
 
 
 def code(text: object) -> str:
@@ -14,9 +18,17 @@ def code(text: object) -> str:
 
 
 def prose(text: object, limit: int = 400) -> str:
-    """Foreign text within a sentence, with all that Markdown or HTML would take as a mark made harmless."""
-    plain = one_line(text, limit)
-    return "".join(f"&#{ord(mark)};" if mark in "&<>@|`*_[]\\#~!" else mark for mark in plain)
+    """Foreign text within a sentence: a word that holds a mark of Markdown or HTML is code, as a person would
+    write it."""
+    return " ".join(map(_word, one_line(text, limit).split(" ")))
+
+
+def _word(word: str) -> str:
+    if not _MARKS.search(word):
+        return word
+    core = word.strip(_AROUND)
+    before, _, after = word.partition(core) if core else ("", "", "")
+    return f"{before}{code(core or word)}{after}"
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> list[str]:

@@ -19,8 +19,7 @@ from report.charts import (
 )
 from report.charts.layout import Chart
 
-#: What a decision needs: the page shows it at once.
-OPEN_CHARTS: tuple[Chart, ...] = (
+CHARTS: tuple[Chart, ...] = (
     throughput.CHART,
     latency.CHART,
     latency_at_rate.CHART,
@@ -29,10 +28,6 @@ OPEN_CHARTS: tuple[Chart, ...] = (
     trend.CHART,
     scaling.CHART,
     memory_per_key.CHART,
-)
-
-#: What the reader unfolds.
-FOLDED_CHARTS: tuple[Chart, ...] = (
     decision_cpu.CHART,
     percentiles.CHART,
     tradeoff.CHART,
@@ -41,16 +36,3 @@ FOLDED_CHARTS: tuple[Chart, ...] = (
     limited.CHART,
     series.CHART,
 )
-
-CHARTS: tuple[Chart, ...] = (*OPEN_CHARTS, *FOLDED_CHARTS)
-
-
-def arranged(deciders_differ: bool) -> tuple[tuple[Chart, ...], tuple[Chart, ...]]:
-    """Open and folded charts: where deciders differ, the CPU time of all roles says more than that of one."""
-    if not deciders_differ:
-        return OPEN_CHARTS, FOLDED_CHARTS
-    swap = {cpu.CHART: decision_cpu.CHART, decision_cpu.CHART: cpu.CHART}
-    opened, folded = (
-        tuple(swap.get(each, each) for each in charts) for charts in (OPEN_CHARTS, FOLDED_CHARTS)
-    )
-    return opened, folded

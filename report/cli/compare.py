@@ -15,7 +15,7 @@ from report.compare.output_formats import as_json, as_markdown, as_table
 from report.compare.selection import CampaignReader, Selection, parse_selection
 
 REGRESSION = 6
-INCONCLUSIVE = 7
+NOT_DECIDED = 7
 
 FORMATS: dict[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_markdown, "json": as_json}
 
@@ -27,7 +27,7 @@ with a / is a folder. With --baseline NAME give NEW alone, or nothing: then it i
 In a closed loop CPU per request follows from the throughput: --metric cpu concludes at one rate alone.
 
 exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is not what it should be ·
-3 the environment is not fit · 4 writing failed · 6 a regression · 7 inconclusive"""
+3 the environment is not fit · 4 writing failed · 6 a regression · 7 not decided"""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,7 +121,7 @@ def _run(options: argparse.Namespace) -> int:
     print(FORMATS[options.format](outcome))
     if options.fail_on == "never":
         return 0
-    return {"regression": REGRESSION, "inconclusive": INCONCLUSIVE}.get(outcome.verdict, 0)
+    return {"regression": REGRESSION, "not decided": NOT_DECIDED}.get(outcome.verdict, 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -66,14 +66,14 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """`regression`, `inconclusive` (nothing was shown or excluded in some row) or `no regression`.
+        """`regression`, `not decided` (nothing was shown or excluded in some row) or `no regression`.
 
         Only rows that can conclude something count.
         """
         statuses = {row.comparison.status for row in self.rows if row.concludes}
         if "worse" in statuses:
             return "regression"
-        return "no regression" if statuses and statuses <= {"better", "no difference"} else "inconclusive"
+        return "no regression" if statuses and statuses <= {"better", "no difference"} else "not decided"
 
 
 def _cell(summary: Summary, with_label: bool) -> tuple[object, ...]:
@@ -156,7 +156,7 @@ def _followed_from(found: Comparison, reason: str) -> Comparison:
         return found
     return replace(
         found,
-        status="inconclusive",
+        status="not decided",
         reason=reason,
         p=None,
         p_holm=None,

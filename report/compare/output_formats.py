@@ -16,7 +16,7 @@ from report.export.conclusions import comparison_document
 from report.statistics.decision import Comparison
 
 SCHEMA = "ratelimit-bench/comparison"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _HEADINGS = (
     "base",

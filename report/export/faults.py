@@ -1,4 +1,4 @@
-"""What faults did to the requests, as CSV, JSON and Markdown, apart from the figures of speed."""
+"""What faults did to the requests, as CSV and JSON, apart from the figures of speed."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -16,10 +16,8 @@ from report.analysis.faults import (
     recovery,
 )
 from report.base.csv_text import Cell, csv_number, records_csv
-from report.base.markdown import code, prose, table
 from report.results.model import Run
-from report.sections.faults import COLUMNS, behaviour_of, fault_section
-from report.sections.tables import TableCell
+from report.sections.faults import behaviour_of
 
 #: Name, figure and decimals of what is a number.
 _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
@@ -123,29 +121,3 @@ def faults_json(groups: Sequence[FaultGroup]) -> str:
     """One entry a fault and configuration."""
     found = [_document(group, case) for group in groups for case in group.cases]
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
-
-
-def _text(cell: TableCell) -> str:
-    return prose(f"{cell.text} ({cell.range})" if cell.range else cell.text)
-
-
-def fault_blocks(groups: Sequence[FaultGroup]) -> list[list[str]]:
-    """The table of each fault under its words, as blocks of lines of Markdown."""
-    section = fault_section(groups)
-    if section is None:
-        return []
-    headers = ("Target", *(f"{name}, {unit}" if unit else name for name, unit in COLUMNS), "Runs", "Verdict")
-    blocks = [["## What happens to your API when …"]]
-    for block in section.blocks:
-        rows = [
-            [
-                code(row.target) + (f" {prose(row.load)}" if row.load else ""),
-                *(map(_text, row.cells) if row.cells else [prose(row.reason), *[""] * (len(COLUMNS) - 1)]),
-                row.runs,
-                row.verdict,
-            ]
-            for row in block.rows
-        ]
-        blocks += [[f"### … {prose(block.words)}"], [f"{prose(block.name)}, {block.when}."]]
-        blocks.append(table(headers, rows, 1))
-    return blocks

@@ -124,7 +124,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
     recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",
-        "schema_version": 1,
+        "schema_version": 2,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next(

@@ -8,12 +8,13 @@ from report.analysis.layer_text import LayerText
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
-from report.analysis.thresholds import HELD, Judgement
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.export.faults import fault_blocks
-from report.sections.boundary import promise_rows
+from report.export.section_markdown import section_blocks
+from report.sections.boundary import promises
+from report.sections.cost import DEFAULT_RATE, cost_of
+from report.sections.faults import faults
 from report.sections.first_screen import (
     FIRST_ROW,
     DecisionGroup,
@@ -21,13 +22,16 @@ from report.sections.first_screen import (
     base_text,
     control_row,
     decision_cells,
+    page_heading,
 )
+from report.sections.forest import forest_lines, forests
 from report.sections.load_programs import load_program_sentences
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
 from report.sections.store_operations import store_sentences
+from report.sections.thresholds import thresholds
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -35,14 +39,15 @@ MAX_BYTES = 60_000
 
 def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
     return (
-        "Client",
-        f"Throughput, {text.rate_unit}",
+        "Target",
+        text.rate_unit.capitalize(),
         f"p99, {text.latency_unit}",
         f"{text.cpu_title}, {text.cpu_unit}",
+        f"Store CPU, {text.cpu_unit}",
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
         "Runs that count",
-        "Verdict",
+        "Conclusion",
     )
 
 
@@ -56,10 +61,11 @@ _UNRANKED_FAILING = (
 def _cells(row: DecisionRow, summary: Summary) -> list[str]:
     label = code(row.label)
     return [
-        f"{row.rank}. {'**' if row.best else ''}{label}{'**' if row.best else ''}" if row.rank else label,
+        f"**{label}**" if row.best else label,
         row.throughput.plain,
         row.p99.plain,
         row.cpu.plain,
+        row.store_cpu.plain,
         row.ratio,
         row.cpu_ratio,
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
@@ -171,38 +177,17 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return ["### Runs that are not plainly valid", "", *lines] if lines else []
 
 
-def _promises(summaries: Sequence[Summary]) -> list[str]:
-    """What limiters promise with traffic boundary."""
-    cells = [
-        [
-            code(row.configuration),
-            prose(", ".join(filter(None, (row.algorithm, row.load)))),
-            prose(row.promise),
-            row.promised.text,
-            row.seen.text,
-            row.holds.text,
-        ]
-        for row in promise_rows(summaries)
-    ]
-    headers = ("Client", "Algorithm", "Promise", "Promised", "Seen", "Holds")
-    title = "### What limiters promise, and what was seen"
-    return [title, "", *table(headers, cells, 3)] if cells else []
+def picture(analysis: Analysis) -> list[list[str]]:
+    """The picture of the first screen as text, in blocks of lines."""
+    return [["```text", *forest_lines(forest), "```"] for forest in forests(analysis)]
 
 
-def _thresholds(thresholds: Sequence[Judgement]) -> list[str]:
-    """Every threshold on every client's configuration, those that did not hold first."""
-    judged = sorted(thresholds, key=lambda each: each.status == HELD)
-    rows = [
-        [code(each.summary.identity.short_label), code(each.threshold), prose(each.value_text), each.status]
-        for each in judged
-    ]
-    return (
-        ["### Thresholds", "", *table(("Client", "Threshold", "Value", "Outcome"), rows, 4)] if rows else []
-    )
+def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
+    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note.
 
-
-def summary_markdown(analysis: Analysis) -> str:
-    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
+    Args:
+        at_rate: requests per second for which it says what a limiter costs.
+    """
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
     where = ""
@@ -221,15 +206,17 @@ def summary_markdown(analysis: Analysis) -> str:
     programs = load_program_sentences(analysis.load_programs)
     printed = [*store_sentences(analysis.store_operations), *programs]
     blocks = [
-        ["## Rate limiters: what they cost"],
+        [f"## {page_heading(analysis)}"],
         *(recommendation_blocks(recommend(analysis)) if summaries else []),
+        *picture(analysis),
+        *([[prose(cost.sentence)]] if (cost := cost_of(analysis, at_rate)) else []),
         [head],
         *([[f"- {prose(text)}" for text in printed]] if printed else []),
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
-        *([thresholds] if (thresholds := _thresholds(analysis.thresholds)) else []),
-        *([promises] if (promises := _promises(summaries)) else []),
+        *(section_blocks(judged) if (judged := thresholds(analysis)) else []),
+        *(section_blocks(promised) if (promised := promises(summaries)) else []),
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
-        *fault_blocks(analysis.faults),
+        *(section_blocks(failing) if (failing := faults(analysis)) else []),
         *([trouble] if (trouble := _troubles(summaries)) else []),
     ]
     return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")

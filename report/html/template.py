@@ -19,7 +19,10 @@ BASE_STYLES: tuple[Path, ...] = (STATIC / "base.css",)
 BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
 
 #: What a page with filters and charts needs besides.
-CHART_SCRIPTS: tuple[Path, ...] = (PLOTLY_BUNDLE, STATIC / "filters.js", STATIC / "charts.js")
+CHART_SCRIPTS: tuple[Path, ...] = (
+    PLOTLY_BUNDLE,
+    *(STATIC / name for name in ("filters.js", "charts.js", "cost.js")),
+)
 
 
 def _inline_script(path: Path) -> str:
@@ -71,6 +74,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters["by_row"] = counts_by_row
+    environment.filters["drawn_in"] = lambda chart, charts: charts.get(chart, ())
     return environment
 
 

@@ -14,6 +14,7 @@ from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
+from report.sections.section import Column, Line, Section, TableCell, TableRow, named, number, table_of, words
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
 from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
@@ -56,19 +57,11 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
-    """A sentence, and the ids of the rows that it speaks of, with a space between."""
-
-    text: str
-    ids: str
-
-
-@dataclass(frozen=True, slots=True)
 class Adaptive:
     rows: tuple[Row, ...]
-    concluded: tuple[Conclusion, ...]
-    unsettled: tuple[Conclusion, ...]
-    """What is inconclusive, and how many more runs that needs."""
+    concluded: tuple[Line, ...]
+    unsettled: tuple[Line, ...]
+    """What is not decided, and how many more runs that needs."""
     ended: str | None
     """`decided`, `max runs` or `budget`; None: it continues, or was interrupted."""
     most: int
@@ -164,9 +157,9 @@ def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
     return done, f"{text}: {why} ± {_percent(DEFAULT_FLOOR)}"
 
 
-def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Conclusion]:
+def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Line]:
     done, text = _lone_text(row, stop)
-    return done, Conclusion(text, row.id)
+    return done, Line(text, row.id)
 
 
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
@@ -180,7 +173,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
         return None
     looked = summaries[0].last_look
     stops: dict[str, tuple[int, Stop] | None] = {}
-    conclusions: list[tuple[bool, Conclusion]] = []
+    conclusions: list[tuple[bool, Line]] = []
     cells = analysis.cells
     for cell in cells:
         for ranking in cell.rankings:
@@ -189,7 +182,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
             prefix = _cell_prefix(cell, len(cells) > 1)
             for pair, at in zip(ranking.pairs, settled, strict=True):
                 done, text = _pair_text(pair, at)
-                conclusions.append((done, Conclusion(prefix + text, f"{pair.base.id} {pair.new.id}")))
+                conclusions.append((done, Line(prefix + text, f"{pair.base.id} {pair.new.id}")))
             if not ranking.pairs:
                 conclusions += [_lone(row, stops[row.id]) for row in ranking.summaries]
     for runtime in analysis.runtimes:
@@ -235,3 +228,31 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
             for row in found.rows
         ],
     }
+
+
+def adaptive(analysis: Analysis) -> Section | None:
+    """None for a fixed number of runs."""
+    found = adaptive_of(analysis)
+    if found is None:
+        return None
+    rows = [
+        TableRow(
+            row.summary.id,
+            (
+                *named(row.summary.identity.label, row.load),
+                number(f"{len(row.summary.runs)}", len(row.summary.runs)),
+                TableCell(row.text(found.ended)),
+            ),
+        )
+        for row in found.rows
+    ]
+    columns = (*words("Target", "Load"), Column("Runs"), *words("Why it stopped"))
+    lists = (("Concluded", found.concluded), ("Not decided", found.unsettled))
+    return Section(
+        "adaptive",
+        "How many runs it took",
+        found.sentence,
+        text=("The confidence levels allow for looking at the runs more than once.",),
+        tables=(table_of("adaptive-rows", columns, rows),),
+        lists=tuple((title, lines) for title, lines in lists if lines),
+    )

@@ -8,9 +8,16 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of, name
 from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.figures import percentile, throughput
-from report.base.format import rate
+from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
+from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.sections.spread_text import SpreadFigure, spread_figure
+
+CAPTION = (
+    "The first of each kind of decider under one work on one store, whatever its algorithm, and the ratio "
+    "of the next to it with its interval. Kinds are not compared with each other. First, not shown: these "
+    "runs do not show that it is better than all others of its kind."
+)
 
 #: Of the best row of its kind: it is alone, or nothing shows that it is the best.
 ALONE, FIRST = "only one", "first, not shown"
@@ -58,9 +65,6 @@ def _status(found: BestPerformer) -> str:
         return ALONE
     if found.ranking.winner is found.best:
         return row_status(found.ranking.standings[0], found.ranking)
-    pair = found.to_next
-    if pair and pair.comparison.status == "too few runs":
-        return "too few runs"
     return FIRST
 
 
@@ -104,6 +108,34 @@ def best_works(analysis: Analysis) -> tuple[BestWork, ...]:
                 )
             )
     return tuple(works)
+
+
+def best_section(analysis: Analysis) -> Section | None:
+    """None where the rankings say it all."""
+    works = best_works(analysis)
+    if not works:
+        return None
+    groups = tuple(
+        TableGroup(tuple(map(_table_row, work.rows)), f"{work.title}, {work.figure}") for work in works
+    )
+    columns = (
+        *words("Best", "Decided by", "Store", "Algorithm"),
+        Column("Figure"),
+        *words("Next, and its ratio to the best", "Conclusion"),
+    )
+    table = Table("best-rows", "", columns, groups, CAPTION, sortable=False)
+    return Section("best", "Best performers by traffic", tables=(table,))
+
+
+def _table_row(row: BestRow) -> TableRow:
+    cells = (
+        TableCell(row.label, best=row.shown),
+        *named(row.decided_by, row.store, row.algorithm),
+        TableCell(row.figure.text, marks=row.figure.marks, kind="number"),
+        TableCell(f"{row.next} {row.ratio}".strip() or ABSENT),
+        TableCell("", badge=row.status),
+    )
+    return TableRow(row.ids, cells, colour=row.summary_id)
 
 
 def best_documents(works: Sequence[BestWork]) -> list[dict[str, object]]:

@@ -1,7 +1,6 @@
 """What limiters promise, and what their keys were admitted (rule M27)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.deciders import algorithm_of
@@ -9,7 +8,7 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import count, plural
 from report.results.model import Boundary, LimiterPromise
-from report.sections.tables import TableCell, sort_key
+from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 
 #: By id: the promise, the form of its figures, and whether it is an upper bound.
 _TEXTS = {
@@ -21,28 +20,14 @@ _TEXTS = {
     "retry-after-not-before": ("requests admitted before the announced wait was over", "{}", True),
 }
 
-HOLDS = "holds"
+HOLDS = "✓ holds"
+_SEEN = (("Promised", ""), ("Seen", ""))
 
 CAPTION = (
     "Traffic boundary: bursts of 200 users at 3 times their quota, and 800 users below theirs. What is "
     "promised follows from the algorithm. A request was decided on at some moment between its send and its "
     "answer, so what is counted as too many or too few is so at least. Seen: the worst of the runs."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PromiseRow:
-    """One promise of one configuration, over its runs."""
-
-    summary_id: str
-    configuration: str
-    algorithm: str
-    load: str
-    """The part of its load that differs from other rows; empty if all have the same."""
-    promise: str
-    promised: TableCell
-    seen: TableCell
-    holds: TableCell
 
 
 def _figure(promise: LimiterPromise, value: float) -> str:
@@ -89,30 +74,52 @@ def promises_of(summary: Summary) -> list[tuple[LimiterPromise, int, int]]:
 def _holds_text(runs: int, held: int) -> str:
     if held == runs:
         return HOLDS
-    return "does not hold" if held == 0 else f"does not hold in {runs - held} of {plural(runs, 'run')}"
+    return "✗ does not hold" if held == 0 else f"✗ does not hold in {runs - held} of {plural(runs, 'run')}"
 
 
-def promise_rows(summaries: Sequence[Summary]) -> tuple[PromiseRow, ...]:
-    """Those that did not hold first, else in page order; none without traffic `boundary`."""
+def promises(summaries: Sequence[Summary]) -> Section | None:
+    """Those that did not hold first, else in page order; None without traffic `boundary`."""
     judged = [summary for summary in summaries if boundaries_of(summary)]
-    fields = varying_fields(judged) if judged else ()
+    if not judged:
+        return None
+    fields = varying_fields(judged)
     rows = []
     for summary in judged:
         for promise, runs, held in promises_of(summary):
-            holds = _holds_text(runs, held)
-            rows.append(
-                PromiseRow(
-                    summary.id,
+            cells = (
+                *named(
                     summary.identity.label,
                     algorithm_of(summary.identity),
                     load_text(summary.identity, fields) if fields else "",
                     _TEXTS[promise.id][0],
-                    TableCell(_promised(promise), kind="number", sort=sort_key(promise.promised)),
-                    TableCell(_figure(promise, promise.seen), kind="number", sort=sort_key(promise.seen)),
-                    TableCell(holds, kind="" if held == runs else "verdict invalid", sort=holds),
-                )
+                ),
+                number(_promised(promise), promise.promised),
+                number(_figure(promise, promise.seen), promise.seen),
+                TableCell(_holds_text(runs, held), kind="" if held == runs else "verdict invalid"),
             )
-    return tuple(sorted(rows, key=lambda row: row.holds.text == HOLDS))
+            rows.append((held == runs, TableRow(summary.id, cells, colour=summary.id)))
+    broken = sum(not holds for holds, _ in rows)
+    columns = (
+        *words("Configuration", "Algorithm", "Load", "Promise"),
+        *numbers(_SEEN, "number"),
+        *words("Holds"),
+    )
+    return Section(
+        "promises",
+        "What limiters promise, and what was seen",
+        f"{broken} of {plural(len(rows), 'promise')} did not hold."
+        if broken
+        else f"All {len(rows)} promises held.",
+        tables=(
+            table_of(
+                "promise-rows",
+                columns,
+                [row for _, row in sorted(rows, key=lambda each: each[0])],
+                caption=CAPTION,
+            ),
+        ),
+        open=bool(broken),
+    )
 
 
 def promise_documents(summary: Summary) -> list[dict[str, Any]]:

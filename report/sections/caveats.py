@@ -1,7 +1,6 @@
 """What the figures of this campaign do not show, one sentence each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -10,20 +9,11 @@ from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
 from report.sections.script_text import what_varies
+from report.sections.section import Line
 from report.sections.verdict_text import layer_of, scripts_differ
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
 NEAR_CEILING = 0.9
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all rows."""
-
-    text: str
-    ids: str = ""
-    whole: bool = False
-    """It names all of these rows: a filter that hides one of them hides it."""
 
 
 def _script_caveats(rankings: Sequence[Ranking]) -> list[Line]:

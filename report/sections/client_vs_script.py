@@ -1,15 +1,19 @@
 """What the script costs each client, as tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.client_vs_script import COMPARED, Variant
 from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, consumer_cpu, throughput
+from report.analysis.layer_text import LayerText
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
+from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
+from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
@@ -104,14 +108,53 @@ def client_vs_script_tables(cell: Cell) -> tuple[ClientVsScriptTable, ...]:
     )
 
 
-def client_vs_script_caption(tables: Sequence[ClientVsScriptTable]) -> str:
-    """How the tables are read; empty without one."""
+CAPTION = (
+    "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
+    "latter to compare clients, and across a row to see what the script costs. The last columns give same "
+    f"script ÷ own script with a 95 % interval; below {MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is "
+    f"tested. Where a client’s own script is the same one, they show noise. {SUSPECT_MARK} {SUSPECT}."
+)
+
+
+def _columns(text: LayerText) -> tuple[Column, ...]:
+    figures = (("throughput", text.rate_unit), (text.cpu, text.cpu_unit), ("store CPU", text.cpu_unit))
     return (
-        "Each row is one client. On the left it runs its own script, on the right all clients run the same "
-        "one: read down the right side to compare clients, and across a row to see what the script costs. "
-        "The last columns give same script ÷ own script with a 95 % interval; below "
-        f"{MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is tested. Where a client’s own script is the "
-        f"same one, they show noise. {SUSPECT_MARK} {SUSPECT}."
-        if tables
-        else ""
+        *words("Client"),
+        *(
+            column
+            for side in ("Own", "Same")
+            for column in (
+                Column(f"{side} script", kind=""),
+                *(Column(f"{side}: {name}", unit) for name, unit in figures),
+            )
+        ),
+        *(Column(f"Ratio: {name}", "same ÷ own") for name, _ in figures),
+    )
+
+
+def _table_row(row: VariantRow) -> TableRow:
+    sides = [
+        cell
+        for script, *figures in (row.own, row.same)
+        for cell in (TableCell(script), *(TableCell(text, kind="number") for text in figures))
+    ]
+    ratios = [TableCell(text, kind="number") for text in row.ratios]
+    return TableRow(row.ids, (TableCell(row.label, tag=", ".join(row.tags)), *sides, *ratios))
+
+
+def client_vs_script_section(analysis: Analysis) -> Section | None:
+    """Tables of all cells in which some client ran both; None without one."""
+    several = len(analysis.cells) > 1
+    tables = tuple(
+        Table(
+            found.id,
+            ", ".join(filter(None, (cell_title(cell) if several else "", f"on {found.store}"))),
+            _columns(cell.text),
+            (TableGroup(tuple(map(_table_row, found.rows))),),
+        )
+        for cell in analysis.cells
+        for found in client_vs_script_tables(cell)
+    )
+    return (
+        Section("apart", "Client and script told apart", text=(CAPTION,), tables=tables) if tables else None
     )

@@ -1,7 +1,6 @@
 """The table of the chart “Where a decision's CPU goes”, with the same figures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.deciders import algorithm_of, decider_of, named_facts
@@ -17,37 +16,22 @@ from report.analysis.figures import Figure
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, microseconds
+from report.sections.section import (
+    Column,
+    Table,
+    TableCell,
+    TableRow,
+    exact,
+    named,
+    number,
+    numbers,
+    sort_key,
+    table_of,
+    words,
+)
 from report.sections.spread_text import spread_figure
-from report.sections.tables import TableCell, exact, sort_key
 
 LIMITED_BY_CLIENT = "limited by client"
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionCpuRow:
-    """`cells` go with the columns of the table."""
-
-    summary_id: str
-    configuration: str
-    facts: tuple[str, ...]
-    """What decides and the algorithm, where rows differ in them, and the part of its load that differs."""
-    cells: tuple[TableCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionCpuTable:
-    facts: tuple[str, ...]
-    """Headers of the facts of a row."""
-    columns: tuple[tuple[str, str], ...]
-    """Name and unit."""
-    rows: tuple[DecisionCpuRow, ...]
-    caption: str
-    sentences: tuple[str, ...]
-    """What comparisons of these figures show."""
-
-    @property
-    def ids(self) -> str:
-        return " ".join(row.summary_id for row in self.rows)
 
 
 def _cell(summary: Summary, read: Figure, wanted: bool) -> TableCell:
@@ -96,7 +80,7 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
     )
 
 
-def decision_cpu_table(analysis: Analysis) -> DecisionCpuTable | None:
+def decision_cpu_table(analysis: Analysis) -> Table | None:
     """Rows with decisions, in page order; None where none was counted."""
     rows = [
         row
@@ -105,50 +89,38 @@ def decision_cpu_table(analysis: Analysis) -> DecisionCpuTable | None:
     ]
     if not rows:
         return None
-    fields, named = varying_fields(rows), named_facts(rows)
+    fields, facts = varying_fields(rows), named_facts(rows)
     service = any("service" in part_kinds(row.identity) for row in rows)
-    headers = [
-        *(["Decided by"] if named.decider else []),
-        *(["Algorithm"] if named.algorithm else []),
-        *(["Load"] if fields else []),
-    ]
     parts = ("node", *(["service"] if service else []), "store")
 
     def cells(row: Summary) -> tuple[TableCell, ...]:
         kinds = part_kinds(row.identity)
         own = {"node": node_kind(row.identity.layer)}
-        figures = row.figures
-        decisions = figures.decisions if figures else None
+        decisions = row.figures.decisions if row.figures else None
         return (
+            *named(
+                row.identity.label,
+                decider_of(row.identity) if facts.decider else "",
+                algorithm_of(row.identity) if facts.algorithm else "",
+                load_text(row.identity, fields) if fields else "",
+            ),
             *(_cell(row, PARTS[own.get(part, part)], own.get(part, part) in kinds) for part in parts),
             _cell(row, total_of(kinds), wanted=True),
-            TableCell(count(decisions), kind="number", sort=sort_key(decisions)),
+            number(count(decisions), decisions),
             _limited_cell(row),
         )
 
-    return DecisionCpuTable(
-        facts=tuple(headers),
-        columns=(
-            ("Node", "µs"),
-            *([("Service", "µs")] if service else []),
-            ("Store", "µs"),
-            ("Sum", "µs"),
-            ("Decisions", "counted"),
-            ("Limited by", "resource"),
-        ),
-        rows=tuple(
-            DecisionCpuRow(
-                row.id,
-                row.identity.label,
-                (
-                    *([decider_of(row.identity)] if named.decider else []),
-                    *([algorithm_of(row.identity)] if named.algorithm else []),
-                    *([load_text(row.identity, fields)] if fields else []),
-                ),
-                cells(row),
-            )
-            for row in rows
-        ),
-        caption=_caption(rows, service),
-        sentences=tuple(dearer_clients(analysis.cells)),
+    columns = (
+        *words("Configuration", "Decided by", "Algorithm", "Load"),
+        *numbers([(part.capitalize(), "µs") for part in (*parts, "sum")]),
+        Column("Decisions", "counted", "number more"),
+        Column("Limited by", "resource", ""),
+    )
+    dearer = dearer_clients(analysis.cells)
+    return table_of(
+        "decision-cpu-rows",
+        columns,
+        [TableRow(row.id, cells(row), colour=row.id) for row in rows],
+        "Where a decision’s CPU goes",
+        caption=" ".join([*dearer, _caption(rows, service)]),
     )

@@ -1,15 +1,28 @@
 """Where a request's microseconds go, as a table: one row for each diagnosing run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.diagnosis import RequestCost, request_costs
 from report.analysis.load_text import LOAD_FIELDS, load_text
-from report.base.format import count, decimals, microseconds, milliseconds
+from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Diagnosis, Pauses
 from report.sections.runs import run_link, run_reasons, run_verdict
-from report.sections.tables import TableCell, exact, sort_key
+from report.sections.section import (
+    RAW,
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    exact,
+    link_cell,
+    named,
+    numbers,
+    reasons_cell,
+    sort_key,
+    table_of,
+    words,
+)
 
 #: In place of a figure that nothing told.
 NOT_KNOWN = "not known"
@@ -22,30 +35,6 @@ CAPTION = (
 
 #: Kinds of collections in the order of the cell; others follow.
 _KINDS = ("minor", "major", "incremental")
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisRow:
-    """`cells` go with the table's columns."""
-
-    summary_id: str
-    """Of the row of the same configuration; empty where it was only diagnosed."""
-    configuration: str
-    load: str
-    """The part of its load that differs from other rows; empty if all have the same."""
-    cells: tuple[TableCell, ...]
-    notes: tuple[str, ...]
-    """Why the run failed, or is suspect or invalid."""
-    link: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class DiagnosisTable:
-    columns: tuple[tuple[str, str], ...]
-    """Name and unit of each column between load and verdict."""
-    rows: tuple[DiagnosisRow, ...]
-    caption: str = CAPTION
 
 
 def _number(value: float | None, text: str, unit: str) -> TableCell:
@@ -134,7 +123,7 @@ _COLUMNS = (
 )
 
 
-def diagnosis_table(analysis: Analysis) -> DiagnosisTable | None:
+def diagnosis(analysis: Analysis) -> Section | None:
     """None for a campaign without diagnosing runs."""
     costs = request_costs(analysis.campaign)
     if not costs:
@@ -142,18 +131,29 @@ def diagnosis_table(analysis: Analysis) -> DiagnosisTable | None:
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
     kinds = tuple(kind for kind in MEASURED_KINDS if any(kind in cost.cpu_us for cost in costs))
     varying = [part for part in LOAD_FIELDS if len({part.read(cost.run.identity) for cost in costs}) > 1]
-    return DiagnosisTable(
-        columns=(*((f"{kind.capitalize()} CPU", "µs per request") for kind in kinds), *_COLUMNS),
-        rows=tuple(
-            DiagnosisRow(
-                summary_id=ids.get(cost.run.identity.key, ""),
-                configuration=cost.run.identity.label,
-                load=load_text(cost.run.identity, varying),
-                cells=(*_cells(cost, kinds), run_verdict(cost.run)),
-                notes=run_reasons(cost.run),
-                link=run_link(cost.run.file),
-                file=cost.run.file,
-            )
-            for cost in costs
-        ),
+    columns = (
+        *words("Configuration", "Load"),
+        *numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
+        *(Column(name, unit, "" if name == "Its pauses" else "number") for name, unit in _COLUMNS),
+        *words("Verdict", "Reasons"),
+        RAW,
+    )
+    rows = []
+    for cost in costs:
+        run = cost.run
+        row_id = ids.get(run.identity.key, "")
+        cells = (
+            *named(run.identity.label, load_text(run.identity, varying)),
+            *_cells(cost, kinds),
+            run_verdict(run),
+            reasons_cell(run_reasons(run)),
+            link_cell(run_link(run.file), run.file),
+        )
+        rows.append(TableRow(row_id, cells, colour=row_id))
+    return Section(
+        "diagnosis",
+        "Where a request’s microseconds go",
+        plural(len(rows), "diagnosing run"),
+        tables=(table_of("diagnosis-rows", columns, rows, caption=CAPTION),),
+        open=not analysis.summaries,
     )

@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
 from report.results.model import Campaign
 from report.sections.containers import container_facts
+from report.sections.machines import link_facts, machines_facts
+from report.sections.script_calls import script_calls
+from report.sections.section import Facts, Section
 
-Facts = list[tuple[str, str]]
+Pairs = list[tuple[str, str]]
 
 _VERSIONS = {
     "store": "Store",
@@ -44,7 +48,7 @@ def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> 
     return f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
 
 
-def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
+def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     """The host and the runtime; empty without a manifest. What could not be read is not there.
 
     Args:
@@ -58,7 +62,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
         campaign.manifest["runtime"],
     )
     external = _external_stores(summaries)
-    facts: Facts = [
+    facts: Pairs = [
         ("CPU", f"{machine['cpu_model']}, {cpus_text(machine)}"),
         *((f"{name[0].upper()}{name[1:]}", text) for name, text in hardware_texts(machine).items()),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
@@ -88,7 +92,7 @@ def _runs(plan: Mapping[str, Any]) -> str:
     return f"{adaptive['looks'][0]} to {most}, as many as it took," if adaptive else str(most)
 
 
-def campaign_facts(campaign: Campaign) -> Facts:
+def campaign_facts(campaign: Campaign) -> Pairs:
     """When it ran, in which order, and the command that repeats it."""
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
@@ -108,7 +112,7 @@ def campaign_facts(campaign: Campaign) -> Facts:
     ]
 
 
-def _installed_versions(manifest: Mapping[str, Any]) -> Facts:
+def _installed_versions(manifest: Mapping[str, Any]) -> Pairs:
     """What was installed for versions that targets ask for, with the dependencies that came with it."""
     return [
         (
@@ -137,7 +141,7 @@ def _cool_down(plan: dict[str, Any]) -> str:
     )
 
 
-def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Facts]]:
+def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
     """Versions as seen at run time, and client settings, by label; several values of one are all named."""
     by_label: dict[str, dict[str, list[str]]] = {}
     for summary in summaries:
@@ -161,3 +165,34 @@ def _setting(value: str | float | bool | None) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return "not set" if value is None else f"{value}"
+
+
+def environment(analysis: Analysis) -> Section:
+    """Where and how it ran."""
+    campaign, rows = analysis.campaign, analysis.ordered
+    placed = [*machines_facts(campaign), *link_facts(campaign)]
+    by_label: dict[str, list[str]] = {}
+    for row in rows:
+        by_label.setdefault(row.identity.label, []).append(row.id)
+    blocks = [
+        Facts("Machines of the runs, and links", tuple(placed)),
+        Facts("Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))),
+        Facts("Campaign", tuple(campaign_facts(campaign))),
+        *(
+            Facts(
+                f"Versions and client settings of {label}, as seen at run time",
+                tuple(facts),
+                " ".join(by_label[label]),
+            )
+            for label, facts in version_facts(rows)
+        ),
+    ]
+    scripts = script_calls(rows, bool(external_notices(rows)))
+    return Section(
+        "environment",
+        "Environment",
+        "machine, software and versions",
+        tables=(scripts,) if scripts else (),
+        facts=tuple(block for block in blocks if block.facts),
+        notes=() if campaign.manifest else ("The machine is not known: there is no manifest.",),
+    )

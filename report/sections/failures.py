@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
 from report.analysis.figures import percentile
 from report.analysis.layer_text import rate_units
@@ -12,8 +12,30 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, plural, rate
 from report.results.model import Measured, Run
-from report.sections.tables import TableCell, sort_key
+from report.sections.section import (
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    numbers,
+    sort_key,
+    table_of,
+    words,
+)
 from report.statistics.decision import compare_runs
+
+TEXT = (
+    "Errors count in no throughput, and as requests without an answer in latency. If more than 0.1 % of its "
+    "requests fail, the target failed its load: the run ranks below all that served theirs, and its figures "
+    "are not shown."
+)
+CAPTION = (
+    "All measured runs, also those that are invalid or in which the target failed its load. The medians of "
+    "the runs with errors stand beside those of the runs without: throughput counts answered requests only, "
+    "so a run that fails requests quickly can look fast."
+)
+_OF_KINDS = (("Requests", ""), ("Share", "of all sent"), ("Runs", "with some"))
 
 Count = Callable[[Measured], int | None]
 
@@ -55,25 +77,6 @@ STORE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
-    name: str
-    meaning: str
-    requests: str
-    runs: str
-    share: str
-
-
-@dataclass(frozen=True, slots=True)
-class FailureRow:
-    """One configuration that had errors; `cells` fit the columns."""
-
-    summary_id: str
-    configuration: str
-    load: str
-    cells: tuple[TableCell, ...]
-
-
 def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple[str, str], ...]:
     """Name and unit of the cells of a row."""
     return (
@@ -89,17 +92,6 @@ def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """Over all measured runs, invalid ones too."""
-
-    sentence: str
-    kinds: tuple[KindRow, ...]
-    columns: tuple[tuple[str, str], ...]
-    """Name and unit of the cells of `rows`."""
-    rows: tuple[FailureRow, ...]
-
-
 def _measured(summaries: Iterable[Summary]) -> list[tuple[Run, Measured]]:
     return [(run, run.measured) for summary in summaries for run in summary.runs if run.measured]
 
@@ -113,15 +105,20 @@ def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
     return sum(counts) if counts else None
 
 
-def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> KindRow:
+def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> TableRow:
     total = _total(found, read)
     sent = sum(figures.requests_sent for _, figures in found)
-    return KindRow(
-        name,
-        meaning,
-        count(total),
-        count(sum(bool(read(figures)) for _, figures in found)) if total is not None else ABSENT,
-        f"{100 * total / sent:.4g} %" if total is not None and sent else ABSENT,
+    runs = sum(bool(read(figures)) for _, figures in found) if total is not None else None
+    share = 100 * total / sent if total is not None and sent else None
+    return TableRow(
+        "",
+        (
+            TableCell(name),
+            number(count(total), total),
+            number(ABSENT if share is None else f"{share:.4g} %", share),
+            number(count(runs), runs),
+            TableCell(meaning, kind="text"),
+        ),
     )
 
 
@@ -146,31 +143,31 @@ def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[T
     # Of a percentile that is not identified, its upper bound.
     p99s = [[value for f in side if (value := _P99.at_most(f)) is not None] for side in sides]
 
-    def number(value: float | None, show: Callable[[float | None], str]) -> TableCell:
-        return TableCell(show(value), kind="number", sort=sort_key(value))
-
     def ratio(with_errors: Sequence[float], without: Sequence[float]) -> TableCell:
         comparison = compare_runs(with_errors, without)
         text = interval_of(comparison) or ABSENT
         return TableCell(text, kind="number", sort=sort_key(comparison.ratio))
 
     return (
-        *(number(_total(found, read), count) for _, _, read in kinds),
+        *(number(count(total), total) for total in (_total(found, read) for _, _, read in kinds)),
         TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
         TableCell(
             f"{summary.spoiled_runs} of {summary.counted_runs}",
             kind="number",
             sort=sort_key(summary.spoiled_runs),
         ),
-        *(number(_middle(side), rate) for side in throughputs),
+        *(number(rate(middle), middle) for middle in map(_middle, throughputs)),
         ratio(*throughputs),
         *(_p99_cell(side) for side in p99s),
         ratio(*p99s),
     )
 
 
-def failures(summaries: Sequence[Summary]) -> Failures:
+def failures(analysis: Analysis) -> Section | None:
     """The error analysis of a campaign: all runs, by kind and by configuration."""
+    summaries = analysis.ordered
+    if not summaries:
+        return None
     found = _measured(summaries)
     answered = sum(figures.requests_total for _, figures in found)
     troubled = [figures for _, figures in found if _troubled(figures)]
@@ -184,18 +181,34 @@ def failures(summaries: Sequence[Summary]) -> Failures:
     fields = varying_fields(summaries)
     limiter = any(summary.identity.layer == "limiter" for summary in summaries)
     kinds = (*KINDS, *([NO_DECISION] if limiter else []), STORE)
-    return Failures(
-        sentence,
-        tuple(_kind(found, name, meaning, read) for name, meaning, read in kinds),
-        _columns(kinds, rate_units(summaries)),
-        tuple(
-            FailureRow(
-                summary.id,
-                summary.identity.label,
-                load_text(summary.identity, fields),
-                _cells(summary, kinds),
-            )
-            for summary in summaries
-            if summary.spoiled_runs or any(run.measured and _troubled(run.measured) for run in summary.runs)
+    rows = [
+        TableRow(
+            summary.id,
+            (
+                *named(summary.identity.label, load_text(summary.identity, fields)),
+                *_cells(summary, kinds),
+            ),
+            colour=summary.id,
+        )
+        for summary in summaries
+        if summary.spoiled_runs or any(run.measured and _troubled(run.measured) for run in summary.runs)
+    ]
+    columns = (*words("Configuration", "Load"), *numbers(_columns(kinds, rate_units(summaries))))
+    kind_columns = (*words("Kind"), *numbers(_OF_KINDS), *words("What it is"))
+    of_rows = table_of("error-rows", columns, rows, "Configurations with errors", caption=CAPTION)
+    return Section(
+        "errors",
+        "Errors",
+        sentence if rows else "none",
+        text=(f"{sentence} {TEXT}",),
+        tables=(
+            table_of(
+                "error-kinds",
+                kind_columns,
+                [_kind(found, name, meaning, read) for name, meaning, read in kinds],
+                "Kinds of errors in all runs",
+            ),
+            *([of_rows] if rows else []),
         ),
+        open=bool(rows),
     )

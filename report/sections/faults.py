@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.fault_text import NEVER, fault_words, seconds_text
 from report.analysis.faults import (
     FaultCase,
@@ -19,7 +20,22 @@ from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Fault, Run
 from report.sections.runs import run_link, run_reasons, run_verdict
-from report.sections.tables import TableCell, sort_key
+from report.sections.section import (
+    RAW,
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableGroup,
+    TableRow,
+    link_cell,
+    named,
+    numbers,
+    reasons_cell,
+    sort_key,
+    table_of,
+    words,
+)
 
 TITLE = "What happens to your API when …"
 
@@ -27,6 +43,11 @@ NOTE = (
     "One open loop sends at the same rate to all targets while something breaks on purpose. These runs tell "
     "nothing about speed, and are in no ranking. Figures are medians over the runs, in brackets their range; "
     "docs/faults.md defines each."
+)
+
+CAPTION = (
+    "Outage seen: from the first to the last 100 ms in which requests were not served. Recovery: the first "
+    "of three seconds in a row with 99 % served and a p99 of at most twice that before."
 )
 
 #: Name and unit of the columns after target and load.
@@ -185,54 +206,6 @@ def _cells(case: FaultCase) -> tuple[TableCell, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRow:
-    target: str
-    load: str
-    """The part of the load that differs between rows; empty if all have the same."""
-    cells: tuple[TableCell, ...]
-    """They go with `COLUMNS`; empty where no run counts."""
-    runs: str
-    verdict: str
-    reason: str
-    """Why it has no figures."""
-
-
-@dataclass(frozen=True, slots=True)
-class FaultBlock:
-    """The rows of one fault."""
-
-    id: str
-    name: str
-    words: str
-    when: str
-    """`10 s into the window, for 1 s`."""
-    rows: tuple[FaultRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FaultRunRow:
-    configuration: str
-    run: int
-    verdict: TableCell
-    notes: tuple[str, ...]
-    link: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class FaultSection:
-    common: str
-    """The load that all rows share."""
-    load_named: bool
-    """The rows differ in their loads."""
-    blocks: tuple[FaultBlock, ...]
-    runs: tuple[FaultRunRow, ...]
-    """All of them, good or bad."""
-    recoveries: tuple[str, ...]
-    """What the figures of recovery do not show."""
-
-
 def _when(fault: Fault) -> str:
     length = f", for {fault.length_s:g} s" if fault.length_s else ""
     return f"{fault.start_s:g} s into the window{length}"
@@ -251,19 +224,20 @@ def _reason(case: FaultCase) -> str:
     return "no run was recorded"
 
 
-def _row(case: FaultCase, load: str) -> FaultRow:
+def _row(case: FaultCase, load: str) -> TableRow:
     planned, counted = len(case.runs) + len(case.missing), len(case.counted)
-    return FaultRow(
-        target=case.identity.label,
-        load=load,
-        cells=_cells(case) if counted else (),
-        runs=str(counted) if counted == planned else f"{counted} of {planned}",
-        verdict=case.verdict,
-        reason="" if counted else _reason(case),
+    runs = str(counted) if counted == planned else f"{counted} of {planned}"
+    verdict = "invalid" if case.verdict == "failed" else case.verdict
+    cells = (
+        *named(case.identity.label, load),
+        TableCell(runs),
+        TableCell(case.verdict, kind=f"verdict {verdict}"),
+        *(_cells(case) if counted else ()),
     )
+    return TableRow("", cells, "" if counted else _reason(case), kept=4)
 
 
-def _recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
+def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
     """Each text once, with the rows that it is about."""
     found: dict[str, list[str]] = {}
     for group in groups:
@@ -288,45 +262,72 @@ def _notes(run: Run) -> tuple[str, ...]:
     )
 
 
-def _run_row(run: Run) -> FaultRunRow:
+def _run_row(run: Run) -> TableRow:
     faults = " ".join(fault.title for fault in run.identity.faults)
-    return FaultRunRow(
-        configuration=f"{run.identity.label}, {faults}",
-        run=run.run,
-        verdict=run_verdict(run),
-        notes=_notes(run),
-        link=run_link(run.file),
-        file=run.file,
+    cells = (
+        TableCell(f"{run.identity.label}, {faults}"),
+        TableCell(f"{run.run}", kind="number"),
+        run_verdict(run),
+        reasons_cell(_notes(run)),
+        link_cell(run_link(run.file), run.file),
     )
+    return TableRow("", cells)
 
 
-def fault_section(groups: Sequence[FaultGroup]) -> FaultSection | None:
-    """None for a campaign without faults."""
-    if not groups:
-        return None
-    cases = [case for group in groups for case in group.cases]
-    identities = [case.identity for case in cases]
+def fault_table(groups: Sequence[FaultGroup]) -> Table:
+    """A group of rows a fault."""
+    identities = [case.identity for group in groups for case in group.cases]
     varying = [part for part in LOAD_FIELDS if len({part.read(each) for each in identities}) > 1]
+    columns = (*words("Target", "Load", "Runs", "Verdict"), *numbers(COLUMNS, "number"))
+    found = []
+    for group in groups:
+        rows = [_row(case, load_text(case.identity, varying)) for case in group.cases]
+        if not varying:
+            rows = [replace(row, cells=(row.cells[0], *row.cells[2:]), kept=3) for row in rows]
+        hint = f"{group.text}, {_when(group.fault)}"
+        found.append(TableGroup(tuple(rows), f"… {fault_words(group.fault)}", hint))
+    if not varying:
+        columns = (columns[0], *columns[2:])
+    return Table("fault-rows", "", columns, tuple(found), CAPTION, sortable=False, kind="figures faults")
+
+
+def common_load(groups: Sequence[FaultGroup]) -> str:
+    """What the loads of all rows share."""
+    identities = [case.identity for group in groups for case in group.cases]
     shared = [
         part
         for part in LOAD_FIELDS
-        if part not in varying and not part.only_if_differing and part.read(identities[0]) != part.usual
+        if len({part.read(each) for each in identities}) == 1
+        and not part.only_if_differing
+        and part.read(identities[0]) != part.usual
     ]
-    return FaultSection(
-        common=load_text(identities[0], shared),
-        load_named=bool(varying),
-        blocks=tuple(
-            FaultBlock(
-                id=f"fault{number}",
-                name=group.text,
-                words=fault_words(group.fault),
-                when=_when(group.fault),
-                rows=tuple(_row(case, load_text(case.identity, varying)) for case in group.cases),
-            )
-            for number, group in enumerate(groups, start=1)
-        ),
-        runs=tuple(map(_run_row, fault_runs_of(groups))),
-        recoveries=_recovery_notes(groups),
+    return load_text(identities[0], shared)
+
+
+def faults(analysis: Analysis) -> Section | None:
+    """None for a campaign without faults."""
+    groups = analysis.faults
+    if not groups:
+        return None
+    common = common_load(groups)
+    return Section(
+        "faults",
+        TITLE,
+        text=(f"{NOTE} All of them: {common}." if common else NOTE,),
+        tables=(fault_table(groups),),
+        charts=("fault",),
+        notes=("Every run and fault: faults.csv.", *recovery_notes(groups)),
+        open=True,
+    )
+
+
+def fault_runs(analysis: Analysis) -> Section | None:
+    """All runs with faults, good or bad."""
+    rows = [_run_row(run) for run in fault_runs_of(analysis.faults)]
+    columns = (*words("Configuration"), Column("Run"), *words("Verdict", "Notes"), RAW)
+    table = table_of("fault-run-rows", columns, rows)
+    return (
+        Section("fault-runs", "Runs with faults", plural(len(rows), "run"), tables=(table,)) if rows else None
     )
 
 

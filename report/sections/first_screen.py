@@ -1,27 +1,25 @@
 """The rows of the first screen: for each cell and ranking the figures that decide, and what they show."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
-from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
 from report.analysis.layer_text import LayerText
-from report.analysis.load_text import load_text
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking, Standing, by_p99
 from report.analysis.resolution import Resolution
+from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
-from report.sections.client_vs_script import (
-    ClientVsScriptTable,
-    client_vs_script_caption,
-    client_vs_script_tables,
-)
 from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.spread_text import SpreadFigure, spread_figure
 from report.sections.verdict_text import sentence
 from report.statistics.decision import Comparison
+from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,18 @@ class DecisionRow:
     p99: SpreadFigure
     cpu: SpreadFigure
     """Of what calls the limiter, in µs per request."""
+    store_cpu: SpreadFigure
+    """Of all store nodes, in µs per request."""
+    cpu_us: float | None
+    """The same as a number, to count with."""
     ratio: str
     """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`.
     """
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
+    outlook: str
+    """How many rounds would decide it; empty where it is decided."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
     outcome: str
@@ -96,8 +100,6 @@ class DecisionCell:
     ceiling: str
     difference: str
     """How the groups differ; empty if there is one."""
-    client_vs_script: tuple[ClientVsScriptTable, ...]
-    client_vs_script_caption: str
 
     @property
     def rows(self) -> tuple[DecisionRow, ...]:
@@ -113,26 +115,25 @@ def base_text(rankings: Iterable[Ranking]) -> str:
     return ", or ".join(found) or FIRST_ROW
 
 
-#: Statuses of a row as seen from the base of its ranking, in a closed loop and in an open one.
-_STATUS = {
-    "better": ("faster", "lower p99"),
-    "worse": ("slower", "higher p99"),
+#: Words for a conclusion, in a closed loop and in an open one: what is no speed is better or worse.
+WORD: Mapping[str, tuple[str, str]] = {
+    "better": ("faster", "better"),
+    "worse": ("slower", "worse"),
     "no difference": ("no difference", "no difference"),
-    "inconclusive": ("not decided", "not decided"),
-    "too few runs": ("too few runs", "too few runs"),
+    "not decided": ("not decided", "not decided"),
     "not comparable": ("not compared", "not compared"),
 }
 
 
 def row_status(standing: Standing, ranking: Ranking) -> str:
-    """`fastest`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless
+    """`faster`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless
     it was shown to be the best."""
-    if ranking.winner is standing.summary:
-        return "lowest p99" if ranking.open_loop else "fastest"
     if ranking.reference is standing.summary and ranking.compared:
         return "reference"
+    if ranking.winner is standing.summary:
+        return WORD["better"][ranking.open_loop]
     found = standing.versus_base
-    return _STATUS[found.status][ranking.open_loop] if found else ""
+    return WORD[found.status][ranking.open_loop] if found else ""
 
 
 def _row(
@@ -147,14 +148,26 @@ def _row(
         throughput=spread_figure(summary, throughput, rate),
         p99=spread_figure(summary, percentile("p99"), text.latency),
         cpu=spread_figure(summary, consumer_cpu, microseconds),
+        store_cpu=spread_figure(summary, store_cpu, microseconds),
+        cpu_us=consumer_cpu(summary.figures) if summary.figures else None,
         ratio=against_base(standing.versus_base if standing else None),
         cpu_ratio=against_base(standing.cpu_versus_base if standing else None),
         status=row_status(standing, ranking) if compared and standing and ranking else "",
+        outlook=_outlook(standing.versus_base) if standing and standing.versus_base else "",
         verdict=verdict_summary(summary),
         outcome=summary.spoiled_text,
         no_figures_reason=summary.no_figures_reason,
         local=summary.identity.decides_locally,
     )
+
+
+def _outlook(found: Comparison) -> str:
+    """`takes about 14 runs`."""
+    if found.status != "not decided" or found.blocked:
+        return ""
+    if found.too_few_runs and found.runs_needed is None:
+        return f"takes {fewest_for_a_claim(found.pairs is not None)} runs"
+    return f"takes about {found.runs_needed:,} runs" if found.runs_needed else f"takes over {MAX_RUNS:,} runs"
 
 
 def control_row(control: Summary, text: LayerText) -> DecisionRow:
@@ -165,11 +178,10 @@ def control_row(control: Summary, text: LayerText) -> DecisionRow:
 def copy_row(resolution: Resolution, text: LayerText) -> DecisionRow:
     """The copy of a reference, with what it shows of the host."""
     found = resolution.comparison
-    status = "told apart" if found.shown else _STATUS[found.status][0]
     return replace(
         _row(resolution.copy, text),
         ratio=against_base(found),
-        status="not told apart" if found.status == "inconclusive" else status,
+        status="told apart" if found.shown else WORD[found.status][0],
     )
 
 
@@ -248,7 +260,6 @@ def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[De
             )
             for ranking in cell.rankings
         )
-        tables = client_vs_script_tables(cell)
         ceilings = [control for control in cell.controls if control.identity.ceiling]
         controls = by_p99(ceilings) if cell.identity.open_loop else ceilings
         resolutions = [ranking.resolution for ranking in cell.rankings if ranking.resolution]
@@ -269,8 +280,46 @@ def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[De
                 ),
                 ceiling=_ceiling(cell),
                 difference=difference(cell),
-                client_vs_script=tables,
-                client_vs_script_caption=client_vs_script_caption(tables),
             )
         )
     return tuple(found)
+
+
+def _within(heading: str) -> str:
+    """A heading within a sentence: `on valkey 9.1.2, one script for all`."""
+    return f"{heading[:1].lower()}{heading[1:]}"
+
+
+def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[str, Ranking]]:
+    """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
+    cells = [cell for runtime in runtimes for cell in runtime.cells]
+    varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
+    topologies = {cell.identity.topology for cell in cells}
+    found = []
+    for runtime in runtimes:
+        for cell in runtime.cells:
+            for ranking in cell.rankings:
+                topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
+                texts = [
+                    runtime.runtime,
+                    topology,
+                    load_text(cell.identity, varying),
+                    _within(heading_of(ranking)) if len(cell.rankings) > 1 else "",
+                    cell.caps,
+                ]
+                scope = ", ".join(filter(None, texts))
+                found.append((f"{scope[:1].upper()}{scope[1:]}", ranking))
+    return found
+
+
+def page_heading(analysis: Analysis) -> str:
+    """The question of the page, by what its rows differ in."""
+    if analysis.only_memory:
+        return "What does a key take in memory?"
+    measured = [each.identity for each in analysis.summaries if not each.identity.control]
+    if not measured and analysis.faults:
+        return "What do faults do to an API?"
+    if not measured and analysis.store_operations:
+        return "What does an operation cost, by store?"
+    limiters = {(each.decided_by, each.algorithm, each.limiter) for each in measured}
+    return f"Which {'rate limiter' if len(limiters) > 1 else 'client'} should I take, and what does it cost?"

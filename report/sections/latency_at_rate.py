@@ -1,82 +1,77 @@
 """Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import figure_text, percentile
 from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_p99
+from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, bounds, count, decimals, rate
 from report.results.model import Measured, SendSchedule
 from report.sections.first_screen import cell_title
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    number,
+    numbers,
+    table_of,
+    words,
+)
 from report.sections.spread_text import UNIDENTIFIED, UNIDENTIFIED_MARK, figure_marks, suspect_marks
-from report.sections.tables import TableCell, sort_key
 
 
-def _columns(text: LayerText) -> tuple[tuple[str, str], ...]:
-    """Name and unit of each column after the row's name."""
+def _columns(text: LayerText) -> tuple[Column, ...]:
     latencies = ("p50", "p99", "p50 from send", "p99 from send")
     return (
-        *((name, text.latency_unit) for name in latencies),
-        ("Sent", text.rate_unit),
-        ("Late", "sends"),
-        ("Never sent", "sends"),
-        ("Gap as due", "ms"),
-        ("Gaps as sent", "p10 · p50 · p90 · p99, ms"),
-        ("Wakes", "of the generator"),
+        *words("Client", "Store"),
+        *numbers([(name, text.latency_unit) for name in latencies], "number"),
+        *numbers(
+            [
+                ("Sent", text.rate_unit),
+                ("Late", "sends"),
+                ("Never sent", "sends"),
+                ("Gap as due", "ms"),
+                ("Gaps as sent", "p10 · p50 · p90 · p99, ms"),
+                ("Wakes", "of the generator"),
+            ],
+            "number",
+        ),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RateRow:
-    """`cells` go with the table's columns; `no_figures_reason` replaces them if no run is valid."""
-
-    summary_id: str
-    label: str
-    store: str
-    control: bool
-    cells: tuple[TableCell, ...]
-    no_figures_reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class RateTable:
-    """Of one cell: all rows were offered the same rate."""
-
-    id: str
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    rows: tuple[RateRow, ...]
-
-    @property
-    def marks(self) -> str:
-        """What the marks on its figures mean."""
-        found = dict.fromkeys(mark for row in self.rows for cell in row.cells for mark in cell.marks)
-        return " ".join(f"{mark} {meaning}." for mark, meaning in found)
-
-
-def _number(text: str, sort: float | None, marks: tuple[tuple[str, str], ...] = ()) -> TableCell:
-    return TableCell(text, marks=marks, kind="number", sort=sort_key(sort))
+TEXT = (
+    "In an open loop requests are sent by a schedule, whether earlier ones were answered or not. Latency "
+    "counts from the moment at which a request was due; “from send” leaves out how long it waited for a "
+    "free connection. Gaps are the time between two sends of one worker of the load generator, as they were "
+    "due and as they were; where wakes are shared, sends that fall due within half a millisecond go out "
+    "together, because no CPU was free. This is not capacity: no row here is compared with one of a closed "
+    "loop. Rows are in the order of the p99 of their median runs; the first table on this page says which "
+    "differences were shown."
+)
 
 
 def _from_send(figures: Measured | None, name: str, text: LayerText) -> TableCell:
     """As the result states it: the histograms behind it are not read."""
     if figures is None:
-        return _number(ABSENT, None)
+        return number(ABSENT, None)
     value, known = figures.service_ms.get(name), figures.service_bounds_ms.get(name)
     if value is None and known:
         printed = bounds(known.low, known.high, text.latency)
-        return _number(printed, None, ((UNIDENTIFIED_MARK, UNIDENTIFIED),))
-    return _number(text.latency(value), value)
+        return number(printed, None, ((UNIDENTIFIED_MARK, UNIDENTIFIED),))
+    return number(text.latency(value), value)
 
 
 def _from_due(figures: Measured | None, name: str, text: LayerText) -> TableCell:
     if figures is None:
-        return _number(ABSENT, None)
+        return number(ABSENT, None)
     figure = percentile(name)
-    return _number(figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure))
+    return number(figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure))
 
 
 def _marked(cell: TableCell, summary: Summary) -> TableCell:
@@ -86,28 +81,27 @@ def _marked(cell: TableCell, summary: Summary) -> TableCell:
 def _kept(schedule: SendSchedule | None) -> tuple[TableCell, ...]:
     """How the schedule was kept."""
     if schedule is None:
-        return (_number(ABSENT, None),) * 6
+        return (number(ABSENT, None),) * 6
     gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent
     sent = [decimals(gaps[name], 2) for name in ("p10", "p50", "p90", "p99") if name in gaps]
     intended = gaps.get("intended")
     return (
-        _number(rate(schedule.achieved_per_second), schedule.achieved_per_second),
-        _number(count(schedule.late), schedule.late),
-        _number(count(never), never),
-        _number(decimals(intended, 2), intended),
-        _number(" · ".join(sent) or ABSENT, gaps.get("p50")),
+        number(rate(schedule.achieved_per_second), schedule.achieved_per_second),
+        number(count(schedule.late), schedule.late),
+        number(count(never), never),
+        number(decimals(intended, 2), intended),
+        number(" · ".join(sent) or ABSENT, gaps.get("p50")),
         TableCell("shared" if schedule.shared_wakes else "one a send"),
     )
 
 
-def _row(summary: Summary, text: LayerText) -> RateRow:
-    figures = summary.figures
-    return RateRow(
+def _row(summary: Summary, text: LayerText) -> TableRow:
+    figures, identity = summary.figures, summary.identity
+    return TableRow(
         summary.id,
-        summary.identity.short_label,
-        summary.identity.store_text,
-        summary.identity.control,
         (
+            TableCell(identity.short_label, tag="control" if identity.control else ""),
+            TableCell(identity.store_text),
             *(
                 _marked(read(figures, name, text), summary)
                 for read in (_from_due, _from_send)
@@ -116,22 +110,26 @@ def _row(summary: Summary, text: LayerText) -> RateRow:
             *_kept(figures.schedule if figures else None),
         ),
         summary.no_figures_reason,
+        kept=2,
+        colour=summary.id,
     )
 
 
-def rate_tables(cells: Sequence[Cell], layer_named: bool = False) -> tuple[RateTable, ...]:
-    """A table for each cell of an open loop, rows by p99 and controls last; empty without one.
+def _table(part: RuntimeResults, cell: Cell) -> Table:
+    rows = [_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))]
+    title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
+    marks = dict.fromkeys(mark for row in rows for each in row.cells for mark in each.marks)
+    caption = " ".join(f"{mark} {meaning}." for mark, meaning in marks)
+    return table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
 
-    Args:
-        layer_named: as for `cell_title`.
-    """
-    return tuple(
-        RateTable(
-            cell.id,
-            cell_title(cell, layer_named),
-            _columns(cell.text),
-            tuple(_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))),
-        )
-        for cell in cells
-        if cell.identity.open_loop
+
+def latency_at_rate(analysis: Analysis) -> Section | None:
+    """A table for each cell of an open loop, rows by p99 and controls last; None without one."""
+    tables = tuple(
+        _table(part, cell) for part in analysis.runtimes for cell in part.cells if cell.identity.open_loop
+    )
+    if not tables:
+        return None
+    return Section(
+        "at-rate", "Latency at a rate", text=(TEXT,), tables=tables, charts=("latency-at-rate", "curve")
     )

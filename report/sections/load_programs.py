@@ -1,8 +1,8 @@
 """The section about load programs that make the calls in the place of Node."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.load_programs import LoadProgramControl
 from report.analysis.load_text import load_text
@@ -15,8 +15,26 @@ from report.sections.printed_cells import (
     printed_latency,
     problem_texts,
     runs_text,
+    verdict_cell,
 )
-from report.sections.tables import TableCell
+from report.sections.section import (
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    numbers,
+    table_of,
+    words,
+)
+
+TEXT = (
+    "Controls, never ranked: {programs} made the same calls as the client that they replace, on a service "
+    "or store with the same limits, and printed the figures. CPU was measured beside them. A service that "
+    "decides more here than from Node was not the limit there. Each row shows its median run, with the "
+    "range over its runs."
+)
 
 #: Name and unit of each figure's column.
 PROGRAM_COLUMNS = (
@@ -36,59 +54,46 @@ _FIGURES: tuple[tuple[Read, Show], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoadProgramRow:
-    label: str
-    load: str
-    cells: tuple[TableCell, ...]
-    """They go with `PROGRAM_COLUMNS`; empty where no run counts."""
-    limited_by: str
-    status: str
-    runs: str
-    client: str
-    """Throughput of the client that it replaces; a dash where that was not measured."""
-    client_limited_by: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoadProgramSection:
-    programs: str
-    """With their versions."""
-    rows: tuple[LoadProgramRow, ...]
-    problems: tuple[tuple[str, str], ...]
-    """File and reasons of each run that is not valid."""
-
-
 def _client_rate(control: LoadProgramControl) -> str:
     figures = control.client.figures if control.client else None
     return rate(throughput(figures)) if figures else ABSENT
 
 
-def _row(control: LoadProgramControl) -> LoadProgramRow:
+def _row(control: LoadProgramControl) -> TableRow:
     row, client = control.row, control.client
     limiting = client.figures.limiting_resource if client and client.figures else None
-    return LoadProgramRow(
-        label=row.identity.label,
-        load=load_text(row.identity),
-        cells=figure_cells(row, _FIGURES),
-        limited_by=limited_by_text(row),
-        status="" if row.verdict == "valid" else row.verdict,
-        runs=runs_text(row),
-        client=_client_rate(control),
-        client_limited_by=limiting or ABSENT,
+    cells = (
+        *named(row.identity.label, load_text(row.identity)),
+        *figure_cells(row, _FIGURES),
+        *named(limited_by_text(row), runs_text(row)),
+        verdict_cell(row.verdict),
+        number(_client_rate(control), None),
+        TableCell(limiting or ABSENT),
     )
+    return TableRow("", cells)
 
 
-def load_program_section(controls: Sequence[LoadProgramControl]) -> LoadProgramSection | None:
+def load_programs(analysis: Analysis) -> Section | None:
     """None for a campaign without load programs."""
+    controls = analysis.load_programs
     if not controls:
         return None
     runs = [run for control in controls for run in control.row.runs]
     programs = {f"{run.printed.program} {run.printed.program_version}" for run in runs if run.printed}
-    return LoadProgramSection(
-        programs=" and ".join(sorted(programs)) or "load programs",
-        rows=tuple(map(_row, controls)),
-        problems=problem_texts(run for run in runs if run.verdict != "valid"),
+    columns = (
+        *words("Target", "Load"),
+        *numbers(PROGRAM_COLUMNS, "number"),
+        *words("Limited by", "Runs", "Verdict"),
+        Column("From Node", "decisions/s"),
+        *words("Node limited by"),
+    )
+    return Section(
+        "load-programs",
+        "Load programs in the place of Node",
+        text=(TEXT.format(programs=" and ".join(sorted(programs)) or "load programs"),),
+        tables=(table_of("load-program-rows", columns, map(_row, controls)),),
+        notes=problem_texts(runs),
+        open=True,
     )
 
 

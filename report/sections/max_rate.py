@@ -1,47 +1,25 @@
 """The highest rate of each target: a sentence, and its trials by rate (M30)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.layer_text import layer_text
 from report.analysis.max_rate import MaxRate, RateTrial
 from report.base.format import plural, rate
 from report.results.model import Limit
+from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
 from report.statistics.max_rate import RateEstimate
 
+TEXT = (
+    "A rate is kept by a trial, which is one run, if its schedule was sent, the target served it, and every "
+    "objective was met. The highest rate is the one that half of the trials keep, with its interval of 95 % "
+    "by a logistic curve and the likelihood ratio. All targets took turns over the rates near their bounds, "
+    "in random order. ● kept, ○ missed, × does not count."
+)
+_COLUMNS = (*words("Trials"), Column("Kept"), *words("Interval", "Last miss"))
 _BUDGET = "its time was used up"
 _INTERRUPTED = "it was interrupted"
-
-
-@dataclass(frozen=True, slots=True)
-class RateRow:
-    """The trials at one rate, in the order in which they were made."""
-
-    rate: str
-    trials: tuple[RateTrial, ...]
-    counted: str
-    """`4 of 5`; empty where no trial counts."""
-    within: bool
-    """The rate lies in the interval."""
-    reason: str
-    """Why the last trial was missed that was; empty where none was."""
-
-
-@dataclass(frozen=True, slots=True)
-class MaxRateTable:
-    """One target under one load."""
-
-    id: str
-    name: str
-    ids: str
-    """Of its rows, with a space between."""
-    sentence: str
-    unit: str
-    near: tuple[RateRow, ...]
-    """What the estimate is of, highest rate first."""
-    bracket: tuple[RateRow, ...]
-    void: int
 
 
 def _per_second(value: float) -> str:
@@ -106,41 +84,60 @@ def max_rate_sentence(found: MaxRate) -> str:
     return f"{found.name}: {text}{f'. The search ended early: {early}' if early else ''}."
 
 
-def _rows(found: MaxRate, trials: Sequence[RateTrial]) -> tuple[RateRow, ...]:
-    by_rate: dict[float, list[RateTrial]] = {}
-    for trial in trials:
-        by_rate.setdefault(trial.rate_per_second, []).append(trial)
-    return tuple(_row(found, at, tuple(members)) for at, members in sorted(by_rate.items(), reverse=True))
+#: A filled mark was kept, an empty one missed, a cross does not count.
+_MARKS = {"kept": "●", "missed": "○", "void": "×"}
 
 
-def _row(found: MaxRate, at: float, trials: tuple[RateTrial, ...]) -> RateRow:
+def _row(found: MaxRate, at: float, trials: Sequence[RateTrial]) -> TableRow:
     counted = [trial for trial in trials if trial.status != "void"]
     kept = sum(trial.status == "kept" for trial in counted)
     low, high = (found.estimate.low, found.estimate.high) if found.estimate else (None, None)
-    return RateRow(
-        rate=_tried(at),
-        trials=trials,
-        counted=f"{kept} of {len(counted)}" if counted else "",
-        within=low is not None and high is not None and low <= at <= high,
-        reason=next((trial.reason for trial in reversed(trials) if trial.status != "kept"), ""),
+    within = low is not None and high is not None and low <= at <= high
+    cells = (
+        number(_tried(at), at),
+        TableCell(
+            "".join(_MARKS[trial.status] for trial in trials),
+            hint="; ".join(": ".join(filter(None, (trial.status, trial.reason))) for trial in trials),
+        ),
+        TableCell(f"{kept} of {len(counted)}" if counted else "", kind="number"),
+        TableCell("within" if within else ""),
+        TableCell(
+            next((trial.reason for trial in reversed(trials) if trial.status != "kept"), ""), kind="text"
+        ),
+    )
+    return TableRow(" ".join(found.ids), cells)
+
+
+def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
+    """Trials by rate, the highest first, each in the order in which they were made."""
+    by_rate: dict[float, list[RateTrial]] = {}
+    for trial in found.trials:
+        if trial.bracket is bracket:
+            by_rate.setdefault(trial.rate_per_second, []).append(trial)
+    rows = [_row(found, at, members) for at, members in sorted(by_rate.items(), reverse=True)]
+    columns = (Column("Rate", layer_text(found.identity.layer).rate_unit), *_COLUMNS)
+    part = ": single trials that bracketed the bound, not part of the estimate" if bracket else ""
+    return Table(
+        f"{table_id}{'-bracket' if bracket else ''}",
+        f"{found.name}{part}",
+        columns,
+        (TableGroup(tuple(rows)),),
+        "" if bracket else max_rate_sentence(found),
+        sortable=False,
     )
 
 
-def max_rate_tables(results: Sequence[MaxRate]) -> tuple[MaxRateTable, ...]:
-    """One for each target under one load; empty for campaigns that are no search."""
-    return tuple(
-        MaxRateTable(
-            id=f"max-rate-{number}",
-            name=found.name,
-            ids=" ".join(found.ids),
-            sentence=max_rate_sentence(found),
-            unit=layer_text(found.identity.layer).rate_unit,
-            near=_rows(found, [trial for trial in found.trials if not trial.bracket]),
-            bracket=_rows(found, [trial for trial in found.trials if trial.bracket]),
-            void=sum(trial.status == "void" for trial in found.trials),
-        )
-        for number, found in enumerate(results, start=1)
-    )
+def max_rate(analysis: Analysis) -> Section | None:
+    """Two tables for each target under one load; None for campaigns that are no search."""
+    tables = [
+        table
+        for index, found in enumerate(analysis.max_rates, start=1)
+        for bracket in (False, True)
+        if (table := _table(found, f"max-rate-{index}", bracket)).rows
+    ]
+    if not analysis.max_rates:
+        return None
+    return Section("max-rate", "The highest rate", text=(TEXT,), tables=tuple(tables), open=True)
 
 
 def max_rate_documents(results: Sequence[MaxRate]) -> list[dict[str, Any]]:

@@ -1,19 +1,32 @@
 """What a key takes in memory, as a table for people."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
-
-#: Columns after the target, with their units: figures stand beside figures of their kind alone.
-COLUMNS = (
-    *((name, "bytes per key") for name in MEMORY_KINDS.values()),
-    ("Read from", ""),
-    ("Items", "per key"),
-    ("Runs", "counted"),
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    named,
+    numbers,
+    table_of,
+    words,
 )
+
+#: Figures stand beside figures of their kind alone.
+COLUMNS = (
+    *words("Target", "Store"),
+    *numbers([(name, "bytes per key") for name in MEMORY_KINDS.values()], "number"),
+    *words("Read from"),
+    Column("Items", "per key", ""),
+    Column("Runs", "counted", ""),
+)
+CAPTION = "Most bytes per key first, allocators, then processes, then counts."
 
 NOTE = (
     "Bytes per key are the slope of a line, by least squares, through the memory that each run added and the "
@@ -23,18 +36,6 @@ NOTE = (
     "are no figures to compare with each other. Nodes are added up, replicas too. The throughput of "
     "these runs is no measurement: they have no warm-up, and each has another length."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryTableRow:
-    """`cells` go with `COLUMNS`; `reason` replaces them where there is no slope."""
-
-    summary_ids: tuple[str, ...]
-    client: str
-    label: str
-    store: str
-    cells: tuple[str, ...]
-    reason: str
 
 
 def _amount(value: float) -> str:
@@ -54,37 +55,59 @@ def _figures(row: KeyMemory, kind: str) -> str:
     return "; ".join(f"{_amount(slope.line.slope)} ({_interval(slope)})" for slope in found) or ABSENT
 
 
-def _cells(row: KeyMemory) -> tuple[str, ...]:
+def _cells(row: KeyMemory) -> tuple[TableCell, ...]:
     if not row.slopes:
         return ()
     points = row.slopes[0].points
+    texts = [_figures(row, kind) for kind in MEMORY_KINDS]
     return (
-        *(_figures(row, kind) for kind in MEMORY_KINDS),
-        "; ".join(slope.text for slope in row.slopes),
-        ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}",
-        str(len(points)) + (f" of {len(points) + len(row.left_out)}" if row.left_out else ""),
+        *(TableCell(text, kind="text" if ";" in text else "number") for text in texts),
+        TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
+        TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
+        TableCell(str(len(points)) + (f" of {len(points) + len(row.left_out)}" if row.left_out else "")),
     )
 
 
-def memory_table(rows: Sequence[KeyMemory]) -> tuple[MemoryTableRow, ...]:
+def _labels(rows: Sequence[KeyMemory]) -> list[str]:
+    several = len({row.runtime for row in rows}) > 1
+    return [row.identity.label + (f", {row.runtime}" if several else "") for row in rows]
+
+
+def memory_table(rows: Sequence[KeyMemory]) -> Table:
     """In the order of `memory_per_key`."""
-    runtimes = {row.runtime for row in rows}
-    return tuple(
-        MemoryTableRow(
-            summary_ids=row.summary_ids,
-            client=row.identity.client,
-            label=row.identity.label + (f", {row.runtime}" if len(runtimes) > 1 else ""),
-            store=row.identity.store_text,
-            cells=_cells(row),
-            reason=row.reason,
+    found = [
+        TableRow(
+            row.summary_ids[0],
+            (*named(label, row.identity.store_text), *_cells(row)),
+            row.reason,
+            kept=2,
+            colour=row.summary_ids[0],
         )
-        for row in rows
+        for row, label in zip(rows, _labels(rows), strict=True)
+    ]
+    return table_of("memory-rows", COLUMNS, found, caption=CAPTION)
+
+
+def memory_per_key_section(analysis: Analysis) -> Section | None:
+    """None where no rows differ in the number of keys alone."""
+    rows = analysis.memory
+    if not rows:
+        return None
+    return Section(
+        "memory-per-key",
+        "Memory per key",
+        memory_text(rows),
+        text=(NOTE,),
+        tables=(memory_table(rows),),
+        charts=("memory-per-key",),
+        notes=tuple(f"Left out: {row.identity.label}, {text}." for row in rows for text in row.left_out),
+        open=True,
     )
 
 
 def memory_text(rows: Sequence[KeyMemory]) -> str:
     """`A key takes 139 bytes with ioredis (allocator’s).` What is not alike is not in one enumeration."""
-    labels = [each.label for each in memory_table(rows)]
+    labels = _labels(rows)
     known = []
     for kind, name in MEMORY_KINDS.items():
         alike = [
@@ -100,8 +123,11 @@ def memory_text(rows: Sequence[KeyMemory]) -> str:
 def memory_lines(rows: Sequence[KeyMemory]) -> list[str]:
     """The same as lines of text, with aligned columns, and what was left out."""
     table = memory_table(rows)
-    names = ["Target", "Store", *(f"{name} ({unit})" if unit else name for name, unit in COLUMNS)]
-    lines = [names, *([row.label, row.store, *(row.cells or [row.reason])] for row in table)]
+    names = [f"{each.name} ({each.unit})" if each.unit else each.name for each in table.columns]
+    cells = [
+        [*(cell.text for cell in row.cells), *([row.reason] if row.reason else [])] for row in table.rows
+    ]
+    lines = [names, *cells]
     widths = [
         max((len(line[n]) for line in lines if len(line) > max(n, 3)), default=0) for n in range(len(names))
     ]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from report.analysis.printed_rows import PrintedRow
 from report.base.format import ABSENT
 from report.results.model import Printed, Run
-from report.sections.tables import TableCell
+from report.sections.section import TableCell, number
 
 Read = Callable[[Printed], float | None]
 Show = Callable[[float | None], str]
@@ -16,14 +16,18 @@ def printed_latency(name: str) -> Read:
 
 
 def figure_cells(row: PrintedRow, columns: Sequence[tuple[Read, Show]]) -> tuple[TableCell, ...]:
-    """Figures of the median run, with their range over the runs; none where no run counts."""
+    """Figures of the median run, with their range over the runs; dashes where no run counts."""
     figures = row.figures
     if figures is None:
-        return ()
+        return (number(ABSENT, None),) * len(columns)
     found = []
     for read, show in columns:
         span = row.range_of(read)
-        found.append(TableCell(show(read(figures)), range=f"{show(span[0])}–{show(span[1])}" if span else ""))
+        found.append(
+            TableCell(
+                show(read(figures)), range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number"
+            )
+        )
     return tuple(found)
 
 
@@ -38,13 +42,16 @@ def runs_text(row: PrintedRow) -> str:
     return str(counted) if counted == planned else f"{counted} of {planned}"
 
 
-def problem_texts(runs: Iterable[Run]) -> tuple[tuple[str, str], ...]:
-    """File and reasons of each run."""
+def verdict_cell(verdict: str) -> TableCell:
+    return TableCell(verdict, kind=f"verdict {verdict}")
+
+
+def problem_texts(runs: Iterable[Run]) -> tuple[str, ...]:
+    """File and reasons of each run that is not valid."""
     return tuple(
-        (
-            run.file,
-            f"{run.verdict if run.printed else run.status}: "
-            + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons),
-        )
+        f"{run.file} is {run.verdict if run.printed else run.status}: "
+        + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
+        + "."
         for run in runs
+        if run.verdict != "valid"
     )

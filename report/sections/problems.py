@@ -1,116 +1,109 @@
 """Runs that a reader should look at: invalid, failed, missing, suspect, or far from their siblings."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.layer_text import rate_units
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
-from report.base.format import rate
-from report.results.model import Reason, Run
+from report.base.format import plural, rate
+from report.results.model import Run
 from report.sections.outliers import outliers
-from report.sections.runs import SPOILED, run_link
-from report.sections.tables import TableCell, sort_key
+from report.sections.runs import NO_FILE, SPOILED, run_link, run_reasons
+from report.sections.section import (
+    RAW,
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    link_cell,
+    named,
+    number,
+    numbers,
+    reasons_cell,
+    table_of,
+    words,
+)
 
-_RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), "outlier", "suspect")
+OUTLIER = "outlier"
+CAPTION = (
+    "Invalid, failed and missing runs count in no figure, outliers in every figure. A run in which the "
+    "target failed its load or was overloaded has no figures either, but ranks below all that served "
+    "theirs. An outlier lies beyond Tukey’s fences (1.5 interquartile ranges) and more than 5 % from the "
+    "median run; finding one takes at least five runs of its configuration."
+)
+NONE = (
+    "No run is missing, failed or invalid, the target served its load in all of them, and none is an "
+    "outlier. Finding an outlier takes at least five runs of a configuration."
+)
+
+_RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), OUTLIER, "suspect")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One run, `kind` what is the matter with it."""
-
-    summary_id: str
-    configuration: str
-    load: str
-    run: str
-    kind: str
-    throughput: TableCell
-    reasons: tuple[str, ...]
-    link: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Problems:
-    """`suspect`: the rules that made runs suspect, each with the row ids of these runs."""
-
-    rows: tuple[Problem, ...]
-    suspect: tuple[tuple[str, tuple[str, ...]], ...]
-    suspect_rows: tuple[str, ...]
-    """The id of its row for each suspect run."""
-
-
-def problems(summaries: Sequence[Summary]) -> Problems:
+def problems(analysis: Analysis) -> Section | None:
     """Everything but suspect runs one by one, the worst first; suspect runs by rule."""
+    summaries = analysis.ordered
+    if not summaries:
+        return None
     fields = varying_fields(summaries)
-    rows: list[Problem] = []
-    rules: dict[str, list[str]] = {}
-    suspect_rows: list[str] = []
+    found: list[tuple[str, TableRow]] = []
+    rules: Counter[str] = Counter()
+    suspect = 0
+
+    def add(
+        summary: Summary, run: int, kind: str, value: float | None, reasons: Sequence[str], file: str
+    ) -> None:
+        cells = (
+            *named(summary.identity.label, load_text(summary.identity, fields)),
+            TableCell(f"{run}", kind="number"),
+            TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
+            *([] if analysis.only_memory else [number(rate(value), value)]),
+            reasons_cell(reasons),
+            link_cell(run_link(file) if file else "", file),
+        )
+        found.append((kind, TableRow(summary.id, cells, colour=summary.id)))
+
     for summary in summaries:
-        load = load_text(summary.identity, fields)
         for run in summary.runs:
             if run.measured and run.verdict == "suspect":
-                suspect_rows.append(summary.id)
-                for rule in {reason.rule for reason in run.reasons}:
-                    rules.setdefault(rule, []).append(summary.id)
-            if run.eligible:
-                continue
-            outcome = [run.outcome_text] if run.spoiled and run.outcome_text else []
-            reasons = [*([run.failure] if run.failure else []), *outcome, *_reasons(run.reasons)]
-            rows.append(
-                Problem(
-                    summary.id,
-                    summary.identity.label,
-                    load,
-                    f"{run.run}",
-                    _kind(run),
-                    _throughput(run.requests_per_second),
-                    tuple(reasons) or ("no reason was recorded",),
-                    run_link(run.file),
-                    run.file,
-                )
-            )
-        rows.extend(
-            Problem(
-                summary.id,
-                summary.identity.label,
-                load,
-                f"{number}",
-                "missing",
-                _throughput(None),
-                ("planned, but no result file was found",),
-                "",
-                "",
-            )
-            for number in summary.missing
-        )
-    rows.extend(
-        Problem(
-            found.summary.id,
-            found.summary.identity.label,
-            load_text(found.summary.identity, fields),
-            f"{found.run.run}",
-            "outlier",
-            _throughput(found.run.requests_per_second),
-            (found.text,),
-            run_link(found.run.file),
-            found.run.file,
-        )
-        for found in outliers(summaries)
+                suspect += 1
+                rules.update({reason.rule for reason in run.reasons})
+            if not run.eligible:
+                reasons = run_reasons(run) or ("no reason was recorded",)
+                add(summary, run.run, _kind(run), run.requests_per_second, reasons, run.file)
+        for missing in summary.missing:
+            add(summary, missing, "missing", None, (NO_FILE,), "")
+    for each in outliers(summaries):
+        run = each.run
+        add(each.summary, run.run, OUTLIER, run.requests_per_second, (each.text,), run.file)
+    found.sort(key=lambda entry: _RANK.index(entry[0]) if entry[0] in _RANK else 0)
+    rows = [row for _, row in found]
+    columns = (
+        *words("Configuration", "Load"),
+        Column("Run"),
+        *words("What"),
+        *([] if analysis.only_memory else numbers([("Throughput", rate_units(summaries))])),
+        *words("Reasons"),
+        RAW,
     )
-    rows.sort(key=lambda row: _RANK.index(row.kind) if row.kind in _RANK else 0)
-    suspect = tuple((rule, tuple(ids)) for rule, ids in sorted(rules.items()))
-    return Problems(tuple(rows), suspect, tuple(suspect_rows))
+    by_rule = ", ".join(f"{rule} ({number_of})" for rule, number_of in sorted(rules.items()))
+    told = (
+        f"{plural(suspect, 'suspect run')}: they count, and all runs gives their reasons. By rule: {by_rule}."
+    )
+    return Section(
+        "problems",
+        "Invalid runs, failed loads and outliers",
+        "" if rows else "none",
+        counted=tuple(row.ids for row in rows),
+        counted_as="runs",
+        text=(*([told] if suspect else []), *([] if rows else [NONE])),
+        tables=(table_of("problem-rows", columns, rows, caption=CAPTION, fold_rows=15),) if rows else (),
+        open=any(kind != OUTLIER for kind, _ in found),
+    )
 
 
 def _kind(run: Run) -> str:
     if run.measured is None:
         return run.status
     return SPOILED.get(run.outcome or "", "invalid") if run.spoiled else "invalid"
-
-
-def _reasons(reasons: Sequence[Reason]) -> list[str]:
-    return [f"{reason.rule}: {reason.text}" for reason in reasons]
-
-
-def _throughput(value: float | None) -> TableCell:
-    return TableCell(rate(value), kind="number", sort=sort_key(value))

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.layer_text import layer_text
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.base.format import joined, plural
 from report.results.model import Campaign
-from report.sections.caveats import Line, caveats_of
-from report.sections.first_screen import heading_of
+from report.sections.caveats import caveats_of
+from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
+from report.sections.section import Line
 from report.sections.verdict_text import (
     as_sentences,
     cpu_differences,
@@ -78,7 +77,7 @@ class _Finding:
     """How it differs from the others."""
     text: str
     kind: str
-    """For counting: `iovalkey is the fastest`, `no difference is shown`, …"""
+    """For counting: `iovalkey is the fastest`, `nothing is decided`, …"""
 
     @property
     def ids(self) -> str:
@@ -90,22 +89,16 @@ def _figure(ranking: Ranking) -> str:
 
 
 def _open_text(ranking: Ranking) -> str:
-    """Which rows are open, e.g. `no difference in throughput is shown between iovalkey and ioredis`."""
-    pairs, figure = undecided(ranking), _figure(ranking)
-    blocked = [pair for pair in pairs if pair.comparison.blocked]
-    others_decided = bool(differences(ranking) or equal_text(ranking))
+    """Which rows are open, e.g. `not decided: iovalkey against ioredis`."""
+    pairs = undecided(ranking)
     if not pairs:
         return ""
-    if others_decided:
-        between = f" between {name(pairs[0].base)} and {name(pairs[0].new)}" if len(pairs) == 1 else ""
-        text = f"no difference in {figure} is shown{between or ' between the others'}"
-    else:
-        compared = ranking.cpu_pairs if ranking.open_loop else ()
-        no_cpu = compared and not any(pair.comparison.shown for pair in compared)
-        also = f" or {layer_of(ranking).cpu}" if no_cpu else ""
-        rows = joined([name(row) for row in ranking.compared])
-        text = f"no difference in {figure}{also} is shown between {rows}"
-    return f"{text}, because {blocked[0].comparison.reason}" if blocked else text
+    bases = {pair.base.id for pair in pairs}
+    rows = list(dict.fromkeys(name(pair.new) for pair in pairs))
+    against = f" against {name(pairs[0].base)}" if len(bases) == 1 else ""
+    blocked = [pair for pair in pairs if pair.comparison.blocked]
+    because = f", because {blocked[0].comparison.reason}" if blocked else ""
+    return f"not decided: {joined(rows)}{against}{because}"
 
 
 def _text(ranking: Ranking) -> str:
@@ -120,60 +113,32 @@ def _text(ranking: Ranking) -> str:
         *failed_loads(ranking),
         resolution_text(ranking) if ranking.resolution and ranking.resolution.told_apart else "",
     ]
-    return as_sentences(clauses) or "No difference is shown."
+    return as_sentences(clauses) or "Nothing is decided."
 
 
 def _kind(ranking: Ranking) -> str:
-    figure = _figure(ranking)
     if ranking.winner:
         return winner_text(ranking)
     if differences(ranking):
-        return f"some differ in {figure}"
+        return f"some differ in {_figure(ranking)}"
     if ranking.few_runs:
         return TOO_FEW
-    return f"no difference in {figure} is shown"
-
-
-def _within(heading: str) -> str:
-    """A heading within a sentence: `on valkey 9.1.2, one script for all`."""
-    return f"{heading[:1].lower()}{heading[1:]}"
-
-
-def _scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[RuntimeResults, Cell, Ranking, str]]:
-    """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
-    cells = [cell for runtime in runtimes for cell in runtime.cells]
-    varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
-    topologies = {cell.identity.topology for cell in cells}
-    found = []
-    for runtime in runtimes:
-        for cell in runtime.cells:
-            for ranking in cell.rankings:
-                topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
-                texts = [
-                    runtime.runtime,
-                    topology,
-                    load_text(cell.identity, varying),
-                    _within(heading_of(ranking)) if len(cell.rankings) > 1 else "",
-                    cell.caps,
-                ]
-                scope = ", ".join(filter(None, texts))
-                found.append((runtime, cell, ranking, f"{scope[:1].upper()}{scope[1:]}"))
-    return found
+    return "nothing is decided"
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     return [
         _Finding(ranking, scope, _text(ranking), _kind(ranking))
-        for _, _, ranking, scope in _scopes(runtimes)
+        for scope, ranking in scopes(runtimes)
         if ranking.compared
     ]
 
 
 def _counted(findings: Sequence[_Finding]) -> str:
-    """`iovalkey is the fastest in 3 of 12 comparisons, no difference in throughput is shown in 9.`"""
+    """`iovalkey is the fastest in 3 of 12 comparisons and nothing is decided in 9.`"""
     (first, number), *others = Counter(finding.kind for finding in findings).most_common()
     total = plural(len(findings), "comparison")
-    if not others and first.startswith("no "):
+    if not others and first.startswith("nothing "):
         return f"{first} in {'either' if len(findings) == 2 else 'any'} of {total}"
     if not others:
         return f"{first} in {'both comparisons' if len(findings) == 2 else f'all {total}'}"
@@ -248,12 +213,12 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
         pair.comparison
         for finding in findings
         for pair in finding.ranking.ranked_by
-        if pair.comparison.status in ("inconclusive", "too few runs") and not pair.comparison.blocked
+        if pair.comparison.status == "not decided" and not pair.comparison.blocked
     ]
     if not open_pairs:
         blocked = any(pair.comparison.blocked for each in findings for pair in undecided(each.ranking))
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
-    few = any(found.status == "too few runs" for found in open_pairs)
+    few = any(found.too_few_runs for found in open_pairs)
     needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
     if not needed and not few and all(found.worst_ranks for found in open_pairs):
@@ -307,7 +272,7 @@ def _lead(findings: Sequence[_Finding]) -> str:
     text = findings[0].text
     if findings[0].kind == TOO_FEW:
         return f"Nothing is decided: {text}"
-    ours = text.startswith(("No ", "The "))
+    ours = text.startswith(("Not ", "The ", "Nothing "))
     return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
 
 

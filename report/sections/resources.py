@@ -1,41 +1,37 @@
 """What each role used of the machine and waited for, and what other programs took, of the median runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import percent
 from report.results.model import MEASURED_KINDS, Measured
 from report.results.roles import cpu_percent, run_delay_us
-from report.sections.tables import TableCell, exact, sort_key
+from report.sections.section import (
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    exact,
+    named,
+    number,
+    numbers,
+    table_of,
+    words,
+)
 
-
-def resource_columns(summaries: Sequence[Summary]) -> tuple[tuple[str, str], ...]:
-    """Name and unit of each column after the row's name."""
-    kinds = _kinds(summaries)
-    return (
-        *((f"{kind.capitalize()} CPU", "of one CPU") for kind in kinds),
-        *((f"{kind.capitalize()} waited", "of the window") for kind in kinds),
-        ("Other programs", "of one CPU"),
-    )
+CAPTION = (
+    "Figures of the median runs. A role waited while its threads were ready to run but had no CPU; the time "
+    "is the sum over its threads. Roles that share CPUs wait for each other. Other programs are all but the "
+    "roles and the harness; from 10 % of one CPU on a run is suspect (rule M25)."
+)
 
 
 def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """The kinds of roles that have columns: no servers where the load enters at the limiter alone."""
     served = any(summary.identity.servers for summary in summaries)
     return tuple(kind for kind in MEASURED_KINDS if kind != "server" or served)
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceRow:
-    """`cells` go with `resource_columns`."""
-
-    summary_id: str
-    configuration: str
-    load: str
-    """The part of its load that differs from other rows; empty if all have the same."""
-    cells: tuple[TableCell, ...]
 
 
 def waited_percent(figures: Measured) -> Mapping[str, float]:
@@ -46,7 +42,7 @@ def waited_percent(figures: Measured) -> Mapping[str, float]:
 
 
 def _cell(value: float | None) -> TableCell:
-    return TableCell(percent(value), kind="number", sort=sort_key(value), hint=exact(value, "%"))
+    return number(percent(value), value, hint=exact(value, "%"))
 
 
 def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
@@ -55,17 +51,36 @@ def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
     return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
 
 
-def resource_rows(summaries: Sequence[Summary]) -> tuple[ResourceRow, ...]:
-    """A row for each configuration with figures; none if no run recorded waiting or other programs."""
+def resources(analysis: Analysis) -> Section | None:
+    """A row for each configuration with figures; None if no run recorded waiting or other programs."""
+    summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(
         run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
     ):
-        return ()
+        return None
     fields, kinds = varying_fields(summaries), _kinds(summaries)
-    return tuple(
-        ResourceRow(
-            summary.id, summary.identity.label, load_text(summary.identity, fields), _cells(figures, kinds)
+    columns = (
+        *words("Configuration", "Load"),
+        *numbers([(f"{kind.capitalize()} CPU", "of one CPU") for kind in kinds]),
+        *numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
+        Column("Other programs", "of one CPU", "number more"),
+    )
+    rows = [
+        TableRow(
+            summary.id,
+            (
+                *named(summary.identity.label, load_text(summary.identity, fields)),
+                *_cells(figures, kinds),
+            ),
+            colour=summary.id,
         )
         for summary, figures in measured
+    ]
+    return Section(
+        "resources",
+        "CPU: used, waited for, taken by others",
+        counted=tuple(row.ids for row in rows),
+        counted_as="configurations",
+        tables=(table_of("resource-rows", columns, rows, caption=CAPTION),),
     )

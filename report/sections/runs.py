@@ -1,38 +1,43 @@
 """The list of all runs: the good, the bad, and those that left no file."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from urllib.parse import quote
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, percentile
-from report.analysis.layer_text import layer_text
+from report.analysis.layer_text import layer_text, rate_units
 from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, decimals, milliseconds, rate, share
 from report.results.model import Measured, Run
+from report.sections.section import (
+    RAW,
+    Section,
+    TableCell,
+    TableRow,
+    exact,
+    link_cell,
+    named,
+    number,
+    numbers,
+    reasons_cell,
+    sort_key,
+    table_of,
+    words,
+)
 from report.sections.spread_text import figure_marks
-from report.sections.tables import TableCell, exact, sort_key
+
+CAPTION = (
+    "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "
+    "measured again. The median run of each configuration is marked. The verdict judges the measurement, "
+    "the outcome what the target did with the load."
+)
+NO_FILE = "planned, but no result file was found"
+_COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", "requests"), ("Warm-up", "s"))
 
 #: What is said of a run in which the target did not serve its load, by its outcome.
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """One run of the list of all runs."""
-
-    summary_id: str
-    configuration: str
-    script: str
-    """`EVALSHA a1de965f`, as the server of this run named it."""
-    load: str
-    """The part of its load that differs from other rows; empty if all have the same."""
-    run: str
-    median: bool
-    cells: tuple[TableCell, ...]
-    reasons: tuple[str, ...]
-    link: str
-    file: str
 
 
 def run_link(file: str) -> str:
@@ -51,16 +56,25 @@ def run_verdict(run: Run) -> TableCell:
     return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
 
 
-def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
+def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> TableRow:
     figures = run.measured
-    return RunRow(
+    reasons = (
+        *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
+        *run_reasons(run),
+        *run.notes,
+    )
+    return TableRow(
         summary.id,
-        summary.identity.label,
-        figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
-        load_text(summary.identity, fields),
-        f"{run.run}, set aside" if run.set_aside else f"{run.run}",
-        summary.median is run,
         (
+            *named(
+                summary.identity.label,
+                figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
+                load_text(summary.identity, fields),
+            ),
+            TableCell(
+                f"{run.run}, set aside" if run.set_aside else f"{run.run}",
+                tag="median" if summary.median is run else "",
+            ),
             _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
             _latency(figures, p50),
             _latency(figures, percentile("p99")),
@@ -69,14 +83,25 @@ def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> RunRow:
             _warm_up(figures),
             run_verdict(run),
             _outcome(run),
+            reasons_cell(reasons),
+            link_cell(run_link(run.file), run.file),
         ),
+        colour=summary.id,
+    )
+
+
+def _missing_row(summary: Summary, run: int, fields: Sequence[LoadField]) -> TableRow:
+    return TableRow(
+        summary.id,
         (
-            *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
-            *run_reasons(run),
-            *run.notes,
+            *named(summary.identity.label, ABSENT, load_text(summary.identity, fields), f"{run}"),
+            *[number(ABSENT, None)] * 6,
+            TableCell("missing", kind="verdict invalid"),
+            TableCell(ABSENT),
+            reasons_cell([NO_FILE]),
+            TableCell(""),
         ),
-        run_link(run.file),
-        run.file,
+        colour=summary.id,
     )
 
 
@@ -113,33 +138,37 @@ def _outcome(run: Run) -> TableCell:
 
 
 def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
-    return TableCell(show(value), kind="number", sort=sort_key(value), hint=exact(value, unit))
+    return number(show(value), value, hint=exact(value, unit))
 
 
-def run_rows(summaries: Sequence[Summary]) -> tuple[RunRow, ...]:
+def all_runs(analysis: Analysis) -> Section | None:
     """Every recorded run, and every planned one that left no file, by row and run number."""
+    summaries = analysis.ordered
+    if not summaries:
+        return None
     fields = varying_fields(summaries)
-    absent = TableCell(ABSENT, kind="number", sort="")
-    rows: list[RunRow] = []
+    rows: list[TableRow] = []
     for summary in summaries:
         found = [(run.run, _run_row(summary, run, fields)) for run in (*summary.set_aside, *summary.runs)]
-        gaps = [
-            (
-                number,
-                RunRow(
-                    summary.id,
-                    summary.identity.label,
-                    ABSENT,
-                    load_text(summary.identity, fields),
-                    f"{number}",
-                    False,
-                    (*[absent] * 6, TableCell("missing", kind="verdict invalid"), TableCell(ABSENT)),
-                    ("planned, but no result file was found",),
-                    "",
-                    "",
-                ),
-            )
-            for number in summary.missing
-        ]
+        gaps = [(missing, _missing_row(summary, missing, fields)) for missing in summary.missing]
         rows.extend(row for _, row in sorted([*found, *gaps], key=lambda entry: entry[0]))
-    return tuple(rows)
+    columns = (
+        *words("Configuration", "Script", "Load", "Run"),
+        *numbers([("Throughput", rate_units(summaries))]),
+        *numbers(_COLUMNS, "number"),
+        *words("Verdict", "Outcome", "Reasons and notes"),
+        RAW,
+    )
+    if analysis.only_memory:
+        columns = (*columns[:4], *columns[7:])
+        rows = [replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
+    unusable = sorted({entry for run in analysis.campaign.runs for entry in run.not_applicable})
+    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in unusable]
+    return Section(
+        "runs",
+        "All runs",
+        counted=tuple(row.ids for row in rows),
+        counted_as="runs",
+        tables=(table_of("run-rows", columns, rows, caption=CAPTION, fold_rows=15),),
+        notes=tuple(notes),
+    )

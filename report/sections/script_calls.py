@@ -2,28 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT
 from report.sections.script_text import calls_text
+from report.sections.section import Column, Table, TableCell, TableRow, named, table_of, words
 
-
-@dataclass(frozen=True, slots=True)
-class ScriptRow:
-    """One configuration over all its measured runs that have counters, the invalid ones too."""
-
-    summary_id: str
-    configuration: str
-    load: str
-    """The part of its load that differs from other rows; empty if all have the same."""
-    runs: str
-    """How many runs the calls are from."""
-    calls: str
-    """`evalsha 123,456; eval 1`."""
-    script: str
-    """Command and full name of each script that the servers named."""
+CAPTION = (
+    "Scripts that ran without an error, from the command statistics of all nodes. All measured runs count, "
+    "with their warm-ups, invalid runs too."
+)
+OTHERS = " A store that already ran counts the calls of its other users too."
 
 
 def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
@@ -36,24 +26,28 @@ def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
     return dict(total), len(known)
 
 
-def script_rows(summaries: Sequence[Summary]) -> tuple[ScriptRow, ...]:
+def script_calls(summaries: Sequence[Summary], external: bool) -> Table | None:
     """A row for each configuration that named a script, or whose store counted one; others have no script."""
     fields = varying_fields(summaries)
     rows = []
     for summary in summaries:
         calls, runs = calls_of(summary)
         measured = [run.measured for run in summary.runs if run.measured]
-        named = dict.fromkeys(each.limiter_script for each in measured if each.limiter_script)
-        if not calls and not named:
+        scripts = dict.fromkeys(each.limiter_script for each in measured if each.limiter_script)
+        if not calls and not scripts:
             continue
-        rows.append(
-            ScriptRow(
-                summary.id,
-                summary.identity.label,
-                load_text(summary.identity, fields),
-                f"{runs} of {len(measured)}",
-                calls_text(calls) if runs else "not known: no counters, or they went back",
-                ", ".join(f"{script.kind.upper()} {script.name}" for script in named) or ABSENT,
-            )
+        cells = (
+            *named(summary.identity.label, load_text(summary.identity, fields)),
+            TableCell(f"{runs} of {len(measured)}", kind="number"),
+            TableCell(calls_text(calls) if runs else "not known: no counters, or they went back"),
+            TableCell(", ".join(f"{script.kind.upper()} {script.name}" for script in scripts) or ABSENT),
         )
-    return tuple(rows)
+        rows.append(TableRow(summary.id, cells))
+    columns = (
+        *words("Configuration", "Load"),
+        Column("Runs"),
+        *words("Calls by command", "Script, as the server named it"),
+    )
+    caption = CAPTION + (OTHERS if external else "")
+    title = "Limiter scripts, by the stores’ own count"
+    return table_of("table-scripts", columns, rows, title, caption=caption) if rows else None

@@ -1,8 +1,8 @@
 """Several servers, as a table for people and as plain data for programs."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, server_cpu, throughput
 from report.analysis.several_servers import (
@@ -16,8 +16,8 @@ from report.analysis.several_servers import (
     store_cpu_per_consume,
 )
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
+from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
-from report.sections.tables import TableCell
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -34,7 +34,6 @@ COLUMNS = (
     ("Fewest to most answers", "of a server"),
     ("All ready after", "s"),
     ("First second", "of the rest"),
-    ("Limited by", ""),
 )
 
 NOTE = (
@@ -46,28 +45,6 @@ NOTE = (
     "start at once. First second: of the window, after the warm-up; with --warmup 0 it is the cold start of "
     f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested. {SUSPECT_MARK} {SUSPECT}."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ServerRow:
-    """`cells` go with `COLUMNS`; `reason` replaces them where there are no figures."""
-
-    id: str
-    servers: str
-    cells: tuple[TableCell, ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTable:
-    """Of one target under one load."""
-
-    id: str
-    name: str
-    ids: str
-    """Of its rows, with a space between."""
-    sentence: str
-    rows: tuple[ServerRow, ...]
 
 
 def _three(value: float | None) -> str:
@@ -84,7 +61,12 @@ def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str])
     return TableCell(
         f"{show(figure(figures) if figures else None)}{marks}",
         range=f"{show(span[0])}–{show(span[1])}" if span else "",
+        kind="number",
     )
+
+
+def _text(text: str) -> TableCell:
+    return TableCell(text, kind="number")
 
 
 def _ratio_text(comparison: Comparison | None, words: dict[str, str]) -> str:
@@ -119,35 +101,33 @@ def _first_second_text(found: FirstSecond | None) -> str:
 def _first_second_cell(found: FirstSecond | None) -> TableCell:
     text = _first_second_text(found)
     if found is None or found.p99_ms is None or found.rest_p99_ms is None:
-        return TableCell(text)
+        return _text(text)
     return TableCell(
-        text, range=f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms"
+        text,
+        kind="number",
+        range=f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms",
     )
 
 
-def _row(step: ServerStep) -> ServerRow:
+def _row(step: ServerStep) -> TableRow:
     summary = step.summary
     limit = summary.figures.limited_by if summary.figures else None
     cells = (
+        TableCell(plural(step.servers, "server")),
         _cell(step, throughput, rate),
-        TableCell(_ratio_text(step.of_linear, _LINEAR)),
-        TableCell(_added_text(step.added)),
+        _text(_ratio_text(step.of_linear, _LINEAR)),
+        _text(_added_text(step.added)),
         _cell(step, server_cpu, microseconds),
-        TableCell(_ratio_text(step.server_cpu, _COST)),
+        _text(_ratio_text(step.server_cpu, _COST)),
         _cell(step, store_cpu_per_consume, microseconds),
-        TableCell(_ratio_text(step.store_cpu, _COST)),
+        _text(_ratio_text(step.store_cpu, _COST)),
         _cell(step, fairness, _three),
         _cell(step, least_to_most, _three),
         _cell(step, all_ready_s, _seconds),
         _first_second_cell(step.first_second),
         TableCell(limit.resource if limit else ABSENT),
     )
-    return ServerRow(
-        id=summary.id,
-        servers=plural(step.servers, "server"),
-        cells=cells if summary.figures else (),
-        reason=summary.no_figures_reason,
-    )
+    return TableRow(summary.id, cells, summary.no_figures_reason)
 
 
 def scaling_sentence(found: ServerScaling) -> str:
@@ -170,15 +150,22 @@ def scaling_sentence(found: ServerScaling) -> str:
     )
 
 
-def server_tables(found: Sequence[ServerScaling]) -> tuple[ServerTable, ...]:
-    """One for each target; empty where none was measured with several numbers of servers."""
-    return tuple(
-        ServerTable(
-            id=f"several-servers-{number}",
-            name=each.name,
-            ids=" ".join(each.summary_ids),
-            sentence=scaling_sentence(each),
-            rows=tuple(map(_row, each.steps)),
+def several_servers(analysis: Analysis) -> Section | None:
+    """A table for each target; None where none was measured with several numbers of servers."""
+    found = analysis.server_scalings
+    if not found:
+        return None
+    columns = (*words("Servers"), *numbers(COLUMNS, "number"), *words("Limited by"))
+    tables = tuple(
+        table_of(
+            f"several-servers-{index}",
+            columns,
+            map(_row, each.steps),
+            each.name,
+            caption=scaling_sentence(each),
         )
-        for number, each in enumerate(found, start=1)
+        for index, each in enumerate(found, start=1)
+    )
+    return Section(
+        "several-servers", "Several servers", text=(NOTE,), tables=tables, charts=("scaling",), open=True
     )

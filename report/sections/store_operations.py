@@ -1,7 +1,6 @@
 """The section about the store layer: figures, and ratios to the reference."""
 
-from dataclasses import dataclass
-
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.printed_rows import PrintedRow
 from report.analysis.store_operations import StoreCell, StoreOperations
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, rate, ratio
@@ -14,9 +13,30 @@ from report.sections.printed_cells import (
     printed_latency,
     problem_texts,
     runs_text,
+    verdict_cell,
 )
-from report.sections.tables import TableCell
+from report.sections.section import (
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    numbers,
+    table_of,
+    words,
+)
 from report.statistics.decision import Comparison
+
+TEXT = (
+    "Plain commands, without any limiter, server or Node client: {programs} sent them and printed the "
+    "figures. The store's CPU and memory were measured beside it. These rows are never ranked with those of "
+    "other layers. Each row shows its median run, with the range over its runs."
+)
+RATIOS = (
+    "Store ÷ {reference}: the Hodges–Lehmann ratio of runs with its exact interval of 95 % (rules M17 and "
+    "M28). Higher is better for throughput, lower for CPU. Each work is a family of its own."
+)
 
 #: Name and unit of each figure's column.
 FIGURE_COLUMNS = (
@@ -38,46 +58,6 @@ _FIGURES: tuple[tuple[Read, Show], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRow:
-    store: str
-    reference: bool
-    cells: tuple[TableCell, ...]
-    """They go with `FIGURE_COLUMNS`; empty where no run counts."""
-    limited_by: str
-    status: str
-    runs: str
-    """`3`, `2 of 3` where some do not count."""
-
-
-@dataclass(frozen=True, slots=True)
-class RatioRow:
-    work: str
-    store: str
-    throughput: str
-    throughput_verdict: str
-    cpu: str
-    cpu_verdict: str
-
-
-@dataclass(frozen=True, slots=True)
-class OperationTable:
-    id: str
-    title: str
-    rows: tuple[OperationRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StoreSection:
-    reference: str
-    programs: str
-    """The programs that printed the figures, with their versions."""
-    tables: tuple[OperationTable, ...]
-    ratios: tuple[RatioRow, ...]
-    problems: tuple[tuple[str, str], ...]
-    """File and reasons of each run that is not valid."""
-
-
 def work_text(identity: Identity) -> str:
     """`set of 100 bytes, 50 connections`."""
     payload = f" of {identity.payload_bytes} bytes" if identity.payload_bytes else ""
@@ -85,15 +65,14 @@ def work_text(identity: Identity) -> str:
     return f"{identity.workload}{payload}, {connections}"
 
 
-def _operation_row(row: PrintedRow, reference: str) -> OperationRow:
-    return OperationRow(
-        store=row.store,
-        reference=row.store == reference,
-        cells=figure_cells(row, _FIGURES),
-        limited_by=limited_by_text(row),
-        status="" if row.verdict == "valid" else row.verdict,
-        runs=runs_text(row),
+def _operation_row(row: PrintedRow, reference: str) -> TableRow:
+    cells = (
+        TableCell(row.store, tag="reference" if row.store == reference else ""),
+        *figure_cells(row, _FIGURES),
+        *named(limited_by_text(row), runs_text(row)),
+        verdict_cell(row.verdict),
     )
+    return TableRow("", cells)
 
 
 def ratio_text(found: Comparison) -> str:
@@ -109,18 +88,16 @@ def _verdict(found: Comparison) -> str:
     return f"{found.status}: {found.reason}" if found.reason else found.status
 
 
-def _ratio_rows(cell: StoreCell) -> list[RatioRow]:
-    return [
-        RatioRow(
-            work=work_text(cell.identity),
-            store=each.row.store,
-            throughput=ratio_text(each.comparisons[0]),
-            throughput_verdict=_verdict(each.comparisons[0]),
-            cpu=ratio_text(each.comparisons[1]),
-            cpu_verdict=_verdict(each.comparisons[1]),
-        )
-        for each in cell.ratios
-    ]
+def _ratio_rows(cell: StoreCell) -> list[TableRow]:
+    rows = []
+    for each in cell.ratios:
+        shown = [
+            cell
+            for found in each.comparisons[:2]
+            for cell in (number(ratio_text(found), found.ratio), TableCell(_verdict(found), kind="text"))
+        ]
+        rows.append(TableRow("", (*named(each.row.store, work_text(cell.identity)), *shown)))
+    return rows
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
@@ -146,8 +123,9 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
     ]
 
 
-def store_section(found: StoreOperations | None) -> StoreSection | None:
+def store_operations(analysis: Analysis) -> Section | None:
     """None for a campaign without the store layer."""
+    found = analysis.store_operations
     if found is None:
         return None
     programs = {
@@ -156,17 +134,38 @@ def store_section(found: StoreOperations | None) -> StoreSection | None:
         for run in row.runs
         if run.printed
     }
-    return StoreSection(
-        reference=found.reference,
-        programs=" and ".join(sorted(programs)),
-        tables=tuple(
-            OperationTable(
-                id=f"operations{number}",
-                title=work_text(cell.identity),
-                rows=tuple(_operation_row(row, found.reference) for row in cell.rows),
+    columns = (*words("Store"), *numbers(FIGURE_COLUMNS, "number"), *words("Limited by", "Runs", "Verdict"))
+    tables = [
+        table_of(
+            f"operations{index}",
+            columns,
+            [_operation_row(row, found.reference) for row in cell.rows],
+            work_text(cell.identity),
+        )
+        for index, cell in enumerate(found.cells, start=1)
+    ]
+    ratios = [row for cell in found.cells for row in _ratio_rows(cell)]
+    if ratios:
+        tables.append(
+            table_of(
+                "store-ratios",
+                (
+                    *words("Store", "Work"),
+                    Column("Throughput"),
+                    *words("Verdict"),
+                    Column("Store CPU per operation"),
+                    *words("Verdict"),
+                ),
+                ratios,
+                f"Ratios to {found.reference}",
+                caption=RATIOS.format(reference=found.reference),
             )
-            for number, cell in enumerate(found.cells, start=1)
-        ),
-        ratios=tuple(row for cell in found.cells for row in _ratio_rows(cell)),
-        problems=problem_texts(found.problems),
+        )
+    return Section(
+        "store-operations",
+        "Store operations",
+        text=(TEXT.format(programs=" and ".join(sorted(programs))),),
+        tables=tuple(tables),
+        notes=problem_texts(found.problems),
+        open=True,
     )

@@ -119,14 +119,14 @@ def _with_base(ranking: Ranking) -> list[Pair]:
 
 def undecided(ranking: Ranking) -> list[Pair]:
     """Pairs that enough runs were made for, and that are open all the same."""
-    return [pair for pair in ranking.ranked_by if pair.comparison.status == "inconclusive"]
+    return [pair for pair in ranking.ranked_by if pair.comparison.is_open]
 
 
 def _undecided_texts(ranking: Ranking) -> list[str]:
     """Why pairs with the base are open, those with one reason together."""
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
-        if pair.comparison.status == "inconclusive":
+        if pair.comparison.is_open:
             outlook = outlook_text(pair.comparison)
             reason = pair.comparison.reason
             reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
@@ -134,9 +134,8 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
     texts = []
     for reason, pairs in reasons.items():
         others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
-        each = "each of " if len(pairs) > 1 else ""
-        between = f"{name(pairs[0].base)} and {each}{others}"
-        texts.append(f"no difference in {figure} is shown between {between}, because {reason}")
+        what = f"the {figure} of {others} against {name(pairs[0].base)}"
+        texts.append(f"{what} is not decided, because {reason}")
     return texts
 
 
@@ -242,7 +241,7 @@ def as_sentences(clauses: Iterable[str]) -> str:
 
 
 def _capitalised(text: str) -> str:
-    ours = text.startswith(("the ", "no ", "they ", "on ", "runs of one "))
+    ours = text.startswith(("the ", "no ", "not ", "they ", "on ", "runs of one "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 

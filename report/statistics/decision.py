@@ -29,7 +29,7 @@ from report.statistics.ratio import (
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 from report.statistics.signed_rank import signed_rank_p, signed_rank_tails
 
-Status = Literal["better", "worse", "no difference", "inconclusive", "too few runs", "not comparable"]
+Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
 
 #: A difference counts only beyond it: layout of memory and links alone can move a program by as much
 #: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
@@ -69,6 +69,8 @@ class Comparison:
     """The status of the new side, as seen from the base."""
     reason: str
     """Why it is not decided, in words; empty where it is."""
+    too_few_runs: bool = False
+    """It is not decided because there are fewer runs than any decision takes."""
     floor: float
     """A share: a difference lies beyond ± it."""
     new_runs: int
@@ -111,6 +113,11 @@ class Comparison:
         return self.status in ("better", "worse", "no difference")
 
     @property
+    def is_open(self) -> bool:
+        """Not decided, although there are enough runs for a decision."""
+        return self.status == "not decided" and not self.too_few_runs
+
+    @property
     def shown(self) -> bool:
         """A difference was shown, one way or the other."""
         return self.status in ("better", "worse")
@@ -132,9 +139,9 @@ class Comparison:
 
     def undecided_by(self, reason: str) -> "Comparison":
         """The same figures without a conclusion, because of something that more runs would not change."""
-        if self.status in ("too few runs", "not comparable"):
+        if self.too_few_runs or self.status == "not comparable":
             return self
-        return replace(self, status="inconclusive", reason=reason, blocked=True, runs_needed=None)
+        return replace(self, status="not decided", reason=reason, blocked=True, runs_needed=None)
 
 
 def _inverse(ratio: float) -> float:
@@ -152,7 +159,7 @@ def compare_samples(
     A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact test, by
     Holm's correction for all comparisons of the family, rejects at 5 %. No difference: the interval lies
     within ± `floor`, and the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm.
-    15:657-680), corrected in the same way, reject at 5 %. Anything else is inconclusive. With fewer than five
+    15:657-680), corrected in the same way, reject at 5 %. Anything else is not decided. With fewer than five
     runs per side nothing is tested.
 
     Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten and more
@@ -249,13 +256,14 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
     if not new:
         return replace(found, reason="no run has a partner that counts in its round")
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
-        return replace(found, status="too few runs")
+        return replace(found, status="not decided", too_few_runs=True)
     alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
     ratio = _ratio(sample, method, alpha)
     enough = found.per_side >= method.fewest
     return replace(
         found,
-        status="inconclusive" if enough else "too few runs",
+        status="not decided",
+        too_few_runs=not enough,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
         p=_p(sample, method) if enough else None,
@@ -292,7 +300,7 @@ def _decided(found: Comparison, method: Method, higher_is_better: bool, level: L
     fewest = found.per_side
     what = ("pair" if fewest == 1 else "pairs") if method.paired else ("run" if fewest == 1 else "runs")
     per_side = what if method.paired else f"{what} per side"
-    if found.status == "too few runs":
+    if found.too_few_runs:
         return replace(
             found,
             reason=f"{fewest} {per_side} cannot show a difference, it takes at least {method.fewest}",

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fails the job if the comparison failed. From the environment: CODE, FAIL_ON (regression, inconclusive or never).
+# Fails the job if the comparison failed. From the environment: CODE, FAIL_ON (regression, not-decided or never).
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 must_be CODE '0|6|7' 'the exit code of a comparison'
-must_be FAIL_ON 'regression|inconclusive|never' 'regression, inconclusive or never'
+must_be FAIL_ON 'regression|not-decided|never' 'regression, not-decided or never'
 case $CODE in
   0) printf 'no regression\n' ;;
   6)
@@ -11,8 +11,8 @@ case $CODE in
     [[ $FAIL_ON == never ]] || exit 6
     ;;
   7)
-    printf '::%s::inconclusive: use more runs or a quieter machine\n' \
-      "$([[ $FAIL_ON == inconclusive ]] && echo error || echo warning)"
-    [[ $FAIL_ON != inconclusive ]] || exit 7
+    printf '::%s::not decided: use more runs or a quieter machine\n' \
+      "$([[ $FAIL_ON == not-decided ]] && echo error || echo warning)"
+    [[ $FAIL_ON != not-decided ]] || exit 7
     ;;
 esac

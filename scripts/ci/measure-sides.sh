@@ -20,7 +20,7 @@ set_output campaign "$campaign"
 code=0
 node "$root/dist/orchestrator/cli.js" compare "$base" "$head" --campaign "$campaign" --format md \
   >"$WORK/comparison.md" || code=$?
-# 6 is a regression, 7 is inconclusive. With any other code there is no comparison.
+# 6 is a regression, 7 is not decided. With any other code there is no comparison.
 case $code in 0 | 6 | 7) ;; *) exit "$code" ;; esac
 # A head that fails every run is a regression. Whatever else failed must not pass as a comparison.
 ((campaign_code != 4 || code == 6)) || exit 4

@@ -10,7 +10,7 @@ export const EXIT = {
   configurationFailed: 4,
   runsInvalid: 5,
   regression: 6,
-  inconclusive: 7,
+  notDecided: 7,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -28,7 +28,7 @@ Examples:
   ratelimit-bench compare --baseline main      after the next campaign
 
 Exit codes: 0 no regression, 2 bad usage or not comparable, 3 environment not fit, 4 writing failed, 6 a regression,
-            7 inconclusive: a regression was neither shown nor excluded`;
+            7 not decided: a regression was neither shown nor excluded`;
 
 const definition = () =>
   createCommand("ratelimit-bench compare")

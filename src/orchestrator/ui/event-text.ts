@@ -196,7 +196,7 @@ export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSu
   return [
     sentence,
     ...concluded.map((text) => `concluded: ${text}`),
-    ...not_concluded.map((text) => `inconclusive: ${text}`),
+    ...not_concluded.map((text) => `not decided: ${text}`),
   ];
 }
 

@@ -135,10 +135,10 @@ describe("action.yml", () => {
   test.each([
     ["0", "regression", 0],
     ["6", "regression", 6],
-    ["6", "inconclusive", 6],
+    ["6", "not-decided", 6],
     ["6", "never", 0],
     ["7", "regression", 0],
-    ["7", "inconclusive", 7],
+    ["7", "not-decided", 7],
     ["7", "never", 0],
     ["1", "never", 2],
     ["6", "maybe", 2],

@@ -10,10 +10,10 @@ from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from page_reader import data_of, read
 from report.analysis.layer_text import layer_text_of
+from report.sections.all_figures import result_tables
 from report.sections.caveats import caveats_of
 from report.sections.filters import filter_values
 from report.sections.recommendation import recommend
-from report.sections.tables import result_tables
 
 LIMITER: dict[str, Any] = {"layer": "limiter", "servers": 0, "workload": {"id": "none"}}
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
@@ -68,13 +68,17 @@ def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
 
 def test_tables_of_the_limiter_layer_have_no_column_of_a_server() -> None:
     analysis = analysis_of_results(*two_layers())
-    server, limiter = (result_tables(part.cells, part.controls) for part in analysis.runtimes)
-    assert ("Throughput", "requests/s") in server[0].columns
-    assert {("Server CPU", "µs/request"), ("Heap", "MiB"), ("p50", "ms")} <= set(server[0].columns)
-    assert ("Throughput", "decisions/s") in limiter[0].columns
-    assert {("Client CPU", "µs/decision"), ("p50", "µs"), ("p99.9", "µs")} <= set(limiter[0].columns)
-    assert not {"Server CPU", "Heap"} & {name for name, _ in limiter[0].columns}
-    assert all(len(row.cells) == len(limiter[0].columns) for row in limiter[0].rows)
+    tables = [result_tables(part.cells, part.controls)[0] for part in analysis.runtimes]
+    server, limiter = ({(column.name, column.unit) for column in table.columns} for table in tables)
+    assert {
+        ("Throughput", "requests/s"),
+        ("Server CPU", "µs/request"),
+        ("Heap", "MiB"),
+        ("p50", "ms"),
+    } <= server
+    assert {("Throughput", "decisions/s"), ("Client CPU", "µs/decision"), ("p99.9", "µs")} <= limiter
+    assert not {"Server CPU", "Heap"} & {name for name, _ in limiter}
+    assert all(len(row.cells) == len(table.columns) for table in tables for row in table.rows)
 
 
 def test_latencies_below_a_millisecond_are_in_microseconds_at_the_limiter_layer_alone() -> None:
@@ -108,7 +112,7 @@ def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
     summary = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
     assert "## Server layer" in summary and "## Limiter layer" in summary
     assert "### Standalone · realistic · 50 at a time" in summary
-    assert "Throughput, decisions/s" in summary
+    assert "Decisions/s" in summary
 
 
 def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> None:
@@ -124,8 +128,8 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     assert len(analysis.cells) == 2
     assert filter_values(analysis.summaries)["servers"] == ["1 server", "2 servers"]
     (table,) = result_tables(analysis.cells, [])
-    column = table.headers.index("Servers")
-    assert [row.header[column].text for row in table.rows] == ["1", "1", "2", "2"]
+    column = [each.name for each in table.columns].index("Servers")
+    assert [row.cells[column].text for row in table.rows] == ["1", "1", "2", "2"]
     assert "all servers together" in table.caption
     outcome = build(manifest_of(results), results)
     data = data_of(read(outcome.page))

@@ -184,5 +184,5 @@ def test_pictures_and_benchmark_files_keep_a_target_that_failed(build: Build) ->
 def test_page_names_what_is_in_no_chart_and_filters_by_outcome(build: Build) -> None:
     documents = [*runs("iovalkey", 9), *runs("ioredis@valkey", 0)]
     page = build(None, documents).page
-    assert re.search(r"Without figures, and so in no chart: <span[^>]*>1</span>", page)
+    assert "Without figures, and so in no chart: iovalkey." in page
     assert '<select name="outcome"' in page

@@ -65,9 +65,7 @@ def test_closed_and_open_loops_of_the_same_target_share_no_cell() -> None:
 
 def test_page_tells_capacity_and_latency_at_a_rate_apart(build: Build) -> None:
     page = build(None, [result(configuration("iovalkey")), open_result("iovalkey", 1000)]).page
-    capacity = page[
-        page.index('<table class="decision" id="decision"') : page.index('id="decision-at-rate-caption"')
-    ]
+    capacity = page[page.index('<table class="decision" id="decision"') : page.index('id="decision-at-rate"')]
     assert "50 connections" in capacity
     assert "1,000/s constant, up to 50 connections" not in capacity
     at_rate = page[page.index('id="at-rate"') :]

@@ -1,6 +1,7 @@
 """The page and the Markdown of an audit."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -
     assert "| `ioredis+non-atomic` | **✗** | – |" in text
     assert "| `ioredis` | ✓ | ? |" in text
     assert "promised 20 of 100; seen 87" in text
-    assert "<img" not in text
+    assert "<" not in re.sub(r"`[^`\n]*`", "", text)
 
 
 def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(

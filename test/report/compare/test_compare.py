@@ -186,16 +186,16 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
     assert "(--rate)" in said.out
     (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
     assert row["ratio"] == pytest.approx(1.1, rel=0.01)
-    assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("inconclusive", None, None, None)
+    assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("not decided", None, None, None)
     assert call(IOVALKEY, BURNING, "--metric", "cpu", "--fail-on", "never").code == 0
 
 
 def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: Callable[..., None]) -> None:
     put_burning(CLOSED, at_rate(6000), at_rate(3000))
     rows = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json")
-    assert [row["status"] for row in rows.document["comparisons"]] == ["inconclusive", "worse", "worse"]
+    assert [row["status"] for row in rows.document["comparisons"]] == ["not decided", "worse", "worse"]
     assert (rows.code, rows.document["verdict"]) == (6, "regression")
-    # What concludes nothing does not make the rest inconclusive.
+    # What concludes nothing does not leave the rest undecided.
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
 
 
@@ -209,11 +209,11 @@ def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> No
     assert (done.stderr, done.returncode) == (b"", 4)
 
 
-def test_few_runs_are_inconclusive(call: Call, put: Put) -> None:
+def test_few_runs_decide_nothing(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, JITTER[:3])
     said = call(IOVALKEY, GLIDE)
     assert said.code == 7
-    assert "too few runs: 3 runs per side cannot show a difference, it takes at least 5" in said.out
+    assert "not decided: 3 runs per side cannot show a difference, it takes at least 5" in said.out
 
 
 def test_the_floor_is_the_users(call: Call, put: Put) -> None:
@@ -440,7 +440,7 @@ def test_consecutive_runs_decide_nothing(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
     said = call(IOVALKEY, GLIDE, "--format", "json")
     (row,) = said.document["comparisons"]
-    assert (said.code, row["status"]) == (7, "inconclusive")
+    assert (said.code, row["status"]) == (7, "not decided")
     assert "the host does not cancel" in row["reason"]
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
 
@@ -489,7 +489,7 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
             path.write_text(json.dumps(document))
     said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
     (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
-    assert (said.code, row["status"], row["reference"]) == (7, "inconclusive", None)
+    assert (said.code, row["status"], row["reference"]) == (7, "not decided", None)
     assert "the host does not cancel" in row["reason"]
     assert row["ratio"] == pytest.approx(0.5, rel=1e-2)
 

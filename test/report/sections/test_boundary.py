@@ -54,6 +54,6 @@ def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_
     }
 
     markdown = (outcome.folder / "report" / "summary.md").read_text()
-    assert "| at most 2.00 quotas | 3.25 quotas | does not hold |" in markdown
-    assert "| 100 % | 50 % | does not hold in 1 of 2 runs |" in markdown
+    assert "| at most 2.00 quotas | 3.25 quotas | ✗ does not hold |" in markdown
+    assert "| 100 % | 50 % | ✗ does not hold in 1 of 2 runs |" in markdown
     assert "What limiters promise, and what was seen" in outcome.page

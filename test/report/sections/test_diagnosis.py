@@ -7,7 +7,8 @@ from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from report.analysis.diagnosis import request_costs
 from report.results.load import load_campaign
-from report.sections.diagnosis import NOT_KNOWN, diagnosis_table
+from report.sections.diagnosis import NOT_KNOWN, diagnosis
+from tables import by_column, only_table
 
 SERVER: Document = {
     "requests": 10_000,
@@ -35,10 +36,7 @@ def diagnosed(label: str = "iovalkey", run: int = 2, **changes: Any) -> Document
 
 
 def cells(*documents: Document) -> list[dict[str, str]]:
-    table = diagnosis_table(analysis_of_results(*documents))
-    assert table
-    names = [*(name for name, _ in table.columns), "Verdict"]
-    return [{name: cell.text for name, cell in zip(names, row.cells, strict=True)} for row in table.rows]
+    return by_column(only_table(diagnosis(analysis_of_results(*documents))))
 
 
 def test_totals_are_divided_by_what_was_served_and_the_stores_by_its_decisions() -> None:
@@ -118,7 +116,6 @@ def test_a_failed_one_is_listed_with_its_reason() -> None:
     analysis = analysis_of_results(result(configuration()), failed)
     (cost,) = request_costs(analysis.campaign)
     assert cost.measured is None
-    table = diagnosis_table(analysis)
-    assert table
-    assert table.rows[0].notes == ("server-1: exited with code 137",)
+    (row,) = only_table(diagnosis(analysis)).rows
+    assert ("server-1: exited with code 137",) in [cell.lines for cell in row.cells]
     assert analysis.summaries[0].failed_runs == 0

@@ -3,8 +3,10 @@
 from typing import Any
 
 from builder import Document, configuration, result
-from conftest import summaries_of
-from report.sections.failures import KINDS, Failures, failures
+from conftest import analysis_of_results
+from report.sections.failures import failures
+from report.sections.section import Section
+from tables import by_column
 
 
 def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Document:
@@ -26,18 +28,22 @@ def failing(run: int, requests_per_second: int = 2000, **counts: Any) -> Documen
     }
 
 
-def requests_of(found: Failures) -> dict[str, tuple[str, str]]:
+def failures_of(*documents: Document) -> Section:
+    found = failures(analysis_of_results(*documents))
+    assert found
+    return found
+
+
+def requests_of(found: Section) -> dict[str, tuple[str, str]]:
     """Requests and runs by kind."""
-    return {kind.name: (kind.requests, kind.runs) for kind in found.kinds}
+    return {row["Kind"]: (row["Requests"], row["Runs"]) for row in by_column(found.tables[0])}
 
 
 def test_every_kind_is_counted_over_all_runs() -> None:
-    found = failures(
-        summaries_of(
-            failing(1, connection_errors=3, by_code={"500": 2, "503": 5, "404": 1}),
-            failing(2, timed_out=4, by_code={"502": 1}),
-            result(configuration(), 3),
-        )
+    found = failures_of(
+        failing(1, connection_errors=3, by_code={"500": 2, "503": 5, "404": 1}),
+        failing(2, timed_out=4, by_code={"502": 1}),
+        result(configuration(), 3),
     )
     assert requests_of(found) == {
         "connection": ("3", "1"),
@@ -46,28 +52,26 @@ def test_every_kind_is_counted_over_all_runs() -> None:
         "other status": ("1", "1"),
         "store": ("0", "0"),
     }
-    assert found.sentence.startswith("16 failed requests in 2 of 3 measured runs")
+    assert found.answer.startswith("16 failed requests in 2 of 3 measured runs")
 
 
 def test_no_error_is_said_and_no_row_is_shown() -> None:
-    found = failures(summaries_of(result(configuration())))
-    assert found.sentence == "No request failed in 1 measured run with 10,000 answered requests."
-    assert found.rows == ()
+    found = failures_of(result(configuration()))
+    assert found.text[0].startswith("No request failed in 1 measured run with 10,000 answered requests.")
+    assert len(found.tables) == 1
 
 
 def test_runs_with_errors_stand_beside_those_without() -> None:
-    found = failures(
-        summaries_of(
-            result(configuration(), 1, 2000),
-            result(configuration(), 2, 1000),
-            failing(3, 3000, connection_errors=7),
-        )
+    found = failures_of(
+        result(configuration(), 1, 2000),
+        result(configuration(), 2, 1000),
+        failing(3, 3000, connection_errors=7),
     )
-    (row,) = found.rows
+    (row,) = found.tables[1].rows
     texts = [cell.text for cell in row.cells]
-    assert len(texts) == len(found.columns)
     # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
-    assert texts[len(KINDS) + 1 : len(KINDS) + 5] == ["1 of 3", "0 of 3", "3,000", "1,500"]
+    place = texts.index("1 of 3")
+    assert texts[place : place + 4] == ["1 of 3", "0 of 3", "3,000", "1,500"]
 
 
 def test_store_failures_are_those_within_the_window() -> None:
@@ -80,4 +84,4 @@ def test_store_failures_are_those_within_the_window() -> None:
             "failed": failed,
         }
     document["consumers"][0]["consumes"] = {"calls": 7, "allowed": 0, "limited": 0, "failed": 7}
-    assert requests_of(failures(summaries_of(document)))["store"] == ("7", "1")
+    assert requests_of(failures_of(document))["store"] == ("7", "1")

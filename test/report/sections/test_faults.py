@@ -19,22 +19,21 @@ from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
-from report.sections.faults import COLUMNS, FaultSection, fault_section, fault_sentences
+from report.sections.faults import fault_runs, fault_sentences, fault_table, faults
+from report.sections.section import Table
+from tables import by_column, only_table
 
 
-def section_of(*documents: Document) -> FaultSection:
-    section = fault_section(fault_groups(analysis_of_results(*documents).campaign))
-    assert section
-    return section
+def table_of(*documents: Document) -> Table:
+    return fault_table(fault_groups(analysis_of_results(*documents).campaign))
 
 
 def cells(*documents: Document) -> dict[str, str]:
-    """Text and range of the first row's cells."""
-    row = section_of(*documents).blocks[0].rows[0]
-    names = (name for name, _ in COLUMNS)
+    """Text and range of the figures of the first row."""
+    table = table_of(*documents)
     return {
-        name: (f"{cell.text} [{cell.range}]" if cell.range else cell.text).replace("\u00a0", " ")
-        for name, cell in zip(names, row.cells, strict=True)
+        column.name: (f"{cell.text} [{cell.range}]" if cell.range else cell.text).replace("\u00a0", " ")
+        for column, cell in zip(table.columns[3:], table.rows[0].cells[3:], strict=True)
     }
 
 
@@ -68,8 +67,9 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     assert cells(faulted(run=1), faulted(run=2, **never))["Recovery"] == "never [1.3–never]"
     two = (faulted(run=1), faulted(run=2), faulted(run=3, **never))
     assert cells(*two)["Recovery"] == "1.3 [1.3–never]"
-    section = section_of(*two)
-    assert section.recoveries == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
+    section = faults(analysis_of_results(*two))
+    assert section
+    assert section.notes[1:] == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
     (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
@@ -110,25 +110,26 @@ def test_a_run_that_is_invalid_or_failed_does_not_count_and_is_listed() -> None:
     invalid = faulted(run=2, recovery_s=30)
     invalid["verdict"] = verdict("invalid", ("M8", "counts differ"))
     broken = failed_result(faulted()["configuration"], 3)
-    section = section_of(faulted(), invalid, broken)
-    (row,) = section.blocks[0].rows
-    assert (row.runs, row.verdict) == ("1 of 3", "failed")
-    assert row.cells[3].text == "1.3"
-    assert [each.notes for each in section.runs] == [
+    (row,) = by_column(table_of(faulted(), invalid, broken))
+    assert (row["Runs"], row["Verdict"], row["Recovery"]) == ("1 of 3", "failed", "1.3")
+    listed = fault_runs(analysis_of_results(faulted(), invalid, broken))
+    assert [each.cells[3].lines for each in only_table(listed).rows] == [
         (),
         ("M8: counts differ",),
         ("server-1: exited with code 137",),
     ]
-    (alone,) = section_of(broken).blocks[0].rows
-    assert (alone.cells, alone.reason) == ((), "server-1: exited with code 137")
+    (alone,) = by_column(table_of(broken))
+    assert alone["reason"] == "server-1: exited with code 137"
+    assert "Recovery" not in alone
 
 
 def test_a_fault_that_was_not_injected_has_its_reason() -> None:
     document = faulted()
     del document["fault_figures"], document["faults"][0]["injected"]
     document["faults"][0]["note"] = "the store was gone"
-    (row,) = section_of(document).blocks[0].rows
-    assert (row.cells, row.reason) == ((), "the store was gone")
+    (row,) = by_column(table_of(document))
+    assert row["reason"] == "the store was gone"
+    assert "Recovery" not in row
 
 
 def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None:
@@ -136,11 +137,10 @@ def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None
         faulted(label, fault=fault) for fault in (RESTART, PAUSE) for label in ("iovalkey", "ioredis")
     ]
     groups = fault_groups(analysis_of_results(*documents).campaign)
-    section = fault_section(groups)
-    assert section
-    assert [(block.words, [row.target for row in block.rows]) for block in section.blocks] == [
-        ("the store restarts", ["ioredis", "iovalkey"]),
-        ("the store stops for a while", ["ioredis", "iovalkey"]),
+    blocks = fault_table(groups).groups
+    assert [(block.heading, [row.cells[0].text for row in block.rows]) for block in blocks] == [
+        ("… the store restarts", ["ioredis", "iovalkey"]),
+        ("… the store stops for a while", ["ioredis", "iovalkey"]),
     ]
     drawn, other = fault_charts(groups)
     layout = drawn.figure["layout"]
@@ -193,7 +193,7 @@ def test_a_campaign_of_faults_alone_has_a_page_without_rankings(
 ) -> None:
     outcome = build(None, [faulted()])
     assert outcome.code == 0
-    assert "What faults do to an API" in outcome.page
+    assert "What do faults do to an API?" in outcome.page
     assert 'id="answer"' not in outcome.page
     assert compare([str(outcome.folder), str(outcome.folder)]) == 2
     assert "has no row to compare: runs with faults" in capsys.readouterr().err

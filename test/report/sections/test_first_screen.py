@@ -36,10 +36,7 @@ def test_who_is_not_told_apart_shares_the_top() -> None:
         "The throughput of ioredis@valkey+same-script (1.00×, 0.99–1.00×) is within ±2 % of that of "
         "iovalkey@valkey+same-script." in text
     )
-    assert (
-        "No difference in throughput is shown between iovalkey@valkey+same-script and "
-        "node-redis@valkey+same-script (" in text
-    )
+    assert "against iovalkey@valkey+same-script is not decided, because" in text
     assert re.search(
         r"because the interval reaches into and beyond ±2 %; about \d+ runs per side would", text
     )
@@ -70,7 +67,7 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
     assert [(row.rank, row.ratio, row.status) for row in group.rows] == [
         ("", "–", ""),
         ("", "0.83×, 0.83–0.84×", "slower"),
-        ("", "0.67×, 0.66–0.67×", "too few runs"),
+        ("", "0.67×, 0.66–0.67×", "not decided"),
     ]
 
 
@@ -109,7 +106,7 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
     (group,) = answer.groups
     assert "iovalkey+same-script has the lowest p99." in group.sentence
     assert "throughput" not in group.sentence
-    assert [row.status for row in group.rows] == ["lowest p99", "higher p99"]
+    assert [row.status for row in group.rows] == ["better", "worse"]
     (told,) = conclusions(cells(summaries_of(*results)))
     assert told["comparisons"] == []
     assert [pair["status"] for pair in told["latency_p99_comparisons"]] == ["worse"]

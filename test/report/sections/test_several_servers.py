@@ -13,8 +13,10 @@ from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from evidence import spread_evenly
 from page_reader import read
-from report.sections.several_servers import COLUMNS, ServerTable, server_tables
+from report.sections.section import Table
+from report.sections.several_servers import several_servers
 from report.statistics.fairness import jain_index
+from tables import by_column as cells_of
 
 FACTORS = (0.99, 0.995, 1.0, 1.005, 1.01)
 
@@ -40,21 +42,16 @@ def manifest_of(results: list[Document]) -> Document:
     return manifest(list(configurations.values()), len(FACTORS))
 
 
-def tables_of(*documents: Document) -> tuple[ServerTable, ...]:
-    return server_tables(analysis_of_results(*documents).server_scalings)
-
-
-def cells_of(table: ServerTable) -> list[dict[str, str]]:
-    """By column; the ratios of CPU have no name of their own, and are named after their figure."""
-    names = [name if unit else f"{COLUMNS[n - 1][0]} {name}" for n, (name, unit) in enumerate(COLUMNS)]
-    names[-1] = "Limited by"
-    return [dict(zip(names, (cell.text for cell in row.cells), strict=True)) for row in table.rows]
+def tables_of(*documents: Document) -> tuple[Table, ...]:
+    section = several_servers(analysis_of_results(*documents))
+    assert section
+    return section.tables
 
 
 def test_growth_is_compared_with_linear_growth() -> None:
     (table,) = tables_of(*runs_of(2000, 1), *runs_of(3000, 2), *runs_of(3600, 4))
     one, two, four = cells_of(table)
-    assert [row.servers for row in table.rows] == ["1 server", "2 servers", "4 servers"]
+    assert [row["Servers"] for row in cells_of(table)] == ["1 server", "2 servers", "4 servers"]
     assert (one["Of linear"], one["Each added server"]) == ("–", "–")
     assert two["Of linear"].startswith("0.75×, ") and two["Of linear"].endswith(", below linear")
     assert four["Of linear"].startswith("0.45×, ")
@@ -64,7 +61,7 @@ def test_growth_is_compared_with_linear_growth() -> None:
     # All servers together use 4 s of CPU.
     assert (two["Server CPU"], two["Server CPU to the fewest"][:6]) == ("267", "0.67×,")
     assert four["Limited by"] == "server loop"
-    assert "from 1 server to 4: its throughput grows less than the servers" in table.sentence
+    assert "from 1 server to 4: its throughput grows less than the servers" in table.caption
 
 
 def test_fairness_and_start_are_those_of_the_servers() -> None:
@@ -97,7 +94,7 @@ def test_targets_and_loads_are_never_mixed() -> None:
         *runs_of(3000, 2, load={"model": "closed", "connections": 100}),
         *runs_of(3000, 2, "node-redis"),
     )
-    assert [(table.name, len(table.rows)) for table in tables] == [
+    assert [(table.title, len(table.rows)) for table in tables] == [
         ("ioredis, 50 connections", 2),
         ("iovalkey, 50 connections", 2),
     ]

@@ -28,14 +28,14 @@ def times(factor: float, runs: list[float] = STEADY) -> list[float]:
         (0.90, False, "better"),
         (1.00, True, "no difference"),
         (1.01, True, "no difference"),
-        (1.02, True, "inconclusive"),
+        (1.02, True, "not decided"),
     ],
 )
 def test_decisions(factor: float, higher_is_better: bool, status: str) -> None:
     found = compare_runs(times(factor), STEADY, higher_is_better=higher_is_better)
     assert found.status == status
     assert found.ratio == pytest.approx(factor)
-    assert (found.reason == "") == (status != "inconclusive")
+    assert (found.reason == "") == (status != "not decided")
 
 
 def test_a_difference_below_the_floor_is_none_however_significant() -> None:
@@ -48,7 +48,7 @@ def test_a_difference_below_the_floor_is_none_however_significant() -> None:
 
 def test_four_runs_decide_nothing_and_say_what_it_takes() -> None:
     found = compare_runs(times(1.5)[:4], STEADY)
-    assert found.status == "too few runs"
+    assert found.too_few_runs
     assert found.reason == "4 runs per side cannot show a difference, it takes at least 5"
     assert (found.p, found.p_holm, found.runs_needed) == (None, None, 5)
     assert compare_runs([900], [1000]).runs_needed is None
@@ -57,7 +57,7 @@ def test_four_runs_decide_nothing_and_say_what_it_takes() -> None:
 def test_five_runs_cannot_decide_ten_comparisons() -> None:
     # 10 · 2/252 = 0.079: no order of runs is clear enough.
     family = compare_family([(times(1.5), STEADY)] * 10)
-    assert {each.status for each in family} == {"inconclusive"}
+    assert {each.status for each in family} == {"not decided"}
     assert "too few for 10 comparisons" in family[0].reason
     assert family[0].detectable is None
     needed = family[0].runs_needed
@@ -79,13 +79,13 @@ def test_correction_can_take_a_difference_away() -> None:
     alone = compare_runs(new, base, floor=0.0)
     assert alone.status == "better"
     (first, *_) = compare_family([(new, base)] * 4, floor=0.0)
-    assert first.status == "inconclusive"
+    assert first.status == "not decided"
     assert "Holm" in first.reason
 
 
 def test_comparisons_that_are_not_tested_do_not_count_in_the_correction() -> None:
     few, enough = compare_family([(STEADY[:3], STEADY), (times(1.2), STEADY)])
-    assert (few.status, enough.status, enough.comparisons) == ("too few runs", "better", 1)
+    assert (few.too_few_runs, enough.status, enough.comparisons) == (True, "better", 1)
 
 
 def test_nothing_to_compare_is_said() -> None:
@@ -96,7 +96,7 @@ def test_nothing_to_compare_is_said() -> None:
 
 def test_who_is_not_decided_needs_more_runs_than_he_has() -> None:
     found = compare_runs([1000.0, 1020, 1040, 1060, 1080], STEADY)
-    assert found.status == "inconclusive"
+    assert found.status == "not decided"
     assert found.runs_needed is not None
     assert found.runs_needed > 5
 

@@ -82,7 +82,7 @@ def test_a_difference_of_the_floor_is_hardly_ever_called_none() -> None:
 
 def test_what_the_runs_that_are_left_cannot_decide_is_given_up() -> None:
     found, runs = study(60, 0.05, 1)
-    assert found["inconclusive"] >= 0.9 * 60
+    assert found["not decided"] >= 0.9 * 60
     assert runs <= 12
 
 
@@ -123,7 +123,7 @@ def test_what_is_decided_stays_and_later_looks_and_runs_change_nothing_of_it() -
 def test_before_the_first_look_nothing_is_claimed() -> None:
     family = compare_in_looks([rounds(STEADY[:4]), rounds([2 * value for value in STEADY[:4]])], LOOKS, 4)
     assert family.stops == (None, None)
-    assert family.comparisons[0].status == "too few runs"
+    assert family.comparisons[0].too_few_runs
 
 
 def test_where_the_time_ends_is_the_last_look() -> None:
@@ -170,7 +170,7 @@ def test_looks_go_by_pairs_from_ten_rounds_on() -> None:
     host = np.linspace(1000, 500, 20)
     base, new = host.tolist(), (1.03 * host * np.tile([1, 1.002], 10)).tolist()
     unpaired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0)
-    assert unpaired.comparisons[0].status == "inconclusive"
+    assert unpaired.comparisons[0].status == "not decided"
     paired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0, in_rounds=True)
     assert (paired.comparisons[0].status, paired.settled[0]) == ("better", 10)
     early = compare_in_looks([rounds(base), rounds(new)], LOOKS, 7, reference=0, in_rounds=True)

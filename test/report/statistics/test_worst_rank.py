@@ -40,7 +40,7 @@ def test_a_typical_run_that_failed_has_no_ratio_but_a_bound() -> None:
 
 def test_how_many_runs_would_decide_is_not_known() -> None:
     found = compare_runs([0.0, 0.0, 0.0, *STEADY[:7]], STEADY)
-    assert found.status == "inconclusive"
+    assert found.status == "not decided"
     assert found.runs_needed is None
     assert "not known" in outlook_text(found)
 
@@ -69,7 +69,7 @@ def test_two_sides_whose_typical_runs_failed_have_no_ratio(worst: float) -> None
     always = compare_runs([worst] * 5, [worst] * 5, higher_is_better=worst == 0)
     assert (always.status, always.ratio, always.interval) == ("no difference", None, None)
     mostly = compare_runs([worst] * 6 + STEADY[:4], [worst] * 6 + STEADY[:4], higher_is_better=worst == 0)
-    assert (mostly.status, mostly.ratio, mostly.interval) == ("inconclusive", None, None)
+    assert (mostly.status, mostly.ratio, mostly.interval) == ("not decided", None, None)
     assert interval_of(always) == interval_of(mostly) == ""
     half = compare_runs([worst] * 5 + STEADY[:5], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0)
     assert half.ratio is None

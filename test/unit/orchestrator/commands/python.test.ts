@@ -53,7 +53,7 @@ describe("compare", () => {
   test("passes its arguments on unchanged", async () => {
     const { packageFolder, receivedArgs } = packageOf(7);
     const words = ["results/a b#iovalkey", "x;y", "--metric", "cpu", "--floor=3%"];
-    expect(await compare.run(words, contextOf(packageFolder).context)).toBe(EXIT.inconclusive);
+    expect(await compare.run(words, contextOf(packageFolder).context)).toBe(EXIT.notDecided);
     expect(receivedArgs()).toEqual(words);
   });
 

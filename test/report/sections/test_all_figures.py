@@ -5,7 +5,8 @@ from conftest import summaries_of
 from report.analysis.cells import cells
 from report.results.model import Role
 from report.results.roles import cpu_us_per_request, kinds_of
-from report.sections.tables import Table, result_tables
+from report.sections.all_figures import result_tables
+from report.sections.section import Table
 
 
 def tables_of(*results: Document) -> tuple[Table, ...]:
@@ -17,9 +18,9 @@ def best_of(table: Table) -> dict[str, list[str]]:
     """Row names by the columns in which they are marked as best."""
     marked: dict[str, list[str]] = {}
     for row in table.rows:
-        for (name, _), cell in zip(table.columns, row.cells, strict=True):
+        for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.best:
-                marked.setdefault(name, []).append(row.header[0].text)
+                marked.setdefault(column.name, []).append(row.cells[0].text)
     return marked
 
 
@@ -62,7 +63,9 @@ def test_figures_have_their_range_and_a_mark_where_they_are_untypical() -> None:
             for run, rate in enumerate(rates, start=1)
         )
     )
-    p99 = dict(zip((name for name, _ in table.columns), table.rows[0].cells, strict=True))["p99"]
+    p99 = next(
+        cell for column, cell in zip(table.columns, table.rows[0].cells, strict=True) if column.name == "p99"
+    )
     assert [mark for mark, _ in p99.marks] == ["‡"]
     low, high = p99.range.split("–")
     assert float(low) < float(high) == float(p99.text)
@@ -72,7 +75,7 @@ def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:
     labels = ("none", "iovalkey:cluster", "memory", "iovalkey")
     tables = tables_of(*(result(configuration(label)) for label in labels))
     assert [table.title for table in tables] == ["Standalone", "Cluster", "Controls"]
-    assert [[row.header[0].text for row in table.rows] for table in tables] == [
+    assert [[row.cells[0].text for row in table.rows] for table in tables] == [
         ["iovalkey"],
         ["iovalkey"],
         ["memory", "none"],

@@ -1,8 +1,9 @@
-"""The tables of the page as plain cells: what to print, what to mark, what is missing."""
+"""All figures of every row, one table a topology."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.deciders import NamedFacts, algorithm_of, decider_of, named_facts
 from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
@@ -13,56 +14,20 @@ from report.base.format import ABSENT, count, mebibytes, microseconds, percent, 
 from report.results.model import Identity
 from report.sections.first_screen import against_base, base_text
 from report.sections.script_text import script_names
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    exact,
+    named,
+    sort_key,
+    table_of,
+    words,
+)
 from report.sections.spread_text import spread_figure
 from report.statistics.decision import Comparison
-
-
-@dataclass(frozen=True, slots=True)
-class TableCell:
-    """One printed value; `best` marks one that was shown to be better than all others of its ranking.
-
-    `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
-    sorted by, the text where it is None. `hint` is what hovering shows.
-    """
-
-    text: str
-    best: bool = False
-    range: str = ""
-    marks: tuple[tuple[str, str], ...] = ()
-    kind: str = ""
-    sort: str | None = None
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """`header` cells come first and name the row."""
-
-    summary_id: str
-    header: tuple[TableCell, ...]
-    cells: tuple[TableCell, ...]
-    no_figures_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    id: str
-    title: str
-    caption: str
-    headers: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
-    """Name and unit of each column after the headers."""
-    rows: tuple[TableRow, ...]
-
-
-def sort_key(value: float | None) -> str:
-    """What sorts as the number does; empty, and so last, where there is none."""
-    return "" if value is None else f"{value:.9g}"
-
-
-def exact(value: float | None, unit: str) -> str:
-    """A figure with more digits than are printed, for hovering."""
-    return "" if value is None else f"{value:,.6g} {unit}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +136,8 @@ def _row(
     range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
     return TableRow(
         summary.id,
-        tuple(TableCell(text) for text in header),
         (
+            *named(*header),
             _runs_cell(summary),
             _verdict_cell(summary.verdict),
             _outcome_cell(summary),
@@ -190,22 +155,24 @@ def _row(
             _limit_cell(summary),
         ),
         summary.no_figures_reason,
+        kept=len(header) + 3,
+        colour=summary.id,
     )
 
 
-def _headings(columns: Sequence[_Column], base: str) -> tuple[tuple[str, str], ...]:
-    """Name and unit of what `_row` gives, ratios to `base`."""
+def _headings(columns: Sequence[_Column], base: str) -> tuple[Column, ...]:
+    """What `_row` gives, ratios to `base`."""
     first, *others = columns
     return (
-        ("Runs that count", ""),
-        ("Verdict", "worst"),
-        ("Outcome", "of the load"),
-        (first.name, first.unit),
-        (f"To {base}", "ratio, 95 % interval"),
-        ("Range", first.unit),
-        ("CV", "of runs"),
-        *((column.name, column.unit) for column in others),
-        ("Limited by", "resource"),
+        Column("Runs that count", kind="number more"),
+        Column("Verdict", "worst", ""),
+        Column("Outcome", "of the load", ""),
+        Column(first.name, first.unit, "number more"),
+        Column(f"To {base}", "ratio, 95 % interval", "number more"),
+        Column("Range", first.unit),
+        Column("CV", "of runs"),
+        *(Column(column.name, column.unit) for column in others),
+        Column("Limited by", "resource"),
     )
 
 
@@ -249,6 +216,11 @@ def _client_rows(
     return rows
 
 
+_MARKS = (
+    "† too few samples behind it. ‡ outside the middle half of its runs. § failed or unanswered requests "
+    "could move it: only its bounds are known. ¶ late sends of the load generator are more than a tenth of "
+    "it."
+)
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 
 
@@ -286,12 +258,18 @@ def result_tables(
         common += f" {LOCAL_NOTE}"
     facts = _facts(named, "Decided by", "Algorithm")
     base = base_text(ranking for cell in cells for ranking in cell.rankings)
-    headers = ("Client", *facts, "Store", "Script", *(_load_name(field.name, summaries) for field in fields))
+    headers = words(
+        "Client", *facts, "Store", "Script", *(_load_name(field.name, summaries) for field in fields)
+    )
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
-        named = f"{part}: {title}" if part else title
-        return Table(
-            part_id + table_id, named, caption + common, headers, _headings(columns, base), tuple(rows)
+        whole = f"{part}: {title}" if part else title
+        return table_of(
+            part_id + table_id,
+            (*headers, *_headings(columns, base)),
+            rows,
+            whole,
+            caption=f"{caption}{common} {_MARKS}",
         )
 
     by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
@@ -325,3 +303,16 @@ def result_tables(
             controls_caption += " +copy: the reference once more; its ratio to it is the host's alone."
         tables.append(table("table-controls", "Controls", controls_caption, rows))
     return tuple(tables)
+
+
+def all_figures(analysis: Analysis) -> Section | None:
+    """None where nothing was measured but memory."""
+    tables = [
+        table
+        for part in analysis.runtimes
+        for table in result_tables(part.cells, part.controls, part.id, part.name, bool(part.layer))
+    ]
+    if not tables or analysis.only_memory:
+        return None
+    ids = tuple(row.ids for table in tables for row in table.rows)
+    return Section("tables", "All figures", counted=ids, counted_as="configurations", tables=tuple(tables))

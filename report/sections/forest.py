@@ -1,0 +1,222 @@
+"""The picture of the first screen: each target's ratio to the reference, with its interval, on one axis."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.rankings import Ranking
+from report.analysis.resolution import Resolution
+from report.analysis.summary import Summary
+from report.base.format import plural
+from report.sections.first_screen import WORD, row_status, scopes
+from report.statistics.decision import DEFAULT_FLOOR, Comparison
+
+#: Beyond these an end of an interval is cut, and an arrow says so: one row must not squeeze the others.
+LEAST, MOST = 0.2, 5.0
+#: The axis shows at least this much around 1.
+_AROUND = 0.1
+#: So many rows are drawn; the table has all.
+MAX_ROWS = 40
+
+#: The mark of a row by its conclusion: they differ in shape too.
+SHAPES = {"faster": "▶", "better": "▶", "slower": "◀", "worse": "◀", "no difference": "■", "not decided": "○"}
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """Places are in % of the axis; None where there is no ratio."""
+
+    summary_id: str
+    label: str
+    status: str
+    text: str
+    shape: str
+    at: float | None = None
+    low: float | None = None
+    high: float | None = None
+    cut_low: bool = False
+    cut_high: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ForestGroup:
+    """Rows with one reference."""
+
+    heading: str
+    """Empty where there is one group alone."""
+    rows: tuple[ForestRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    figure: str
+    """`Throughput`, `p99`."""
+    better: str
+    """`more`, `less`: which way is better."""
+    groups: tuple[ForestGroup, ...]
+    ticks: tuple[tuple[float, str], ...]
+    """Place and text."""
+    one: float
+    """The place of 1."""
+    floor: tuple[float, float]
+    """The places within which a difference is none."""
+    resolution: tuple[float, float] | None
+    """Those within which the copy of a reference came out; None without a copy."""
+    left_out: int
+
+    @property
+    def rows(self) -> tuple[ForestRow, ...]:
+        return tuple(row for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Logarithmic: half as much is as far from 1 as twice as much."""
+
+    low: float
+    high: float
+
+    def place(self, ratio: float) -> float:
+        inside = min(max(ratio, self.low), self.high)
+        return round(100 * math.log(inside / self.low) / math.log(self.high / self.low), 2)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        wide = self.high / self.low > 2
+        steps = (
+            (0.25, 0.33, 0.5, 0.67, 1, 1.5, 2, 3, 4) if wide else (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6)
+        )
+        return tuple((self.place(step), f"{step:g}×") for step in steps if self.low <= step <= self.high)
+
+
+def _ends(found: Comparison) -> list[float]:
+    interval = found.interval
+    known = [found.ratio, interval.low if interval else None, interval.high if interval else None]
+    return [min(max(end, LEAST), MOST) for end in known if end is not None]
+
+
+def _axis(comparisons: Sequence[Comparison]) -> _Axis:
+    ends = [end for found in comparisons for end in _ends(found)]
+    low, high = min([1 - _AROUND, *ends]), max([1 + _AROUND, *ends])
+    return _Axis(low / 1.03, high * 1.03)
+
+
+def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -> ForestRow:
+    label = summary.identity.short_label
+    if found is None:
+        return ForestRow(
+            summary.id,
+            label,
+            status,
+            "" if summary.figures else summary.no_figures_reason,
+            "◆",
+            axis.place(1),
+        )
+    interval = found.interval
+    if found.ratio is None or interval is None:
+        reason = summary.no_figures_reason or found.reason
+        at = axis.place(found.ratio) if found.ratio else None
+        return ForestRow(
+            summary.id,
+            label,
+            status,
+            f"{found.ratio:.2f}×" if found.ratio else reason,
+            SHAPES.get(status, "○"),
+            at,
+        )
+    return ForestRow(
+        summary.id,
+        label,
+        status,
+        f"{found.ratio:.2f}× ({interval.low:.2f}–{interval.high:.2f})"
+        if interval.high < math.inf
+        else f"{found.ratio:.2f}×",
+        SHAPES.get(status, "○"),
+        axis.place(found.ratio),
+        axis.place(interval.low),
+        axis.place(interval.high),
+        interval.low < axis.low,
+        interval.high > axis.high,
+    )
+
+
+def _copy_row(found: Resolution, axis: _Axis) -> ForestRow:
+    return _row(found.copy, found.comparison, copy_status(found), axis)
+
+
+def copy_status(found: Resolution) -> str:
+    """Of the copy of a reference: told apart is a finding about the host."""
+    return "told apart" if found.told_apart else WORD[found.comparison.status][0]
+
+
+def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
+    """Of rankings by one figure."""
+    rankings = [ranking for _, ranking in members]
+    copies = [ranking.resolution for ranking in rankings if ranking.resolution]
+    comparisons = [
+        *(found.versus_base for ranking in rankings for found in ranking.standings if found.versus_base),
+        *(each.comparison for each in copies),
+    ]
+    axis = _axis(comparisons)
+    groups, room = [], MAX_ROWS
+    for scope, ranking in members:
+        rows = [
+            _row(each.summary, each.versus_base, row_status(each, ranking), axis)
+            for each in ranking.standings
+        ]
+        if ranking.resolution:
+            rows.append(_copy_row(ranking.resolution, axis))
+        if room > 0:
+            groups.append(ForestGroup(scope if len(members) > 1 else "", tuple(rows[:room])))
+        room -= len(rows)
+    ends = [end for each in copies for end in _ends(each.comparison)]
+    text = "p99" if rankings[0].open_loop else "Throughput"
+    return Forest(
+        text,
+        "less" if rankings[0].open_loop else "more",
+        tuple(groups),
+        axis.ticks(),
+        axis.place(1),
+        (axis.place(1 - DEFAULT_FLOOR), axis.place(1 + DEFAULT_FLOOR)),
+        (axis.place(min(ends)), axis.place(max(ends))) if ends else None,
+        max(0, -room),
+    )
+
+
+def forests(analysis: Analysis) -> tuple[Forest, ...]:
+    """One by throughput, and one by p99 where there is an open loop; none where nothing is compared."""
+    found = [(scope, ranking) for scope, ranking in scopes(analysis.runtimes) if ranking.compared]
+    if analysis.max_rates or analysis.only_memory:
+        return ()
+    kinds = [[each for each in found if each[1].open_loop is loop] for loop in (False, True)]
+    return tuple(_forest(members) for members in kinds if members)
+
+
+def forest_lines(forest: Forest, width: int = 80) -> list[str]:
+    """The same for a terminal or a text, e.g. `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
+    labels = min(28, max(len(row.label) for row in forest.rows))
+    texts = max(len(f"{row.text} {row.status}") for row in forest.rows if row.at is not None)
+    axis = max(16, width - labels - texts - 4)
+
+    def column(place: float) -> int:
+        return round(place / 100 * (axis - 1))
+
+    lines = []
+    for group in forest.groups:
+        if group.heading:
+            lines.append(group.heading)
+        for row in group.rows:
+            cells = [" "] * axis
+            cells[column(forest.one)] = "┊"
+            if row.low is not None and row.high is not None:
+                low, high = column(row.low), column(row.high)
+                cells[low : high + 1] = ["─"] * (high - low + 1)
+                cells[low], cells[high] = ("←" if row.cut_low else "├"), ("→" if row.cut_high else "┤")
+            if row.at is not None:
+                cells[column(row.at)] = row.shape
+            label = row.label if len(row.label) <= labels else f"{row.label[: labels - 1]}…"
+            said = f"{row.text} {row.status}".strip()
+            lines.append(f"{label:<{labels}}  {''.join(cells)}  {said}".rstrip())
+    if forest.left_out:
+        lines.append(f"and {plural(forest.left_out, 'row')} more")
+    return lines

@@ -1,0 +1,200 @@
+"""What a part of the report is, in any form: a title, one sentence, tables, charts, notes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One printed value; `best` marks one that was shown to be better than all others of its ranking.
+
+    `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
+    sorted by, the text where it is None. `hint` is what hovering shows, `tag` a word beside the text, `lines`
+    are sentences in place of a text, `link` leads from the page to a file.
+    """
+
+    text: str
+    best: bool = False
+    range: str = ""
+    marks: tuple[tuple[str, str], ...] = ()
+    kind: str = ""
+    sort: str | None = None
+    hint: str = ""
+    tag: str = ""
+    badge: str = ""
+    lines: tuple[str, ...] = ()
+    link: str = ""
+
+    @property
+    def plain(self) -> str:
+        """`12.21‡ (8.10–14.00)`, for a form without styles."""
+        text = "; ".join(self.lines) if self.lines else self.text or self.badge
+        marked = text + "".join(mark for mark, _ in self.marks)
+        return " ".join(filter(None, [marked, f"({self.range})" if self.range else "", self.tag]))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`kind` are classes of its header; `raw`: it is neither sorted by nor copied."""
+
+    name: str
+    unit: str = ""
+    kind: str = "number"
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """`cells` go with the columns, the first one names the row. A `reason` stands in place of all but the
+    first `kept` of them. `ids` are rows of the campaign, with a space between: what the page filters by."""
+
+    ids: str
+    cells: tuple[TableCell, ...]
+    reason: str = ""
+    kept: int = 1
+    colour: str = ""
+    """The row of the campaign whose colour it has; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableGroup:
+    """Rows under a heading; without one where all are alike."""
+
+    rows: tuple[TableRow, ...]
+    heading: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    id: str
+    title: str
+    """Empty where the section has one table, whose title is its own."""
+    columns: tuple[Column, ...]
+    groups: tuple[TableGroup, ...]
+    caption: str = ""
+    fold_rows: int = 0
+    """So many rows are shown until all are asked for; 0 for all."""
+    sortable: bool = True
+    kind: str = "figures"
+
+    @property
+    def rows(self) -> tuple[TableRow, ...]:
+        return tuple(row for group in self.groups for row in group.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all rows."""
+
+    text: str
+    ids: str = ""
+    whole: bool = False
+    """It names all of these rows: a filter that hides one of them hides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names and texts under a title; `ids` as of `Line`."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    ids: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the report. `title` and `answer` are what a reader sees of a folded one."""
+
+    id: str
+    title: str
+    answer: str = ""
+    """One sentence that answers the question of its title."""
+    counted: tuple[str, ...] = ()
+    """The ids of the rows behind what it lists: the page says how many there are."""
+    counted_as: str = ""
+    text: tuple[str, ...] = ()
+    """How it is read, paragraphs."""
+    tables: tuple[Table, ...] = ()
+    charts: tuple[str, ...] = ()
+    """Ids of charts."""
+    lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
+    """Sentences under a heading each."""
+    facts: tuple[Facts, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences after the tables."""
+    open: bool = False
+
+
+def table_of(
+    table_id: str,
+    columns: Iterable[Column],
+    rows: Iterable[TableRow],
+    title: str = "",
+    *,
+    caption: str = "",
+    fold_rows: int = 0,
+) -> Table:
+    """A table whose rows are all alike. A column without a word in any row is left out."""
+    columns, rows = tuple(columns), tuple(rows)
+    filled = [
+        index
+        for index, _ in enumerate(columns)
+        if any(index < len(row.cells) and row.cells[index].plain for row in rows)
+    ]
+    if rows and len(filled) < len(columns):
+        columns = tuple(columns[index] for index in filled)
+        rows = tuple(
+            replace(
+                row,
+                cells=tuple(row.cells[index] for index in filled if index < len(row.cells)),
+                kept=sum(index < row.kept for index in filled),
+            )
+            for row in rows
+        )
+    return Table(table_id, title, columns, (TableGroup(rows),), caption, fold_rows)
+
+
+def named(*texts: str) -> tuple[TableCell, ...]:
+    """Cells that name a row."""
+    return tuple(TableCell(text) for text in texts)
+
+
+def words(*names: str) -> tuple[Column, ...]:
+    """Columns of words."""
+    return tuple(Column(name, kind="") for name in names)
+
+
+def numbers(names: Sequence[tuple[str, str]], kind: str = "number more") -> tuple[Column, ...]:
+    """Columns of figures, by name and unit."""
+    return tuple(Column(name, unit, kind) for name, unit in names)
+
+
+def number(
+    text: str, sort: float | None, marks: tuple[tuple[str, str], ...] = (), hint: str = ""
+) -> TableCell:
+    """A figure that is sorted by `sort`."""
+    return TableCell(text, marks=marks, kind="number", sort=sort_key(sort), hint=hint)
+
+
+#: The column of links to raw results.
+RAW = Column("Raw", kind="", raw=True)
+
+
+def reasons_cell(lines: Iterable[str]) -> TableCell:
+    return TableCell("", kind="reasons", lines=tuple(lines))
+
+
+def link_cell(link: str, file: str) -> TableCell:
+    """To a raw result; empty without a file."""
+    return TableCell("JSON" if link else "", link=link, hint=f"Raw result {file}" if link else "")
+
+
+def sort_key(value: float | None) -> str:
+    """What sorts as the number does; empty, and so last, where there is none."""
+    return "" if value is None else f"{value:.9g}"
+
+
+def exact(value: float | None, unit: str) -> str:
+    """A figure with more digits than are printed, for hovering."""
+    return "" if value is None else f"{value:,.6g} {unit}".strip()

@@ -1,0 +1,76 @@
+"""What is asked of every campaign, each with a sentence from the median runs, its charts and its table."""
+
+from collections.abc import Callable, Sequence
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.figures import Figure, consumer_cpu, percentile, store_memory, throughput
+from report.analysis.layer_text import layer_text
+from report.analysis.summary import Summary
+from report.base.format import joined, mebibytes, microseconds, milliseconds, rate
+from report.sections.boundary import promises
+from report.sections.decision_cpu import decision_cpu_table
+from report.sections.section import Section
+
+
+def _span(
+    rows: Sequence[Summary], figure: Figure, show: Callable[[float | None], str], unit: str, what: str
+) -> str:
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s in the median runs.`; empty for one row."""
+    known = [(value, row) for row in rows if row.figures and (value := figure(row.figures)) is not None]
+    if len(known) < 2:
+        return ""
+    (low, least), (high, most) = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
+    names = [row.identity.short_label for row in (least, most)]
+    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit} in the median runs."
+
+
+def _clients(analysis: Analysis) -> list[Summary]:
+    """Of the layer of the first row: figures of two layers are not alike."""
+    rows = [row for row in analysis.ordered if not row.identity.control]
+    return [row for row in rows if row.identity.layer == rows[0].identity.layer]
+
+
+def throughput_topic(analysis: Analysis) -> Section:
+    rows = [row for row in _clients(analysis) if not row.identity.open_loop]
+    unit = layer_text(rows[0].identity.layer).rate_unit if rows else ""
+    answer = _span(rows, throughput, rate, unit, "From")
+    undrawn = [row.identity.short_label for row in analysis.ordered if not row.figures]
+    notes = (f"Without figures, and so in no chart: {joined(undrawn)}.",) if undrawn else ()
+    charts = ("throughput", "trend", "tradeoff", "ceiling")
+    return Section("throughput", "Throughput", answer, charts=charts, notes=notes)
+
+
+def latency_topic(analysis: Analysis) -> Section:
+    rows = [row for row in _clients(analysis) if not row.identity.open_loop]
+    answer = _span(rows, percentile("p99"), milliseconds, "ms", "p99 at full load: from")
+    return Section("latency", "Latency", answer, charts=("latency", "percentiles"))
+
+
+def cpu_topic(analysis: Analysis) -> Section:
+    rows = _clients(analysis)
+    answer = ""
+    if rows:
+        text = layer_text(rows[0].identity.layer)
+        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{text.cpu_title}: from")
+    table = decision_cpu_table(analysis)
+    return Section(
+        "cpu", "CPU by role", answer, tables=(table,) if table else (), charts=("cpu", "decision-cpu")
+    )
+
+
+def memory_topic(analysis: Analysis) -> Section:
+    answer = _span(_clients(analysis), store_memory, mebibytes, "MiB", "Store: from")
+    return Section("memory", "Memory by role", answer, charts=("memory",))
+
+
+def correctness_topic(analysis: Analysis) -> Section:
+    found = promises(analysis.ordered)
+    if found:
+        return found
+    return Section(
+        "correctness", "Correctness", "the share of limited answers, predicted and seen", charts=("limited",)
+    )
+
+
+def over_time_topic(analysis: Analysis) -> Section:
+    return Section("over-time", "Over time", "each second of the median runs", charts=("series",))
