@@ -154,6 +154,72 @@ def test_the_plan_fits_80_columns(tmp_path: Path, columns: int) -> None:
         assert menu.exit_code() == 130
 
 
+def test_the_plan_is_in_sight_of_the_decision_in_24_rows(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", rows=24, columns=80) as menu:
+        to_the_last_question(menu)
+        menu.send(UP, ENTER)
+        menu.wait_for("● Start", "○ Cancel", "└")
+        lines = menu.text.splitlines()
+        title = lines.index("│  The plan")
+        question = next(row for row, line in enumerate(lines) if line.startswith("◆"))
+        plan = "\n".join(lines[title:question])
+        for part in [r"\b7 rounds", r"valkey-glide .*connections", r"GB of memory", r"\d+ runs of .* about"]:
+            assert re.search(part, plan), part
+        assert re.search(r"… \d+ more", plan)
+        # Moving the mark keeps it in sight.
+        menu.send(DOWN)
+        menu.wait_for("● Change an answer", "│  The plan")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+
+
+def test_answers_are_kept_back_and_forward_in_80_by_24(tmp_path: Path) -> None:
+    with Terminal(tmp_path, "run", rows=24, columns=80) as menu:
+        menu.wait_for("◆  Which clients?")
+        # The first line is whole, and the list scrolls in itself.
+        assert max(map(len, menu.history.splitlines())) < 80
+        assert all(not line or line[0] in "┌│◆└" for line in menu.history.splitlines())
+        menu.send(*[DOWN] * 17)
+        menu.wait_for("◆  Which clients?", "envoy-http")
+        menu.send(ENTER)
+        menu.wait_for("◆  On which store?")
+        menu.send(ENTER)
+        menu.wait_for("◆  Which workload?")
+        menu.send(ENTER)
+        menu.wait_for("◆  Which traffic?")
+        menu.send(ENTER)
+        menu.wait_for("◆  How long")
+        menu.send(DOWN, DOWN, DOWN, ENTER)
+        menu.wait_for("◆  How many seconds?")
+        menu.send("45", ENTER)
+        menu.wait_for("◆  How many connections?")
+        menu.send(ESCAPE)
+        menu.wait_for("● other")
+        menu.send(ENTER)
+        menu.wait_for("◆  How many seconds?\n│  45")
+        menu.send(ENTER)
+        menu.wait_for("◆  How many connections?")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+        assert "--duration-mode custom:45" in menu.text
+
+
+@pytest.mark.parametrize(
+    ("answered", "command"),
+    [(0, "./scripts/run-all.sh"), (1, "./scripts/run-all.sh --clients ioredis")],
+)
+def test_ctrl_c_prints_the_command_so_far(tmp_path: Path, answered: int, command: str) -> None:
+    with Terminal(tmp_path, "run", rows=24, columns=80) as menu:
+        menu.wait_for("◆  Which clients?")
+        if answered:
+            # The group whole, then ioredis alone, without the controls.
+            menu.send(SPACE, SPACE, DOWN, DOWN, DOWN, SPACE, *[DOWN] * 8, SPACE, ENTER)
+            menu.wait_for("◆  On which store?")
+        menu.send(CTRL_C)
+        assert menu.exit_code() == 130
+        assert command in menu.text.splitlines()
+
+
 @pytest.mark.long
 def test_an_answer_can_be_changed_once_the_plan_is_seen(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:

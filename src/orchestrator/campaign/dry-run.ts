@@ -177,7 +177,7 @@ function adaptiveText({ adaptive }: Plan): string[] {
 }
 
 /** How many targets are up at once, by turns, and what that takes. */
-function groupLines({ estimate: { groups } }: Preview): string[] {
+export function groupLines({ estimate: { groups } }: Preview): string[] {
   if (!groups) return [];
   const { groups_per_round, targets, start_s, memory_bytes } = groups;
   return [
@@ -230,10 +230,11 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
 }
 
 /** What a campaign does and decides besides its configurations, and what to know about it. */
-export function outlookLines(found: Preview): string[] {
-  const { plan, notices, order_cost } = found;
+const outlookLines = (found: Preview): string[] => [...groupLines(found), ...noteLines(found)];
+
+/** What the plan can decide, what is skipped, and notes. */
+export function noteLines({ plan, notices, order_cost }: Preview): string[] {
   return [
-    ...groupLines(found),
     ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,

@@ -101,6 +101,13 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
   return [...names, ...left].join(",");
 }
 
+/** The flags of the answers given so far; the menu's own defaults are no answers. */
+export function argvSoFar(given: Partial<MenuAnswers>): string[] {
+  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: defaultOf("runs"), ...given });
+  // The clients come first.
+  return given.clients === undefined && argv[0] === "--clients" ? argv.slice(2) : argv;
+}
+
 /** The command line of the answers, without flags that only repeat a default. */
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [

@@ -55,6 +55,11 @@ export class ClackPrompter implements Prompter {
     return process.stdout.columns - MARGIN.length - 1;
   }
 
+  linesAbove(command: string, options: number): number {
+    // A margin and a title for each of the three; the help, the end and the cursor below the options.
+    return process.stdout.rows - 3 * 2 - this.#commandLines(command).length - options - 3;
+  }
+
   show(title: string, lines: readonly string[]): void {
     log.message([title, ...lines.flatMap((line) => wrap(line, this.columns))]);
   }
@@ -62,7 +67,11 @@ export class ClackPrompter implements Prompter {
   showCommand(title: string, command: string): void {
     log.message(title);
     // Without the margin, which would be copied too.
-    process.stdout.write(`${wrapCommand(command, process.stdout.columns - 1).join("\n")}\n`);
+    process.stdout.write(`${this.#commandLines(command).join("\n")}\n`);
+  }
+
+  #commandLines(command: string): string[] {
+    return wrapCommand(command, process.stdout.columns - 1);
   }
 
   async showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value> {

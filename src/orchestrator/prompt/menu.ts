@@ -18,18 +18,35 @@ const LONG_CAMPAIGN_S = 3600;
 /** The answer that checks what the targets promise, instead of measuring them. */
 const AUDIT = "audit";
 
+const CANCEL = { value: "cancel", label: "Cancel" };
+const START_OPTIONS = [
+  { value: "start", label: "Start" },
+  { value: "change", label: "Change an answer" },
+  { value: AUDIT, label: "Check their promises instead", hint: "about a minute each, no speed" },
+  CANCEL,
+];
+
 /** The command line of an audit of the same targets. */
 const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
   ["ratelimit-bench audit", ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted)].join(
     " ",
   );
 
-/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
-export async function menu(prompter: Prompter, env: Environment, packageFolder: string): Promise<Request> {
+/**
+ * Asks all pages and shows the plan, until the user starts it.
+ * @param given gets each answer
+ * @throws Cancelled
+ */
+export async function menu(
+  prompter: Prompter,
+  env: Environment,
+  packageFolder: string,
+  given: Partial<MenuAnswers>,
+): Promise<Request> {
   let answers = DEFAULT_ANSWERS;
   let firstPage = 0;
   for (;;) {
-    answers = await askPages(prompter, answers, firstPage);
+    answers = await askPages(prompter, answers, firstPage, given);
     const argv = argvOf(answers);
     // The seed is drawn once, so the plan that is shown is the one that runs.
     const { seed } = requestOf(argv, env);
@@ -41,7 +58,7 @@ export async function menu(prompter: Prompter, env: Environment, packageFolder: 
     if (next === BACK) {
       firstPage = pages.length - 1;
     } else {
-      answers = await askAgain(prompter, answers, next);
+      answers = await askAgain(prompter, answers, next, given);
       firstPage = pages.length;
     }
   }
@@ -72,21 +89,11 @@ async function askNext(
     }))
     .filter(({ applies }) => !applies || applies(answers))
     .map(({ value, label }) => ({ value, label }));
-  const cancel = { value: "cancel", label: "Cancel" };
   for (;;) {
     const next =
       duration === undefined
-        ? await prompter.selectOne("What now?", [...changes, cancel], "0")
-        : await prompter.selectOne(
-            `Start it? It takes ${duration}`,
-            [
-              { value: "start", label: "Start" },
-              { value: "change", label: "Change an answer" },
-              { value: AUDIT, label: "Check their promises instead", hint: "about a minute each, no speed" },
-              cancel,
-            ],
-            "start",
-          );
+        ? await prompter.selectOne("What now?", [...changes, CANCEL], "0")
+        : await prompter.selectOne(`Start it? It takes ${duration}`, START_OPTIONS, "start");
     if (next === "start" || next === AUDIT || next === BACK) return next;
     if (next === "cancel") throw new Cancelled();
     const page = next === "change" ? await prompter.selectOne("Which one?", changes, "0") : next;
@@ -95,19 +102,30 @@ async function askNext(
 }
 
 /** Asks one page again. Going back keeps the answers. */
-async function askAgain(prompter: Prompter, answers: MenuAnswers, index: number): Promise<MenuAnswers> {
+async function askAgain(
+  prompter: Prompter,
+  answers: MenuAnswers,
+  index: number,
+  given: Partial<MenuAnswers>,
+): Promise<MenuAnswers> {
   const answer = await pages[index]?.ask(prompter, answers);
   if (answer === undefined || answer === BACK) return answers;
+  Object.assign(given, answer);
   const changed = { ...answers, ...answer };
   // An answer can make another page apply: a heavy workload has a complexity.
   const newPage = pages.findIndex(
     ({ applies, advanced }) => !advanced && applies?.(changed) && !applies(answers),
   );
-  return newPage < 0 ? changed : askAgain(prompter, changed, newPage);
+  return newPage < 0 ? changed : askAgain(prompter, changed, newPage, given);
 }
 
 /** Asks the pages from `firstPage` on. Going back leads to the previous page that applies; the first page stays. */
-async function askPages(prompter: Prompter, initial: MenuAnswers, firstPage: number): Promise<MenuAnswers> {
+async function askPages(
+  prompter: Prompter,
+  initial: MenuAnswers,
+  firstPage: number,
+  given: Partial<MenuAnswers>,
+): Promise<MenuAnswers> {
   let answers = initial;
   let index = firstPage;
   let step = 1;
@@ -115,7 +133,7 @@ async function askPages(prompter: Prompter, initial: MenuAnswers, firstPage: num
     const page = pages[index];
     if (page && !page.advanced && (!page.applies || page.applies(answers))) {
       const answer = await page.ask(prompter, answers);
-      if (answer !== BACK) answers = { ...answers, ...answer };
+      if (answer !== BACK) answers = { ...answers, ...Object.assign(given, answer) };
       step = answer === BACK ? -1 : 1;
     }
     index += step;
@@ -145,8 +163,10 @@ async function showPlan(
     const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
     if (found.estimate.seconds > LONG_CAMPAIGN_S)
       warnings.push("this takes long: consider fewer runs or a shorter duration");
-    prompter.show("The plan", planLines(found, prompter.columns));
     if (warnings.length > 0) prompter.show("Warnings", warnings);
+    // Last, and folded where needed, so that it stays in sight while the user decides.
+    const room = prompter.linesAbove(request.command, START_OPTIONS.length);
+    prompter.show("The plan", planLines(found, prompter.columns, room));
     prompter.showCommand("The same without the menu", request.command);
     return timesText(found);
   } catch (error) {

@@ -39,7 +39,7 @@ const page = <Key extends keyof MenuAnswers>(
 
 const OTHER = "other";
 
-/** Asks for one of the options or a typed text. Going back from the text returns to the options. */
+/** Asks for one of the options or a typed text, which is offered again. Going back from the text returns to the options. */
 async function selectOrType(
   prompter: Prompter,
   message: string,
@@ -113,7 +113,7 @@ export const pages: readonly Page[] = [
     advanced: true,
     async ask(prompter, { layers, counts: given }) {
       const answer = await prompter.selectMany(
-        "Where does the load enter? (the store layer: with flags, see docs/store-layer.md)",
+        "Where does the load enter? (the store layer: see docs/store-layer.md)",
         { layers: choicesOf("layer").filter(({ value }) => driverLayerIds.some((id) => id === value)) },
         layers,
       );
@@ -146,7 +146,7 @@ export const pages: readonly Page[] = [
     const modes = choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":"));
     const answer = await selectOrType(prompter, "How long is each run measured?", modes, duration, {
       message: "How many seconds?",
-      initial: "10",
+      initial: duration.startsWith(CUSTOM_DURATION) ? duration.slice(CUSTOM_DURATION.length) : "10",
       problemOf: problemFrom((text) => durationMode(`${CUSTOM_DURATION}${text}`, "duration")),
     });
     return answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer;
@@ -160,7 +160,7 @@ export const pages: readonly Page[] = [
     ];
     return selectOrType(prompter, "How many connections?", all, concurrency, {
       message: "Numbers of connections, separated by spaces?",
-      initial: "50",
+      initial: all.some(({ value }) => value === concurrency) ? "50" : concurrency,
       problemOf: connectionsProblem,
     });
   }),

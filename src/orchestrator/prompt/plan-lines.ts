@@ -1,6 +1,7 @@
 import { countedRuns, type Plan } from "../../contract/plan.js";
 import {
-  outlookLines,
+  groupLines,
+  noteLines,
   type Preview,
   plannedLoadText,
   roundsText,
@@ -8,10 +9,10 @@ import {
   totalsText,
 } from "../campaign/dry-run.js";
 import { extentText } from "../ui/event-text.js";
-import { counted, flow, textTable, widthOf } from "../ui/text.js";
+import { counted, flow, textTable, widthOf, wrap } from "../ui/text.js";
 
 /** What all configurations have in common, then a table of what differs. */
-function configurationLines(plan: Plan, columns: number): string[] {
+function configurationLines(plan: Plan, columns: number): { head: string[]; table: string[] } {
   const rows = plan.configurations.map(({ configuration }) => [
     ...subjectCells(configuration),
     plannedLoadText(plan, configuration),
@@ -27,22 +28,42 @@ function configurationLines(plan: Plan, columns: number): string[] {
   const isEqual = plan.configurations.every(({ hash }) => countedRuns(plan, hash) === most);
   const runs = `${roundsText(plan)} ${isEqual ? "run" : "round"}${most === 1 ? "" : "s"}`;
   const each = isEqual ? " each" : "";
-  return [
+  const head = [
     rows.length === 1 ? `${count}, ${runs}` : `${count}, ${runs}${each}, ${plan.order}`,
     ...(common.length > 0 ? [`${rows.length === 1 ? "" : "all: "}${common.join(", ")}`] : []),
-    ...(isWide
-      ? different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")])
-      : table),
   ];
+  const narrow = () =>
+    different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")]);
+  return { head, table: isWide ? narrow() : table };
 }
 
-/** The plan for the menu. Lines are at most `columns` wide, unless a name is longer. */
-export function planLines(found: Preview, columns: number): string[] {
+/** At most `room` lines; the last one counts those left out. */
+const folded = (lines: readonly string[], room: number): readonly string[] =>
+  lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), foldText(lines, room)];
+
+const foldText = (lines: readonly string[], room: number): string =>
+  `  … ${lines.length - Math.max(0, room - 1)} more (--dry-run)`;
+
+/**
+ * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room` lines are too few, the
+ * table and the notes are folded: the targets, rounds, memory and time stay.
+ */
+export function planLines(found: Preview, columns: number, room: number): string[] {
   const { runtime, plan } = found;
+  const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
+  const { head, table } = configurationLines(plan, columns);
+  const first = wrapped([`runtime: ${runtime.id} (${runtime.choice})`, ...head]);
+  const groups = wrapped(groupLines(found));
+  const notes = wrapped(noteLines(found));
+  const totals = wrapped([totalsText(found)]);
+  const left = room - first.length - groups.length - totals.length;
+  // A table that needs less leaves the rest to the notes.
+  const noteRoom = Math.max(Math.min(notes.length, 1), left - table.length);
   return [
-    `runtime: ${runtime.id} (${runtime.choice})`,
-    ...configurationLines(plan, columns),
-    ...outlookLines(found),
-    totalsText(found),
+    ...first,
+    ...folded(table, left - Math.min(notes.length, noteRoom)),
+    ...groups,
+    ...folded(notes, noteRoom),
+    ...totals,
   ];
 }

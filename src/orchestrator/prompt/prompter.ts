@@ -6,8 +6,10 @@ export const BACK = Symbol("back");
 
 /** The user cancelled the menu, or a signal did. Nothing was started. */
 export class Cancelled extends BenchError {
-  constructor(exitCode: ExitCode = EXIT.interrupted) {
-    super("cancelled: nothing was started", exitCode);
+  /** @param command what was answered until then */
+  constructor(exitCode: ExitCode = EXIT.interrupted, command?: string) {
+    const soFar = command === undefined ? "" : `; the command so far:\n${command}`;
+    super(`cancelled: nothing was started${soFar}`, exitCode);
   }
 }
 
@@ -33,6 +35,8 @@ export interface Prompter {
   ): Promise<string | typeof BACK>;
   /** Width that a shown line can have. */
   readonly columns: number;
+  /** How many lines `show` has, so that they stay above the command and a question with `options` options. */
+  linesAbove(command: string, options: number): number;
   show(title: string, lines: readonly string[]): void;
   /** Shows a command line to copy. */
   showCommand(title: string, command: string): void;

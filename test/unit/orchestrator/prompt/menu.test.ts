@@ -67,6 +67,7 @@ function answering(...answers: (string | string[] | typeof BACK)[]): Prompter {
     selectMany: next,
     text: next,
     columns: 76,
+    linesAbove: () => 60,
     show: nothing,
     showCommand: nothing,
     showWhile: (_activity, work) => work,
@@ -77,6 +78,21 @@ test("going back from a typed text leads to the options before it", async () => 
   const page = pages.find(({ title }) => title === "Duration");
   const answer = await page?.ask(answering("other", BACK, "other", "45"), DEFAULT_ANSWERS);
   expect(answer).toEqual({ duration: "custom:45" });
+});
+
+test("a typed text is offered again", async () => {
+  const offered: string[] = [];
+  const prompter: Prompter = {
+    ...answering("other", "other"),
+    text: async (_message, initial) => {
+      offered.push(initial);
+      return initial;
+    },
+  };
+  const answers = { ...DEFAULT_ANSWERS, duration: "custom:45", concurrency: "8 9" };
+  for (const title of ["Duration", "Concurrency"])
+    await pages.find((page) => page.title === title)?.ask(prompter, answers);
+  expect(offered).toEqual(["45", "8 9"]);
 });
 
 test("where only the limiter is called, the menu drops the number of servers", async () => {
