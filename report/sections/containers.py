@@ -30,7 +30,11 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ),
         *((_KINDS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
         *(
-            (f"Image {name}", f"{image['name']} {image.get('digest', image['id'])}")
+            (
+                f"Image {name}",
+                f"{image['name']} {image.get('digest', image['id'])}"
+                + ("" if image.get("pinned", True) else ", not pinned"),
+            )
             for name, image in sorted(manifest.get("images", {}).items())
         ),
     ]

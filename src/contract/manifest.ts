@@ -61,6 +61,8 @@ const imageSchema = z.strictObject({
   id: z.string(),
   /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
+  /** Whether it has the digest that the project lists for its tag; absent for tags that are not listed. */
+  pinned: z.boolean().optional(),
 });
 export type ImageFacts = z.infer<typeof imageSchema>;
 

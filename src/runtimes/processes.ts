@@ -56,8 +56,12 @@ export async function endProcess({ pid, started }: { pid: number; started: strin
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It does not lead a process group.
-    process.kill(pid, "SIGKILL");
+    // It does not lead a process group, or somebody else has ended it by now.
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
   }
   const deadline = Date.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {

@@ -257,6 +257,11 @@ export class Campaign {
     return alive.flat();
   }
 
+  /** Waits until all that was started has ended, without another start. */
+  async orphansEnd(): Promise<void> {
+    while ((await this.runningProcesses()).length > 0) await delay(20);
+  }
+
   /** Everything that was left behind: processes, sockets, temporary files, leases and locks. */
   async leftovers(): Promise<string[]> {
     const left = (await this.runningProcesses()).map(({ pid, role }) => `process ${pid} (${role})`);

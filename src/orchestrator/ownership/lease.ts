@@ -1,5 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
@@ -25,6 +28,7 @@ export class Lease {
   readonly #starts = new Set<Promise<unknown>>();
   readonly #path: string;
   #file: Omit<LeaseFile, "processes">;
+  #guard: ChildProcess | undefined;
   #closed = false;
   #written: Promise<void> = Promise.resolve();
 
@@ -64,11 +68,43 @@ export class Lease {
     await this.#write();
   }
 
-  /** Records a process that ends by itself, such as the report: only a killed campaign leaves it behind. */
-  async holdProcess(pid: number): Promise<void> {
+  /** Starts the process that ends all listed ones as soon as this one is gone, even by kill -9. A campaign does without. */
+  async startGuard(packageFolder: string): Promise<void> {
+    const program = join(packageFolder, "dist/orchestrator/ownership/guard.js");
+    // Out of reach of the terminal's signals.
+    const guard = spawn(process.execPath, [program, this.#path], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      cwd: packageFolder,
+      env: { PATH: process.env.PATH, TMPDIR: tmpdir() },
+    });
+    guard.on("error", () => {});
+    guard.stdin.on("error", () => {});
+    guard.unref();
+    (guard.stdin as Socket).unref();
+    if (guard.pid === undefined) return;
+    this.#guard = guard;
+    await this.holdProcess(guard.pid, join(this.workFolder, "guard-1"));
+  }
+
+  /** It ends by a signal that a stopped process gets too. */
+  async #endGuard(): Promise<void> {
+    const guard = this.#guard;
+    if (!guard || guard.exitCode !== null || guard.signalCode !== null) return;
+    guard.ref();
+    const ended = once(guard, "exit");
+    guard.kill("SIGKILL");
+    await ended;
+  }
+
+  /**
+   * Records a process that ends by itself, such as the report: only a killed campaign leaves it behind.
+   * @param folder named for what it is; absent: nothing says so
+   */
+  async holdProcess(pid: number, folder?: string): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
-    this.#helpers.push({ pid, started });
+    this.#helpers.push({ pid, started, ...(folder ? { folder } : {}) });
     // A report is made although the state folder is full or gone.
     await this.#write().catch(() => {});
   }
@@ -156,6 +192,7 @@ export class Lease {
   async close(): Promise<void> {
     await this.releaseAll();
     await this.#written.catch(() => {});
+    await this.#endGuard();
     await rm(this.#file.workFolder, { recursive: true, force: true });
     await rm(this.#path, { force: true });
   }

@@ -7,7 +7,7 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimeAccessSchema } from "../../contract/machines.js";
 import { userFolder } from "../../contract/user-folder.js";
 import { kernelInstance } from "../../machine/facts.js";
-import { startTimeOf } from "../../runtimes/processes.js";
+import { endProcess, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { readOwnFile } from "../files/own-files.js";
@@ -179,6 +179,13 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
     await rm(own, { force: true });
   }
   throw environmentError(`${path} is taken repeatedly by other campaigns`);
+}
+
+/** Ends the processes that a lease lists, but for the one that calls it. The lease stays: more than processes may be left. */
+export async function endListed(path: string): Promise<void> {
+  const text = readOwnFile(path)?.toString("utf8");
+  const listed = text === undefined ? undefined : parseJson(text, leaseSchema)?.processes;
+  await Promise.allSettled((listed ?? []).filter(({ pid }) => pid !== process.pid).map(endProcess));
 }
 
 /** All leases with their paths; one that is damaged has no content. */

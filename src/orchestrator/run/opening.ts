@@ -109,6 +109,7 @@ export async function withRuntime<Value>(
   });
   await lease.update({ runtime: runtime.id });
   try {
+    await lease.startGuard(packageFolder);
     const available = (external?: Discovery) => (id: string) => availability(request, runtime, external, id);
     return await work({ runtime, choice, versions, available });
   } finally {

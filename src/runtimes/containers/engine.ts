@@ -182,11 +182,19 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
-/** @returns undefined when the engine does not have the image */
-export async function imageFacts(docker: Docker, name: string): Promise<ImageFacts | undefined> {
+/**
+ * @param preferred which of several digests is meant
+ * @returns undefined when the engine does not have the image
+ */
+export async function imageFacts(
+  docker: Docker,
+  name: string,
+  preferred?: string | null,
+): Promise<ImageFacts | undefined> {
   try {
     const { Id, RepoDigests } = await docker.getImage(name).inspect();
-    const digest = RepoDigests?.[0]?.split("@")[1];
+    const digests = (RepoDigests ?? []).flatMap((reference) => reference.split("@")[1] ?? []);
+    const digest = digests.find((each) => each === preferred) ?? digests[0];
     return { name, id: Id, ...(digest ? { digest } : {}) };
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;

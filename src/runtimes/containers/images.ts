@@ -8,6 +8,7 @@ import { ownPrograms } from "../own-programs.js";
 import { stopGroup } from "../processes.js";
 import type { ImageFacts, OwnProgram, ProgramSource, RuntimeOptions } from "../types.js";
 import { hasStatus, imageFacts } from "./engine.js";
+import { imageDigests } from "./image-digests.js";
 import { removeContainer } from "./part.js";
 
 /** What the images of this project are built from. */
@@ -152,15 +153,28 @@ export const lastLine = (text: string | undefined): string => {
 export const noImage = ({ id }: ProgramSource): string =>
   `no image of ${id} is known: name one with --image ${id}=REF`;
 
-/** The images of these programs by id, pulled where they are missing; a text says why an image is not available. */
+/** What to know of an image whose tag is listed with another digest; one without any was built or loaded here. */
+export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): string[] {
+  const expected = listed[name];
+  if (!expected || !digest || digest === expected) return [];
+  return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
+}
+
+/**
+ * The images of these programs by id, pulled where they are missing; a text says why an image is not available.
+ * @param digests those that tags are pinned to
+ */
 export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
+  digests = imageDigests,
 ): Promise<Map<string, ImageFacts | string>> {
   const found = await Promise.all(
     programs.map(async (program) => {
       const { id, image } = program;
-      const facts = image ? pulled(docker, image, onSetupStep).catch(messageOf) : noImage(program);
+      const facts = image
+        ? pulled(docker, image, digests[image], onSetupStep).catch(messageOf)
+        : noImage(program);
       return [id, await facts] as const;
     }),
   );
@@ -210,20 +224,29 @@ export async function hasProgram(
 async function pulled(
   docker: Docker,
   name: string,
+  pin: string | null | undefined,
   onSetupStep: (text: string) => void,
 ): Promise<ImageFacts> {
-  const existing = await imageFacts(docker, name);
+  const facts = async () => {
+    const found = await imageFacts(docker, name, pin);
+    return found && pin !== undefined ? { ...found, pinned: found.digest === pin } : found;
+  };
+  const existing = await facts();
   if (existing) return existing;
-  onSetupStep(`pulling ${name}`);
+  const [repo, tag] = [name.slice(0, name.lastIndexOf(":")), name.slice(name.lastIndexOf(":") + 1)];
+  const reference = pin ? `${repo}@${pin}` : name;
+  onSetupStep(`pulling ${name}${pin ? `@${pin}` : ""}`);
   try {
-    const progress = await docker.pull(name);
+    const progress = await docker.pull(reference);
     await new Promise<void>((resolve, reject) => {
       docker.modem.followProgress(progress, (error: Error | null) => (error ? reject(error) : resolve()));
     });
+    // Pulled by digest it has no tag, by which it is found the next time.
+    if (pin) await docker.getImage(reference).tag({ repo, tag });
   } catch (error) {
     throw new Error(`the image ${name} cannot be pulled: ${messageOf(error)}`, { cause: error });
   }
-  const facts = await imageFacts(docker, name);
-  if (!facts) throw new Error(`the image ${name} cannot be found`);
-  return facts;
+  const image = await facts();
+  if (!image) throw new Error(`the image ${name} cannot be found`);
+  return image;
 }

@@ -20,7 +20,7 @@ import type { EngineAccess } from "./endpoint.js";
 import { engineFacts } from "./engine.js";
 import { ContainerHost, type HostOptions } from "./host.js";
 import { fetchImages, type ImageHolder } from "./image-copies.js";
-import { commandIn, hasProgram, ownImageNames, ownImages, programImages } from "./images.js";
+import { commandIn, hasProgram, movedTag, ownImageNames, ownImages, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
 import { HOST_NETWORK, MachineNetwork, OverlayNetwork, OwnNetwork, type PartNetwork } from "./networks.js";
 import { hostOf } from "./placement.js";
@@ -210,7 +210,8 @@ export class ContainerRuntime implements Runtime {
 
   get conditions(): readonly string[] {
     const networks = this.#hosts.flatMap(({ network: { condition } }) => condition ?? []);
-    return [...new Set(networks), ...this.#hosts.flatMap(({ conditions }) => conditions)];
+    const moved = Object.values(this.images).flatMap((image) => movedTag(image));
+    return [...new Set(networks), ...moved, ...this.#hosts.flatMap(({ conditions }) => conditions)];
   }
 
   program(id: string): ProgramFacts | string {

@@ -26,8 +26,11 @@ async function expectGoesOn(
   const home = newFolder();
   const killed = Campaign.run(home, clients, ["--runs", "2"]);
   await killed.waitForLog(line, times);
+  // One that hears no other signal.
+  if (there === 1) process.kill(await killed.part("server-1"), "SIGSTOP");
   killed.signal("SIGKILL");
   await killed.ended;
+  await killed.orphansEnd();
   const before = new Map(
     [...killed.results.keys()].map((file) => [file, readFileSync(join(killed.folder, file))]),
   );

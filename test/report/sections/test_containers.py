@@ -28,7 +28,12 @@ CONTAINERS = {
     },
     "engine": ENGINE,
     "images": {
-        "redis": {"name": "redis:8.0", "id": "sha256:" + "a" * 64, "digest": "sha256:" + "b" * 64},
+        "redis": {
+            "name": "redis:8.0",
+            "id": "sha256:" + "a" * 64,
+            "digest": "sha256:" + "b" * 64,
+            "pinned": False,
+        },
         "server": {"name": "ratelimit-bench-server:1", "id": "sha256:" + "c" * 64},
     },
 }
@@ -41,5 +46,5 @@ def test_the_engine_its_images_and_the_caps_are_named() -> None:
     assert facts["Cap of a server"] == "1 CPU"
     assert facts["Cap of the load generator"] == "none"
     # The registry's digest where there is one: it is what others can pull.
-    assert facts["Image redis"] == f"redis:8.0 sha256:{'b' * 64}"
+    assert facts["Image redis"] == f"redis:8.0 sha256:{'b' * 64}, not pinned"
     assert facts["Image server"].endswith("c" * 64)

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { findLeftovers, removeEach, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
-import { leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
+import { endListed, leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
@@ -86,6 +86,23 @@ describe("what a killed campaign left", () => {
     expect(await removeLeftovers()).toEqual([expect.stringContaining("removed the folder")]);
     expect(await startTimeOf(pid)).toBeDefined();
     expect(existsSync(socket)).toBe(true);
+  });
+
+  test("is ended by the guard, even when it was stopped; somebody else who has its id, and the guard, are not [R-killed-8]", async () => {
+    const [stopped, other] = [await sleeper(), await sleeper()];
+    process.kill(stopped.pid, "SIGSTOP");
+    const itself = { pid: process.pid, started: (await startTimeOf(process.pid)) ?? "" };
+    const listed = [itself, { ...other, started: "1" }, stopped].map(({ pid, started }) => ({
+      pid,
+      started,
+    }));
+    const path = lease(dead, listed, work());
+    await endListed(path);
+    await stopped.ended;
+    expect(await startTimeOf(other.pid)).toBe(other.started);
+    // The next start, or `clean`, needs it for the rest.
+    expect(existsSync(path)).toBe(true);
+    await endListed(join(state, "none"));
   });
 
   test("is left alone as long as its campaign lives [R-killed-3]", async () => {

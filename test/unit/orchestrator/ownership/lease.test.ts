@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lease } from "../../../../src/orchestrator/ownership/lease.js";
 import { leaseSchema } from "../../../../src/orchestrator/ownership/state-folder.js";
+import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { deferred, FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 
@@ -117,4 +118,19 @@ test("a part that was killed is owned again when it is restarted, and stays down
   await lease.releaseAll();
   await expect(lease.restart(part)).rejects.toThrow("stopping");
   expect(runtime.calls.filter((call) => call.startsWith("restart"))).toHaveLength(1);
+});
+
+test("a guard is in the file, and neither one that hangs nor one that cannot start holds up the end", async () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, "dist/orchestrator/ownership"), { recursive: true });
+  writeFileSync(join(folder, "dist/orchestrator/ownership/guard.js"), "setInterval(() => {}, 1000)");
+  await lease.startGuard(folder);
+  const [guard] = written().processes;
+  process.kill(guard?.pid ?? 0, "SIGSTOP");
+  await lease.close();
+  expect(await startTimeOf(guard?.pid ?? 0)).toBeUndefined();
+  const other = await Lease.open("20260101_000001");
+  await other.startGuard(join(folder, "missing"));
+  await other.close();
+  expect(readdirSync(leases)).toEqual([]);
 });
