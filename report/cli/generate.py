@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -16,10 +17,21 @@ from report.export.images import images
 from report.export.summary_json import summary_document
 from report.results.load import load_campaign
 from report.results.model import Campaign
+from report.sections.cost import DEFAULT_RATE, MAX_RATE
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
 unwritable) · 4 writing failed"""
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= MAX_RATE:
+        raise argparse.ArgumentTypeError(f"{text} is no rate: give a number from 0 to {MAX_RATE:,}")
+    return value
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -33,6 +45,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--output-format", choices=tuple(FORMATS), default="all", help="which files to write (default: all)"
+    )
+    parser.add_argument(
+        "--at-rate",
+        type=_rate,
+        default=DEFAULT_RATE,
+        metavar="N",
+        help="say what each target costs at so many requests per second (default: 1000)",
+    )
+    parser.add_argument(
+        "--csv",
+        choices=("wide", "long"),
+        default="wide",
+        help="long: also figures.csv, a line for each figure of each configuration",
     )
     parser.add_argument(
         "--images", action="store_true", help="also write charts as SVG to DIR/report/images/"
@@ -78,7 +103,7 @@ def _report_campaign(options: argparse.Namespace) -> int:
     campaign = load_campaign(folder, keep_going=options.keep_going)
     _print_notes(campaign)
     analysis = analyse(campaign)
-    files = report_files(analysis, options.output_format)
+    files = report_files(analysis, options.output_format, options.at_rate, options.csv == "long")
     write_all(folder / "report", files)
     if options.images:
         pictures, left_out = images(analysis)

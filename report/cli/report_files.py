@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.faults import faults_csv, faults_json
+from report.export.figures_csv import figures_long_csv
 from report.export.load_programs import load_programs_csv
 from report.export.memory import memory_csv, memory_json
 from report.export.runs_csv import runs_csv
@@ -15,6 +16,7 @@ from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
+from report.sections.cost import DEFAULT_RATE
 from report.sections.max_rate import max_rate_documents
 
 PAGE = "index.html"
@@ -25,8 +27,9 @@ MAX_RATE_JSON = "max-rate.json"
 FAULTS_CSV = "faults.csv"
 FAULTS_JSON = "faults.json"
 SERVERS_CSV = "servers.csv"
+LONG_CSV = "figures.csv"
 
-Make = Callable[[Analysis], str]
+Make = Callable[[Analysis, float], str]
 
 
 def _summary_json(analysis: Analysis) -> str:
@@ -40,22 +43,22 @@ def _max_rate_json(analysis: Analysis) -> str:
 
 
 _MAKE: Mapping[str, Make] = {
-    PAGE: render_page,
-    "summary.csv": lambda analysis: summary_csv(analysis.summaries),
-    "runs.csv": lambda analysis: runs_csv(analysis.summaries),
-    OPERATIONS_CSV: lambda analysis: operations_csv(analysis.store_operations),
-    OPERATIONS_JSON: lambda analysis: operations_json(analysis.store_operations),
-    LOAD_PROGRAMS_CSV: lambda analysis: load_programs_csv(analysis.load_programs),
-    SERVERS_CSV: lambda analysis: servers_csv(analysis.server_scalings),
+    PAGE: lambda analysis, rate: render_page(analysis, at_rate=rate),
+    "summary.csv": lambda analysis, _: summary_csv(analysis.summaries),
+    "runs.csv": lambda analysis, _: runs_csv(analysis.summaries),
+    OPERATIONS_CSV: lambda analysis, _: operations_csv(analysis.store_operations),
+    OPERATIONS_JSON: lambda analysis, _: operations_json(analysis.store_operations),
+    LOAD_PROGRAMS_CSV: lambda analysis, _: load_programs_csv(analysis.load_programs),
+    SERVERS_CSV: lambda analysis, _: servers_csv(analysis.server_scalings),
     "summary.md": summary_markdown,
-    "summary.json": _summary_json,
-    MAX_RATE_JSON: _max_rate_json,
-    FAULTS_CSV: lambda analysis: faults_csv(analysis.faults),
-    FAULTS_JSON: lambda analysis: faults_json(analysis.faults),
-    "memory.csv": lambda analysis: memory_csv(analysis.memory),
-    "memory.json": memory_json,
-    "benchmark-bigger-is-better.json": lambda analysis: as_json(bigger_is_better(analysis.summaries)),
-    "benchmark-smaller-is-better.json": lambda analysis: as_json(smaller_is_better(analysis.summaries)),
+    "summary.json": lambda analysis, _: _summary_json(analysis),
+    MAX_RATE_JSON: lambda analysis, _: _max_rate_json(analysis),
+    FAULTS_CSV: lambda analysis, _: faults_csv(analysis.faults),
+    FAULTS_JSON: lambda analysis, _: faults_json(analysis.faults),
+    "memory.csv": lambda analysis, _: memory_csv(analysis.memory),
+    "memory.json": lambda analysis, _: memory_json(analysis),
+    "benchmark-bigger-is-better.json": lambda analysis, _: as_json(bigger_is_better(analysis.summaries)),
+    "benchmark-smaller-is-better.json": lambda analysis, _: as_json(smaller_is_better(analysis.summaries)),
 }
 
 #: Only campaigns have them that measured what a key takes.
@@ -90,8 +93,14 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
+def report_files(
+    analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
+) -> dict[str, str]:
     """The files of a format with their texts.
+
+    Args:
+        at_rate: requests per second for which the texts say what each target costs.
+        long_csv: also the table with a line a figure.
 
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
@@ -104,4 +113,5 @@ def report_files(analysis: Analysis, chosen: str) -> dict[str, str]:
         *(() if analysis.faults else (FAULTS_CSV, FAULTS_JSON)),
         *(() if analysis.server_scalings else (SERVERS_CSV,)),
     )
-    return {name: _MAKE[name](analysis) for name in FORMATS[chosen] if name not in left_out}
+    made = {name: _MAKE[name](analysis, at_rate) for name in FORMATS[chosen] if name not in left_out}
+    return made | ({LONG_CSV: figures_long_csv(analysis)} if long_csv else {})

@@ -18,6 +18,7 @@ from report.sections.faults import fault_sentences
 from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents
 from report.sections.recommendation import recommend
+from report.sections.screen import screen_lines
 from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
 
@@ -145,6 +146,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
                 *fault_sentences(analysis.faults),
             ],
             "limits": [line.text for line in recommended.caveats] if recommended else [],
+            "screen": screen_lines(analysis),
         },
         "best_performers": best_documents(best_works(analysis)),
         "conclusions": conclusions(analysis.cells),

@@ -33,6 +33,9 @@ from report.sections.spread_text import marks_note
 from report.sections.store_operations import store_sentences
 from report.sections.thresholds import thresholds
 
+#: What is above it is the summary of a job.
+DETAILS = "<!-- details -->"
+
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
 
@@ -121,9 +124,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
 
 
 def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
-    """The text of the first screen, as blocks of lines."""
+    """What follows the first screen, as blocks of lines."""
     return [
-        [f"**{prose(recommended.lead)}**"],
         *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
         *([[prose(recommended.decide)]] if recommended.decide else []),
         *([["```bash", one_line(recommended.command, 2000), "```"]] if recommended.command else []),
@@ -205,17 +207,20 @@ def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
     notices = campaign_notices(campaign)
     programs = load_program_sentences(analysis.load_programs)
     printed = [*store_sentences(analysis.store_operations), *programs]
+    recommended = recommend(analysis) if summaries else None
     blocks = [
         [f"## {page_heading(analysis)}"],
-        *(recommendation_blocks(recommend(analysis)) if summaries else []),
+        *([[f"**{prose(recommended.lead)}**"]] if recommended else []),
         *picture(analysis),
         *([[prose(cost.sentence)]] if (cost := cost_of(analysis, at_rate)) else []),
         [head],
+        *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
+        [DETAILS],
+        *(recommendation_blocks(recommended) if recommended else []),
         *([[f"- {prose(text)}" for text in printed]] if printed else []),
         *([[f"- {prose(text)}" for text in notices]] if notices else []),
         *(section_blocks(judged) if (judged := thresholds(analysis)) else []),
         *(section_blocks(promised) if (promised := promises(summaries)) else []),
-        *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         *(section_blocks(failing) if (failing := faults(analysis)) else []),
         *([trouble] if (trouble := _troubles(summaries)) else []),
     ]

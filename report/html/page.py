@@ -16,7 +16,7 @@ from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.all_sections import sections_of
-from report.sections.cost import cost_of
+from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import external_notices
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import (
@@ -137,11 +137,16 @@ def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
 
 
-def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv")) -> str:
+def render_page(
+    analysis: Analysis,
+    downloads: Sequence[str] = ("summary.csv", "runs.csv"),
+    at_rate: float = DEFAULT_RATE,
+) -> str:
     """The whole page.
 
     Args:
         downloads: names of the files that stand beside the page.
+        at_rate: requests per second for which it says at first what each target costs.
     Raises:
         ReportError: exit code 3 when the chart library is not installed.
     """
@@ -169,7 +174,7 @@ def render_page(analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
         forests=forests(analysis),
-        cost=cost_of(analysis),
+        cost=cost_of(analysis, at_rate),
         parts=[_part(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
         sections=[each for each in sections_of(analysis) if _with_something(each, charts)],
         charts=charts,

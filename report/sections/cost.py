@@ -7,6 +7,7 @@ from report.analysis.figures import consumer_cpu
 from report.base.format import joined
 
 DEFAULT_RATE = 1000.0
+MAX_RATE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)

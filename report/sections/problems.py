@@ -14,6 +14,7 @@ from report.sections.runs import NO_FILE, SPOILED, run_link, run_reasons
 from report.sections.section import (
     RAW,
     Column,
+    Line,
     Section,
     TableCell,
     TableRow,
@@ -50,6 +51,7 @@ def problems(analysis: Analysis) -> Section | None:
     found: list[tuple[str, TableRow]] = []
     rules: Counter[str] = Counter()
     suspect = 0
+    disturbed: dict[str, None] = {}
 
     def add(
         summary: Summary, run: int, kind: str, value: float | None, reasons: Sequence[str], file: str
@@ -68,6 +70,7 @@ def problems(analysis: Analysis) -> Section | None:
         for run in summary.runs:
             if run.measured and run.verdict == "suspect":
                 suspect += 1
+                disturbed[summary.id] = None
                 rules.update({reason.rule for reason in run.reasons})
             if not run.eligible:
                 reasons = run_reasons(run) or ("no reason was recorded",)
@@ -97,7 +100,8 @@ def problems(analysis: Analysis) -> Section | None:
         "" if rows else "none",
         counted=tuple(row.ids for row in rows),
         counted_as="runs",
-        text=(*([told] if suspect else []), *([] if rows else [NONE])),
+        text=() if rows else (NONE,),
+        lists=(("Suspect runs", (Line(told, " ".join(disturbed)),)),) if suspect else (),
         tables=(table_of("problem-rows", columns, rows, caption=CAPTION, fold_rows=15),) if rows else (),
         open=any(kind != OUTLIER for kind, _ in found),
     )

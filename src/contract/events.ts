@@ -211,6 +211,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     at,
     /** Absolute path of the page. */
     path: z.string(),
+    /** What the last screen shows: picture and table as text, at most 80 columns wide. */
+    screen: z.array(z.string()),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
     /** Only with adaptive runs. */

@@ -124,6 +124,7 @@ export class EventFixture {
   report = (change: Partial<EventOf<"report">["configurations"][number]>[] = []) =>
     this.#event("report", 90, {
       path: "/results/20260101_120000/report/index.html",
+      screen: [],
       thresholds: [],
       configurations: this.plan.configurations.map(({ hash, configuration: { target, ...rest } }, index) => ({
         configuration_hash: hash,

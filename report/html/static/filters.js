@@ -94,8 +94,8 @@
       element.hidden = !when[element.dataset.when ?? "any"](element.dataset.rows?.split(" "));
     }
     for (const group of document.querySelectorAll("[data-group]")) {
-      const parts = [...group.querySelectorAll("[data-row], [data-rows]:not([data-when])")];
-      group.hidden = parts.every((part) => part.hidden);
+      const parts = [...group.querySelectorAll("[data-row], tr[data-rows], [data-rows]:not([data-when])")];
+      group.hidden = parts.length > 0 && parts.every((part) => part.hidden);
     }
     for (const element of document.querySelectorAll("[data-count]")) {
       element.textContent = countText(element.dataset.count);

@@ -21,7 +21,7 @@ const summarySchema = z.object({
   configurations: z.array(summaryRowSchema),
   adaptive: adaptiveSummarySchema.nullable(),
   max_rate: z.array(maxRateRowSchema).nullable(),
-  recommendation: z.object({ sentences: z.array(z.string()) }),
+  recommendation: z.object({ sentences: z.array(z.string()), screen: z.array(z.string()) }),
 });
 type Summary = z.infer<typeof summarySchema>;
 
@@ -123,10 +123,11 @@ export async function reportInterrupted(
 }
 
 function emitReport(summary: Summary, eventLog: EventLog): void {
-  const { report, configurations, thresholds, adaptive, max_rate } = summary;
+  const { report, configurations, thresholds, adaptive, max_rate, recommendation } = summary;
   eventLog.emit({
     event: "report",
     path: report,
+    screen: recommendation.screen,
     configurations,
     thresholds,
     ...(adaptive ? { adaptive } : {}),

@@ -17,7 +17,7 @@ Examples:
 Exit codes: 0 done, 2 bad usage or a damaged file, 3 environment not fit, 4 writing failed`;
 
 /** Options for the report of one campaign. */
-const ONE_CAMPAIGN = ["images", "summaryJson"] as const;
+const ONE_CAMPAIGN = ["images", "summaryJson", "csv", "atRate"] as const;
 /** Options for the report of several campaigns. */
 const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 
@@ -44,6 +44,8 @@ const definition = () =>
         "all",
       ]),
     )
+    .addOption(new Option("--csv <form>", "long: also figures.csv, a line for each figure").choices(["wide", "long"]))
+    .addOption(new Option("--at-rate <n>", "say what each target costs at so many requests per second"))
     .addOption(new Option("--images", "also charts as SVG, in report/images/"))
     .addOption(new Option("--keep-going", "leave out damaged files, and list them"))
     .addOption(new Option("--summary-json", "print the figures as one JSON document instead of the path"))
