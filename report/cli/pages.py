@@ -15,8 +15,10 @@ from urllib.parse import quote
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
 from report.base.files import write_all
+from report.base.paths import STATIC
 from report.base.terminal import run_program
 from report.campaigns.campaign_record import record_of
+from report.campaigns.matrix import Matrix, Source, view_of
 from report.campaigns.pages import STYLES, ListedCampaign
 from report.cli.audit import PAGE as AUDIT_PAGE
 from report.cli.audit import audit_files
@@ -41,6 +43,7 @@ class _Site:
         self.audits: list[tuple[str, str]] = []
         """Name and address of each."""
         self.left_out: list[str] = []
+        self._matrix = Matrix()
 
     def add(self, address: str, folder: Path) -> None:
         """A campaign or an audit.
@@ -52,11 +55,13 @@ class _Site:
         """
         target, link = self._folder / address, quote(address)
         if not (folder / MANIFEST).is_file():
-            files = audit_files(load_audit(folder))
+            audit = load_audit(folder)
+            files = audit_files(audit)
             target.mkdir(parents=True)
             shutil.copyfile(folder / AUDIT_FILE, target / AUDIT_FILE)
             write_all(target, files)
             self.audits.append((address, f"{link}/{AUDIT_PAGE}"))
+            self._matrix.add_audit(audit, f"{link}/{AUDIT_PAGE}")
             return
         campaign = load_campaign(folder, keep_going=True)
         if campaign.manifest is None:
@@ -79,6 +84,8 @@ class _Site:
         record = replace(record_of(campaign, analysis.summaries, folder), name=address)
         if record.order > max((each.record.order for each in self.listed), default=("", "")):
             self._newest = address
+        machine = campaign.manifest["machine"]["cpu_model"]
+        self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
         links = {name: f"{link}/report/{name}" for name in names}
         self.listed.append(ListedCampaign(record, dict(record.environment), links))
@@ -87,9 +94,13 @@ class _Site:
     def write(self) -> None:
         """The table and, at the root, the newest report with its tables."""
         self.listed.sort(key=lambda each: each.record.order, reverse=True)
+        matrix = view_of(self._matrix)
         table = render_template(
             "published.html.j2",
-            styles=STYLES,
+            styles=(*STYLES, STATIC / "report.css"),
+            scripts=(STATIC / "filters.js",),
+            data={"rows": matrix.rows},
+            matrix=matrix,
             listed=self.listed,
             audits=sorted(self.audits, reverse=True),
             left_out=self.left_out,
