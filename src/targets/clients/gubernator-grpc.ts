@@ -53,7 +53,7 @@ export const gubernatorGrpc: ClientDescription = {
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: GUBERNATOR,
-  native: { kind: "grpc", method, port: "grpc" },
+  // No `native`: load programs would take an answer with an `error` for a decision.
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const { host, port } = namedPort(node, "grpc");

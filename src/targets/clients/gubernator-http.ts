@@ -12,7 +12,6 @@ export const gubernatorHttp: ClientDescription = {
   ...gubernatorGrpc,
   id: "gubernator-http",
   package: HTTP_PACKAGE,
-  native: { kind: "http", path: PATH, port: "http" },
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const pool = await openHttpPool(libraries, namedPort(node, "http"), HEALTH_PATH, CONNECTIONS);

@@ -82,7 +82,6 @@ const describe = (
   atomic: true,
   takesCost: true,
   unsupportedReason: ({ block_s }) => noBlock(GUBERNATOR, block_s),
-  callOf: (key, limits, { keyPrefix }) => requestFor(algorithm, keyPrefix, [key], limits, limits.cost ?? 1),
   async create({ handle }, _client, limits, keyPrefix = DEFAULT_KEY_PREFIX) {
     const ask = handle as GetRateLimits;
     // Nothing is sent here: it has no script to load, and its counters cannot be reset.
