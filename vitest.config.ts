@@ -78,8 +78,8 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // They name what a machine need not have: see test/helpers/needs.ts.
     tags: [
-      ...["valkey", "redis", "memcached", "redis-cell", "redis-shield", "throttlecrab", "envoy-ratelimit"],
-      ...["redis-benchmark", "wrk", "fakeredis"],
+      ...["valkey", "redis", "memcached", "redis-cell", "redis-shield", "throttlecrab", "gubernator"],
+      ...["envoy-ratelimit", "redis-benchmark", "wrk", "fakeredis"],
       ...["chromium", "zsh", "actionlint", "docker-hosts", "kubernetes"],
     ].map((name) => ({ name })),
     projects: [

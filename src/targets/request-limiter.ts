@@ -155,6 +155,45 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 }
 
+/** What one call decided on all descriptors of a request. */
+export interface Verdict {
+  denied: number;
+  /** Points that are left where most time is needed. */
+  remaining: number;
+  msBeforeNext: number;
+}
+
+/** Decides on all descriptors of a request in one call. */
+export class OneCallLimiter implements RequestLimiter {
+  readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
+  readonly #limit: number;
+  readonly #decide: (keys: readonly string[], cost: number) => Promise<Verdict>;
+
+  /**
+   * @param limit the quota reported to a denied caller
+   * @param decide throws for an answer that decides nothing
+   */
+  constructor(limit: number, decide: (keys: readonly string[], cost: number) => Promise<Verdict>) {
+    this.#limit = limit;
+    this.#decide = decide;
+  }
+
+  async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
+    const { consumes } = this;
+    const all = typeof keys === "string" ? [keys] : keys;
+    consumes.calls++;
+    try {
+      const { denied, remaining, msBeforeNext } = await this.#decide(all, cost);
+      consumes.allowed += all.length - denied;
+      consumes.limited += denied;
+      return denied === 0 ? ALLOWED : limited(this.#limit, remaining, msBeforeNext);
+    } catch (error) {
+      consumes.failed += all.length;
+      return failed(error);
+    }
+  }
+}
+
 /** What a limiter's `create` gives, as a limiter of requests. */
 export function asRequestLimiter(
   created: LimiterPair | (RequestLimiter & LimiterFacts),

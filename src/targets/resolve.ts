@@ -21,7 +21,6 @@ import type {
   ClientDescription,
   LimiterDescription,
   OptionDescription,
-  ServiceDescription,
   StoreDescription,
   VariedClient,
 } from "./types.js";
@@ -201,11 +200,12 @@ export function resolveTarget(text: string, available: Availability = () => true
   const others = requested.options.filter(({ id }) => id !== plain.limiter).map(({ id }) => id);
   others.forEach(findOption);
   const { limiter: own } = requested.store ? findStore(requested.store) : {};
-  if (own && limiter) return { skip: `${requested.store} decides itself: +${limiter.id} is another limiter` };
   const base = onStore(plain, requested.store, topology);
   if ("skip" in base) return base;
   const client = withOptions(base, topology, others);
   if ("skip" in client) return client;
+  if (own && limiter && requested.store && !client.stores.includes(requested.store))
+    return { skip: `${requested.store} decides itself: +${limiter.id} is another limiter` };
   if (requested.version && !plain.package) {
     return { skip: `${plain.id} has no versions: it is not an npm package` };
   }
@@ -259,7 +259,7 @@ export function resolveTarget(text: string, available: Availability = () => true
 
 /** A store, service or load program that a runtime starts. */
 export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
-  Pick<Partial<ServiceDescription>, "withoutVersionFlag"> & { mayHideVersion?: true };
+  Pick<StoreDescription, "withoutVersionFlag"> & { mayHideVersion?: true };
 
 /**
  * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of

@@ -294,6 +294,8 @@ export interface StoreDescription {
   engine?: string;
   /** Name of its program; absent for a store in the server's process. */
   program?: string;
+  /** It does not know `--version`: its version is read from its file, or is that of its image. */
+  withoutVersionFlag?: true;
   /** The image with the program, and the environment variable that overrides it; absent: it does not run in containers. */
   image?: { name: string; variable?: string };
   /** Arguments of its program besides address, folder and topology, which the engine gives. */
@@ -393,6 +395,8 @@ export interface StoreEngine {
   defaultPort: number;
   /** The arguments of the program of one node. */
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
+  /** The environment variables of the program of one node; absent for one that takes none. */
+  nodeEnvironment?(node: NodeAllocation): Readonly<Record<string, string>>;
   /** Evidence that it can read. */
   evidence: readonly EvidenceName[];
   /** Faults that its servers carry out themselves, by `StoreSession.inject`; for the others the reason why they cannot. */

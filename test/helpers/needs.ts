@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { decidingProgram } from "./deciding-server.js";
 import { envoyProgram } from "./envoy.js";
 import { fakeredisPython } from "./fakeredis.js";
 import { moduleFile } from "./module-file.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
-import { throttlecrabProgram } from "./throttlecrab.js";
 
 interface Thing {
   find: () => string | undefined;
@@ -23,8 +23,12 @@ const things = {
     fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
   },
   throttlecrab: {
-    find: throttlecrabProgram,
+    find: () => decidingProgram("throttlecrab"),
     fix: "set THROTTLECRAB_SERVER, or put throttlecrab-server on PATH",
+  },
+  gubernator: {
+    find: () => decidingProgram("gubernator"),
+    fix: "set GUBERNATOR_SERVER, or put gubernator on PATH (see docs/clients.md)",
   },
   "envoy-ratelimit": { find: envoyProgram, fix: "set ENVOY_RATELIMIT to Envoy's program ratelimit" },
   "redis-benchmark": {

@@ -167,19 +167,15 @@ async function storeNodes(target: Target, folder: string): Promise<{ nodes: Node
     const ports: Record<string, number> = {};
     for (const name of store.ports ?? []) ports[name] = await freePort();
     const [port, secondPort] = [await freePort(), await freePort()];
+    const engine = findEngine(store.engine);
+    const allocation = { bind: "127.0.0.1", port, secondPort, folder: own, ports };
     const args = [
-      ...findEngine(store.engine).nodeArguments(store, topology, {
-        bind: "127.0.0.1",
-        port,
-        secondPort,
-        folder: own,
-        ports,
-      }),
+      ...engine.nodeArguments(store, topology, allocation),
       ...storeArguments,
       ...(module ? ["--loadmodule", process.env[module.variable] ?? ""] : []),
     ];
     nodes.push({ host: "127.0.0.1", port, ...(store.ports ? { ports } : {}) });
-    processes.push(new Process(program, args));
+    processes.push(new Process(program, args, engine.nodeEnvironment?.(allocation)));
   }
   return { nodes, processes };
 }

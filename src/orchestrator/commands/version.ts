@@ -49,10 +49,14 @@ async function storeVersions({ packageFolder, env }: CliContext): Promise<Record
   let environment: Promise<string | undefined> | undefined;
   // Without Python, the other versions are still shown.
   const find = () => (environment ??= findPythonEnvironment(packageFolder).catch(() => undefined));
-  for (const { id, program, image } of stores) {
+  for (const { id, program, image, withoutVersionFlag } of stores) {
     if (program === undefined) continue;
     const given = env[SETTINGS.find(({ key }) => key === program)?.variable ?? ""];
-    const source = { command: program, ...(given ? { path: given } : {}) };
+    const source = {
+      command: program,
+      ...(given ? { path: given } : {}),
+      ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
+    };
     const here = await findProgram(source, find).catch(messageOf);
     const embeddable = id === "valkey" && !(await find());
     const missing = embeddable

@@ -131,7 +131,7 @@ function storeRole(id: string, settings: RunSettings): Role {
         ...(module ? ["--loadmodule", join(allocation.files, module)] : []),
         ...storeArguments,
       ],
-      environment: () => ({}),
+      environment: (allocation) => findEngine(store.engine ?? "").nodeEnvironment?.(allocation) ?? {},
     }),
   };
 }

@@ -28,6 +28,18 @@ export interface HttpPool {
 }
 
 /**
+ * Calls that are answered with JSON.
+ * @returns a call that throws where the status is none of `decided`, which the answers of the server called `name` have
+ */
+export const postJson =
+  (pool: Pick<HttpPool, "post">, path: string, name: string, decided: readonly number[] = [200]) =>
+  async <Answer>(request: object): Promise<Answer> => {
+    const { status, text } = await pool.post(path, JSON.stringify(request));
+    if (decided.includes(status)) return JSON.parse(text) as Answer;
+    throw new Error(`${name} answered ${status}: ${text.trim().slice(0, 200)}`);
+  };
+
+/**
  * Opens a Pool of undici with that many connections.
  * @param path answers 200 to GET once the server is ready
  * @throws Error with the last problem when it does not answer by the deadline

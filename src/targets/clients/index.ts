@@ -2,6 +2,8 @@ import type { ClientDescription } from "../types.js";
 import { memory, none } from "./controls.js";
 import { envoyGrpc } from "./envoy-grpc.js";
 import { envoyHttp } from "./envoy-http.js";
+import { gubernatorGrpc } from "./gubernator-grpc.js";
+import { gubernatorHttp } from "./gubernator-http.js";
 import { ioredis } from "./ioredis.js";
 import { iovalkey } from "./iovalkey.js";
 import { memcached } from "./memcached.js";
@@ -18,6 +20,8 @@ export const clients: readonly ClientDescription[] = [
   memcached,
   throttlecrabHttp,
   throttlecrabGrpc,
+  gubernatorHttp,
+  gubernatorGrpc,
   envoyGrpc,
   envoyHttp,
   none,

@@ -1,3 +1,4 @@
+import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
 /** Cluster commands on any client. */
@@ -34,6 +35,13 @@ export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
 
 /** The keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
+
+/** Where a node listens for a protocol. @throws Error where the node has no such port */
+export function namedPort(node: Node | undefined, name: string): { host: string; port: number } {
+  const port = node?.ports?.[name];
+  if (!node || port === undefined) throw new Error(`no port for ${name} was given`);
+  return { host: node.host, port };
+}
 
 /** An open client that asks no store: whatever it calls decides. */
 export const withoutStore = (

@@ -9,7 +9,7 @@ import {
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
-import { withoutStore } from "./shard-keys.js";
+import { namedPort, withoutStore } from "./shard-keys.js";
 
 const CONNECTIONS = 10;
 
@@ -49,11 +49,10 @@ export const throttlecrabGrpc: ClientDescription = {
   native: { kind: "grpc", method, port: "grpc" },
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const port = node?.ports?.grpc;
-    if (!node || port === undefined) throw new Error("no port for gRPC was given");
+    const { host, port } = namedPort(node, "grpc");
     const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(
       libraries,
-      node,
+      { host },
       port,
       method,
       CONNECTIONS,

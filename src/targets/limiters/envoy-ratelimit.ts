@@ -1,8 +1,8 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
-import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { ALLOWED, failed, limited } from "../request-limiter.js";
+import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { OneCallLimiter, type Verdict } from "../request-limiter.js";
 import { CONNECTIONS, domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
-import type { Decision, LimiterDescription, RequestLimiter, StorePlace } from "../types.js";
+import type { LimiterDescription, StorePlace } from "../types.js";
 
 export interface RateLimitRequest {
   domain: string;
@@ -55,49 +55,19 @@ const requestFor = (domain: string, keys: readonly string[], cost: number): Rate
   ...(cost === 1 ? {} : { hitsAddend: cost }),
 });
 
-/** All descriptors of a request in one call. */
-class EnvoyLimiter implements RequestLimiter {
-  readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
-  readonly #handle: EnvoyHandle;
-  readonly #limit: number;
-
-  /** @param limit the quota reported to a denied caller */
-  constructor(handle: EnvoyHandle, limit: number) {
-    this.#handle = handle;
-    this.#limit = limit;
+/** @throws Error for an answer that decides nothing */
+function verdictOf(domain: string, { statuses = [] }: RateLimitResponse, expected: number): Verdict {
+  if (statuses.length !== expected)
+    throw new Error(`the service decided on ${statuses.length} of ${expected} descriptors`);
+  const verdict = { denied: 0, remaining: 0, msBeforeNext: 0 };
+  for (const { code, currentLimit, durationUntilReset } of statuses) {
+    if (!currentLimit) throw new Error(noLimit(domain));
+    if (code === "OK") continue;
+    if (code !== "OVER_LIMIT") throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
+    verdict.denied++;
+    verdict.msBeforeNext = Math.max(verdict.msBeforeNext, milliseconds(durationUntilReset));
   }
-
-  async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
-    const { consumes } = this;
-    const request = requestFor(this.#handle.domain, typeof keys === "string" ? [keys] : keys, cost);
-    const { length } = request.descriptors;
-    consumes.calls++;
-    try {
-      const { statuses = [] } = await this.#handle.decide(request);
-      return this.#decisionOf(statuses, length);
-    } catch (error) {
-      consumes.failed += length;
-      return failed(error);
-    }
-  }
-
-  /** @throws Error for an answer that decides nothing */
-  #decisionOf(statuses: readonly Status[], expected: number): Decision {
-    if (statuses.length !== expected)
-      throw new Error(`the service decided on ${statuses.length} of ${expected} descriptors`);
-    let denied = 0;
-    let msBeforeNext = 0;
-    for (const { code, currentLimit, durationUntilReset } of statuses) {
-      if (!currentLimit) throw new Error(noLimit(this.#handle.domain));
-      if (code === "OK") continue;
-      if (code !== "OVER_LIMIT") throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
-      denied++;
-      msBeforeNext = Math.max(msBeforeNext, milliseconds(durationUntilReset));
-    }
-    this.consumes.allowed += expected - denied;
-    this.consumes.limited += denied;
-    return denied === 0 ? ALLOWED : limited(this.#limit, 0, msBeforeNext);
-  }
+  return verdict;
 }
 
 /** Decides on both kinds of keys, on every connection. @throws Error where a key has no limit, or a call fails */
@@ -126,6 +96,8 @@ export const envoyLimiter: LimiterDescription = {
   async create({ handle }, _description, { points }) {
     const envoy = handle as EnvoyHandle;
     await requireLimits(envoy);
-    return new EnvoyLimiter(envoy, points);
+    return new OneCallLimiter(points, async (keys, cost) =>
+      verdictOf(envoy.domain, await envoy.decide(requestFor(envoy.domain, keys, cost)), keys.length),
+    );
   },
 };

@@ -3,6 +3,7 @@ import type { LimiterDescription } from "../types.js";
 import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
+import { gubernatorLimiters } from "./gubernator.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
 import { flexibleWays } from "./rate-limiter-flexible-ways.js";
@@ -23,6 +24,7 @@ export const limiters: readonly LimiterDescription[] = [
   ...upstash,
   ...moduleLimiters,
   throttlecrabLimiter,
+  ...gubernatorLimiters,
   envoyLimiter,
   none,
 ];

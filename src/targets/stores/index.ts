@@ -41,10 +41,30 @@ const throttlecrab: StoreDescription = {
   limiter: "throttlecrab",
 };
 
+/** Its limiters are its own. */
+const gubernator: StoreDescription = {
+  id: "gubernator",
+  engine: "gubernator",
+  program: "gubernator",
+  withoutVersionFlag: true,
+  topologies: ["standalone"],
+  ports: ["http", "grpc"],
+  decides: true,
+  limiter: "gubernator",
+};
+
 /** Counters in the server's own process. */
 const memory: StoreDescription = { id: "memory" };
 
 /** No counters at all. */
 const none: StoreDescription = { id: "none" };
 
-export const stores: readonly StoreDescription[] = [valkey, redis, memcached, throttlecrab, memory, none];
+export const stores: readonly StoreDescription[] = [
+  valkey,
+  redis,
+  memcached,
+  throttlecrab,
+  gubernator,
+  memory,
+  none,
+];

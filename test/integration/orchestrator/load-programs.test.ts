@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { PrintedResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
+import { decidingProgram } from "../../helpers/deciding-server.js";
 import { envoyProgram } from "../../helpers/envoy.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
 import { build } from "../../helpers/programs.js";
-import { throttlecrabProgram } from "../../helpers/throttlecrab.js";
 
 beforeAll(build);
 const newFolder = temporaryFolders();
@@ -38,7 +38,7 @@ test(
   needs(["throttlecrab", "wrk", "redis-benchmark"]),
   async () => {
     const clients = "throttlecrab-http,throttlecrab-http+wrk,ioredis@throttlecrab+redis-benchmark";
-    const program = ["--program", `throttlecrab=${throttlecrabProgram()}`];
+    const program = ["--program", `throttlecrab=${decidingProgram("throttlecrab")}`];
     const campaign = await measured(clients, [...program, "--traffic", "random"]);
     const printed = printedOf(campaign);
     expect(printed.map(({ program: { id } }) => id).sort()).toEqual(["redis-benchmark", "wrk"]);

@@ -87,7 +87,7 @@ test.each([
   [{ MODE: "ioredis+turbo" }, ["MODE=ioredis+turbo", "turbo"]],
   [{ MODE: "$(touch x)" }, ["MODE: ", "not of the form"]],
   [{ MODE: "x".repeat(300) }, ["MODE="]],
-  [{ STORE: "mongo" }, ["STORE=", "valkey, redis, memcached or throttlecrab"]],
+  [{ STORE: "mongo" }, ["STORE=", "valkey, redis, memcached, throttlecrab or gubernator"]],
   [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
   [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
   [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],

@@ -190,6 +190,19 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
   });
 });
 
+test("gubernator has two algorithms: its leaky bucket is an option that keeps its store", () => {
+  for (const client of ["gubernator-http", "gubernator-grpc"]) {
+    expect(targetOf(client)).toMatchObject({ limiter: "gubernator", algorithm: "fixed window" });
+    const leaky = targetOf(`${client}+gubernator-leaky`);
+    expect(leaky).toMatchObject({ limiter: "gubernator-leaky", algorithm: "token bucket" });
+    // Its full text is one that can be named.
+    expect(targetOf(leaky.text)).toEqual(leaky);
+    expect(describeClient(leaky).limiter).toBe("gubernator-leaky");
+  }
+  for (const text of ["ioredis@gubernator", "ioredis+gubernator-leaky", "throttlecrab-http+gubernator-leaky"])
+    expect(skip(text), text).toContain("gubernator");
+});
+
 test("a block is unsupported where it could not be told from a decision", () => {
   const limits = { points: 1, window_s: 1, block_s: 0 };
   expect(unsupportedLimits(targetOf("memcached"), limits)).toBeUndefined();

@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { Argument } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
@@ -12,6 +14,7 @@ import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
 import { profiles } from "../../../../src/traffic/profiles.js";
 import { expectFailure } from "../../../helpers/errors.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
 import { ROOT } from "../../../helpers/programs.js";
 
 const found = (name: string) => completionOf(commands).find((command) => command.name === name);
@@ -53,6 +56,8 @@ test("the help of a single run names each variable once, with its meaning", () =
   expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
 });
 
+const newFolder = temporaryFolders();
+
 test("version --json holds everything that the text shows, and matches its schema", async () => {
   const printed = async (...argv: string[]) => {
     let text = "";
@@ -70,7 +75,10 @@ test("version --json holds everything that the text shows, and matches its schem
     expect(await findCommand("version", commands).run(argv, context)).toBe(EXIT.done);
     return text;
   };
-  vi.stubEnv("PATH", "/no/such/folder");
+  // It knows no --version, and would start.
+  const program = join(newFolder(), "gubernator");
+  writeFileSync(program, `#!/bin/sh\n: >"$0.started"\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", dirname(program));
   onTestFinished(() => void vi.unstubAllEnvs());
   const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
   const text = await printed();
@@ -82,8 +90,10 @@ test("version --json holds everything that the text shows, and matches its schem
   for (const [id, { program, reason, image }] of Object.entries(report.stores)) {
     const here = program ? `${program.version} (${program.path})` : reason;
     const line = text.split("\n").findLast((each) => each.startsWith(`  ${id} `));
-    expect(line).toContain(` ${here}; in containers ${image}`);
+    expect(line).toContain(image ? ` ${here}; in containers ${image}` : ` ${here}`);
   }
+  expect(report.stores.gubernator?.program?.path).toBe(program);
+  expect(existsSync(`${program}.started`)).toBe(false);
   expect(text).toContain(`ratelimit-bench ${report.version}\nnode ${report.node}\n`);
 });
 

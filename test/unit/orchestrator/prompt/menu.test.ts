@@ -23,7 +23,7 @@ describe("the command line of the menu's answers", () => {
     );
     const all = Object.values(clientGroups()).flat();
     expect(words({ clients: all })).toBe(
-      "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,envoy-grpc,envoy-http --runs 7",
+      "--clients all,controls,node-redis,memcached,node-redis:cluster,throttlecrab-http,throttlecrab-grpc,gubernator-http,gubernator-grpc,envoy-grpc,envoy-http --runs 7",
     );
   });
 
@@ -43,6 +43,8 @@ describe("the command line of the menu's answers", () => {
       "memcached@valkey",
       "throttlecrab-http@valkey",
       "throttlecrab-grpc@valkey",
+      "gubernator-http@valkey",
+      "gubernator-grpc@valkey",
       "valkey-glide@redis",
       "iovalkey@redis",
       "memcached@redis",
@@ -50,6 +52,8 @@ describe("the command line of the menu's answers", () => {
       "iovalkey@redis:cluster",
       "throttlecrab-http@redis",
       "throttlecrab-grpc@redis",
+      "gubernator-http@redis",
+      "gubernator-grpc@redis",
     ]);
   });
 });

@@ -1,0 +1,74 @@
+import { ownLibraries } from "../libraries.js";
+import {
+  type GetRateLimits,
+  GUBERNATOR,
+  type GubernatorRequest,
+  type GubernatorResponse,
+} from "../limiters/gubernator.js";
+import type { ClientDescription } from "../types.js";
+import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
+import type { GrpcMethod } from "./grpc-method.js";
+import { namedPort, withoutStore } from "./shard-keys.js";
+
+const CONNECTIONS = 10;
+
+/** The members that a limiter needs. */
+const method: GrpcMethod = {
+  package: "pb.gubernator",
+  service: "V1",
+  method: "GetRateLimits",
+  request: "GetRateLimitsReq",
+  response: "GetRateLimitsResp",
+  messages: {
+    GetRateLimitsReq: { requests: { rule: "repeated", type: "RateLimitReq", id: 1 } },
+    RateLimitReq: {
+      name: { type: "string", id: 1 },
+      unique_key: { type: "string", id: 2 },
+      hits: { type: "int64", id: 3 },
+      limit: { type: "int64", id: 4 },
+      duration: { type: "int64", id: 5 },
+      algorithm: { type: "Algorithm", id: 6 },
+    },
+    GetRateLimitsResp: { responses: { rule: "repeated", type: "RateLimitResp", id: 1 } },
+    RateLimitResp: {
+      status: { type: "Status", id: 1 },
+      limit: { type: "int64", id: 2 },
+      remaining: { type: "int64", id: 3 },
+      reset_time: { type: "int64", id: 4 },
+      error: { type: "string", id: 5 },
+    },
+  },
+  enums: {
+    Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 },
+    Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 },
+  },
+};
+
+export const gubernatorGrpc: ClientDescription = {
+  id: "gubernator-grpc",
+  package: GRPC_PACKAGE,
+  stores: [GUBERNATOR],
+  topologies: ["standalone"],
+  control: false,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+  limiter: GUBERNATOR,
+  // No `native`: load programs would take an answer with an `error` for a decision.
+  autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
+  async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
+    const { host, port } = namedPort(node, "grpc");
+    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(
+      libraries,
+      { host },
+      port,
+      method,
+      CONNECTIONS,
+    );
+    // A message leaves out what is 0, and so the status of an admission.
+    const getRateLimits: GetRateLimits = async (request) => {
+      const { responses = [] } = await connections.call(request);
+      return { responses: responses.map((each) => ({ status: "UNDER_LIMIT", ...each })) };
+    };
+    return withoutStore({ ...connections, handle: getRateLimits });
+  },
+};

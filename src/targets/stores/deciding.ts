@@ -1,0 +1,96 @@
+import type { Node } from "../../contract/env.js";
+import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import type { StoreReading } from "../../contract/store.js";
+import type { StoreEngine } from "../types.js";
+import { waitUntil } from "./wait-until.js";
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export interface DecidingNode extends Node {
+  name: string;
+  ports: { http: number; grpc: number };
+}
+
+/** A server with a limiter of its own, which tells its counters over HTTP and has no command that changes it. */
+interface DecidingServer
+  extends Pick<StoreEngine, "id" | "defaultPort" | "evidence" | "nodeArguments" | "nodeEnvironment"> {
+  name: string;
+  /** Asks nothing that the server counts. @throws Error where it does not decide yet */
+  requireReady(node: DecidingNode): Promise<void>;
+  /**
+   * The counters of one process since its start. They cannot be reset, so a clean start is that they are 0.
+   * @param metrics what `GET /metrics` answers
+   */
+  readingOf(name: string, metrics: string): StoreReading;
+}
+
+/** @throws environmentError naming the node, also when no answer comes in time */
+export async function get({ host, name, ports }: DecidingNode, path: string): Promise<string> {
+  try {
+    const response = await fetch(`http://${host}:${ports.http}${path}`, {
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`GET ${path} was answered with ${response.status}`);
+    return await response.text();
+  } catch (error) {
+    const { cause } = error as { cause?: unknown };
+    throw environmentError(`${name} does not answer: ${messageOf(cause ?? error)}`, { cause: error });
+  }
+}
+
+/**
+ * Reads the numbers of `/metrics`, which may be written as `1.5e+06`.
+ * @returns the number of a metric, named with its labels. It throws an environmentError where there is none
+ */
+export function metricsIn(name: string, metrics: string): (metric: string) => number {
+  const lines = metrics.split("\n");
+  return (metric) => {
+    const text = lines.find((line) => line.startsWith(`${metric} `))?.slice(metric.length);
+    const number = Number(text);
+    if (text !== undefined && Number.isFinite(number)) return number;
+    throw environmentError(`${name}: /metrics has no number ${metric}`);
+  };
+}
+
+export function decidingEngine({ name, requireReady, readingOf, ...engine }: DecidingServer): StoreEngine {
+  /** @throws usageError for a node that the harness has not started */
+  const nodeOf = ({ host, port, ports = {} }: Node): DecidingNode => {
+    const { http, grpc } = ports;
+    if (http !== undefined && grpc !== undefined)
+      return { host, port, name: `${host}:${port}`, ports: { http, grpc } };
+    throw usageError(
+      `${name} is measured on a process that the harness starts: its counters are at a port of their own, which STORE_URL cannot name`,
+    );
+  };
+  return {
+    ...engine,
+    faults: {
+      failover: `${name} has no replicas`,
+      "flush-scripts": `${name} has no scripts`,
+      "flush-keys": `${name} has no command that empties it`,
+      "fill-memory": `the memory of ${name} has no limit that can be set`,
+    },
+    async connect(places) {
+      const nodes = places.map(nodeOf);
+      return {
+        ready: (_topology, deadlineMs) =>
+          waitUntil("store", deadlineMs, async () => {
+            for (const node of nodes) await requireReady(node);
+            return undefined;
+          }),
+        async form() {
+          throw usageError(`${name} runs standalone only: there is no cluster to form`);
+        },
+        // Each run has a process of its own, and there is no command that empties one.
+        async reset() {},
+        read: () => Promise.all(nodes.map(async (node) => readingOf(node.name, await get(node, "/metrics")))),
+        // It does not report them: the arguments of its program are part of the target.
+        settings: async () => ({}),
+        async discover() {
+          throw usageError(`${name} cannot be detected: it is measured on a process that the harness starts`);
+        },
+        close() {},
+      };
+    },
+  };
+}
