@@ -52,22 +52,21 @@ def plain(text: str) -> str:
 
 
 def _result(analysis: Analysis) -> list[list[str]]:
-    """The throughput chart of the first cell, and the table of its first ranking."""
-    cell = analysis.cells[0]
-    (first,) = decision_cells([cell])
+    """The picture of the first screen, and the table of the first ranking."""
+    (first,) = decision_cells([analysis.cells[0]])
     rows = [
-        [code(row.label), row.throughput.plain, row.p99.plain, row.cpu.plain, row.ratio, row.status or "–"]
+        [
+            code(row.label),
+            row.throughput.plain,
+            row.p99.plain,
+            row.cpu.plain,
+            row.store_cpu.plain,
+            row.status or "–",
+        ]
         for row in first.groups[0].rows
     ]
-    headers = (
-        "Client",
-        "Requests/s",
-        "p99, ms",
-        "Server CPU, µs/request",
-        "Ratio to reference",
-        "Conclusion",
-    )
-    picture = f"![Throughput: {first.title}]({EXAMPLE}/report/images/throughput-{cell.id}.svg)"
+    headers = ("Target", "Requests/s", "p99, ms", "Server CPU, µs", "Store CPU, µs", "Conclusion")
+    picture = f"![{first.title}]({EXAMPLE}/report/images/answer-1.svg)"
     return [[picture], table(headers, rows, 1)]
 
 

@@ -1,4 +1,4 @@
-"""--images: throughput and latency of each cell as SVG, for a README or a slide."""
+"""--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,9 @@ from report.analysis.cells import Cell
 from report.analysis.figures import figure_text, percentile
 from report.analysis.summary import Summary
 from report.base.format import rate
-from report.export.svg import Bar, bar_chart
+from report.export.svg import Bar, Interval, bar_chart, interval_chart
 from report.sections.first_screen import cell_title
+from report.sections.forest import Forest, forests
 
 #: More is no picture any more.
 MAX_BARS = 40
@@ -61,6 +62,19 @@ def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
     )
 
 
+def _answer(forest: Forest) -> str:
+    rows = [
+        Interval(row.label, f"{row.text} {row.status}".strip(), row.shape, row.at, row.low, row.high)
+        for row in forest.rows
+    ]
+    subtitle = (
+        f"Ratio with its 95 % interval; {forest.better} is better. The band is ± 2 %, which is no difference."
+    )
+    return interval_chart(
+        f"{forest.figure} to the reference", subtitle, rows, forest.one, forest.floor, forest.ticks
+    )
+
+
 def _rows(cell: Cell) -> list[Summary]:
     """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
     return [*cell.summaries, *cell.controls][:MAX_BARS]
@@ -73,7 +87,9 @@ def images(analysis: Analysis) -> tuple[dict[str, str], int]:
         The files, and how many cells are without because there are too many.
     """
     found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
-    files = {}
+    files = {
+        f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)
+    }
     for cell, runtime in found[:MAX_CELLS]:
         rows = _rows(cell)
         # At an offered rate the throughput is the rate: no capacity to draw.

@@ -16,6 +16,11 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison
 LEAST, MOST = 0.2, 5.0
 #: The axis shows at least this much around 1.
 _AROUND = 0.1
+_STEPS = (
+    (0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1),
+    (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2),
+    (0.25, 0.33, 0.5, 0.67, 1, 1.5, 2, 3, 4),
+)
 #: So many rows are drawn; the table has all.
 MAX_ROWS = 40
 
@@ -82,11 +87,12 @@ class _Axis:
         return round(100 * math.log(inside / self.low) / math.log(self.high / self.low), 2)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        wide = self.high / self.low > 2
-        steps = (
-            (0.25, 0.33, 0.5, 0.67, 1, 1.5, 2, 3, 4) if wide else (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.4, 1.6)
-        )
-        return tuple((self.place(step), f"{step:g}×") for step in steps if self.low <= step <= self.high)
+        """The finest marks of which at most seven fit."""
+        for steps in _STEPS:
+            found = [step for step in steps if self.low <= step <= self.high]
+            if len(found) <= 7:
+                break
+        return tuple((self.place(step), f"{step:g}×") for step in found)
 
 
 def _ends(found: Comparison) -> list[float]:
