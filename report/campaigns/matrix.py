@@ -150,7 +150,8 @@ class Matrix:
             {"p99": (p99, milliseconds)}
             if identity.open_loop
             else {
-                "node": (node_cpu, microseconds),
+                # Nothing is decided without a limiter: what a request costs.
+                "node": (consumer_cpu if identity.ceiling else node_cpu, microseconds),
                 "service": (PARTS["service"], microseconds),
                 "store": (PARTS["store"], microseconds),
             }

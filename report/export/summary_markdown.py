@@ -54,13 +54,6 @@ def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
     )
 
 
-_UNRANKED = "Rows are in the order of their medians, which ranks nothing."
-_UNRANKED_FAILING = (
-    "Rows are in the order of their medians, below them those that failed their load more often, which ranks "
-    "nothing."
-)
-
-
 def _cells(row: DecisionRow, summary: Summary) -> list[str]:
     label = code(row.label)
     return [
@@ -93,13 +86,10 @@ def _table(
 def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
     store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
     already = " that already ran" if ranking.group.external else ""
-    ranked = any(row.rank for row in group.rows)
-    unranked = _UNRANKED_FAILING if any(row.outcome for row in group.rows) else _UNRANKED
-    order = f" {unranked}" if ranking.compared and not ranked else ""
     place = ", ".join(
         filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
     )
-    heading = f"{place}. {prose(group.sentence)}{order}"
+    heading = f"{place}. {prose(group.sentence)}"
     return [heading, "", *_table(group.rows, ranking.summaries, text, base_text([ranking]))]
 
 

@@ -27,8 +27,6 @@ class DecisionRow:
     """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
     summary_id: str
-    rank: str
-    """Empty unless its place was shown."""
     best: bool
     """It was shown to be better than every other row of its ranking."""
     label: str
@@ -142,7 +140,6 @@ def _row(
     compared = standing is not None and ranking is not None
     return DecisionRow(
         summary_id=summary.id,
-        rank="" if standing is None or standing.rank is None else str(standing.rank),
         best=ranking is not None and ranking.winner is summary,
         label=summary.identity.short_label,
         throughput=spread_figure(summary, throughput, rate),

@@ -1,0 +1,86 @@
+"""The matrix of targets by questions: what the newest campaign of a condition found, with its source."""
+
+from pathlib import Path
+from typing import Any
+
+from builder import Document, configuration, result
+from campaign_writer import manifest, write_campaign
+from conftest import analysis_of_results
+from page_reader import data_of, read
+from report.campaigns.matrix import Matrix, Source, view_of
+from report.cli.pages import CAMPAIGNS, main
+from tables import by_column
+
+FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
+OPEN: dict[str, Any] = {
+    "load": {"model": "open", "rate_per_second": 1000, "arrivals": "constant", "connections": 50}
+}
+
+
+def runs_of(label: str, rate: int, cpu_us: float = 60, **changes: Any) -> list[Document]:
+    documents = [
+        result(configuration(label, **changes), run, int(rate * factor))
+        for run, factor in enumerate(FACTORS, start=1)
+    ]
+    for document in documents:
+        document["resources"]["server-1"]["cpu_us_per_request"] = cpu_us
+    return documents
+
+
+def source(day: int, machine: str = "Some CPU") -> Source:
+    return Source(f"2026-01-{day:02}T00:00:00.000Z", machine, f"day-{day}")
+
+
+def rows_of(matrix: Matrix) -> dict[str, dict[str, str]]:
+    (table,) = view_of(matrix).section.tables
+    return {f"{row['Target']} {row['Condition']}": row for row in by_column(table)}
+
+
+def test_a_cell_is_what_the_newest_campaign_found_and_a_ratio_is_within_one() -> None:
+    matrix = Matrix()
+    both = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
+    matrix.add_campaign(analysis_of_results(*both), source(2))
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 9000)), source(1))
+    rows = rows_of(matrix)
+    condition = "light · realistic · 50 connections"
+    assert rows[f"ioredis@valkey {condition}"]["Throughput"] == "0.50×"
+    assert rows[f"iovalkey {condition}"]["Throughput"] == "–"
+    (table,) = view_of(matrix).section.tables
+    links = {cell.link for row in table.rows for cell in row.cells} - {""}
+    assert links == {"day-2"}
+
+
+def test_conditions_are_apart_and_an_open_loop_has_its_p99() -> None:
+    matrix = Matrix()
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 6000)), source(1))
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 1000, **OPEN)), source(2))
+    found = {row["Condition"]: row["p99 at a rate"] for row in rows_of(matrix).values()}
+    closed, open_loop = sorted(found, key=lambda each: "/s" in each)
+    assert (found[closed], found[open_loop] == "–") == ("–", False)
+    view = view_of(matrix)
+    assert set(view.filters) == {"condition"}
+
+
+def test_where_two_machines_disagree_the_cell_shows_both() -> None:
+    matrix = Matrix()
+    one = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]
+    other = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5400)]
+    matrix.add_campaign(analysis_of_results(*one), source(1, "CPU A"))
+    matrix.add_campaign(analysis_of_results(*other), source(2, "CPU B"))
+    (table,) = view_of(matrix).section.tables
+    names = [column.name for column in table.columns]
+    (row,) = [row for row in table.rows if row.cells[0].text == "ioredis@valkey"]
+    cell = row.cells[names.index("Throughput")]
+    assert cell.text == "0.90×"
+    assert "0.50× on CPU A" in cell.range
+
+
+def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> None:
+    results = tmp_path / "results" / "20260101_000000"
+    rows = [configuration(label) for label in ("iovalkey", "ioredis@valkey", "none")]
+    documents = [*runs_of("iovalkey", 6000, 50), *runs_of("ioredis@valkey", 3000), *runs_of("none", 9000, 20)]
+    write_campaign(results, manifest(rows, 5), documents)
+    assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
+    reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))
+    assert "iovalkey costs Node least" in reader.text
+    assert {row["client"] for row in data_of(reader)["rows"].values()} == {"iovalkey", "ioredis", "none"}
