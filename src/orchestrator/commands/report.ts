@@ -44,7 +44,9 @@ const definition = () =>
         "all",
       ]),
     )
-    .addOption(new Option("--csv <form>", "long: also figures.csv, a line for each figure").choices(["wide", "long"]))
+    .addOption(
+      new Option("--csv <form>", "long: also figures.csv, a line for each figure").choices(["wide", "long"]),
+    )
     .addOption(new Option("--at-rate <n>", "say what each target costs at so many requests per second"))
     .addOption(new Option("--images", "also charts as SVG, in report/images/"))
     .addOption(new Option("--keep-going", "leave out damaged files, and list them"))
