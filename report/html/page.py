@@ -18,6 +18,7 @@ from report.html.template import CHART_SCRIPTS, render_template
 from report.sections.all_sections import sections_of
 from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import external_notices
+from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import (
     FIRST_ROW,
@@ -28,11 +29,13 @@ from report.sections.first_screen import (
     page_heading,
 )
 from report.sections.forest import forests
+from report.sections.load_programs import load_program_sentences
 from report.sections.machines import machine_picture
 from report.sections.notices import campaign_notices
 from report.sections.recommendation import recommend
 from report.sections.section import Section
 from report.sections.spread_text import marks_note
+from report.sections.store_operations import store_sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +193,11 @@ def render_page(
         + len(campaign.fault_runs),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
+        printed=[
+            *store_sentences(analysis.store_operations),
+            *load_program_sentences(analysis.load_programs),
+            *fault_sentences(analysis.faults),
+        ],
         machine_picture=machine_picture(campaign),
         external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=[(note, rows_named(note, ordered)) for note in plan.get("notes", [])],

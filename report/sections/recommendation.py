@@ -38,7 +38,7 @@ MAX_LINES = 6
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
 MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
 
-TOO_FEW = "there are too few runs"
+TOO_FEW = "too few runs decide nothing"
 
 #: Fewer CPUs cannot give each of store, server and load generator some of its own, and leave one to others.
 CPUS_FOR_ALL = 4
