@@ -74,6 +74,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         client_version=target.get("client_version"),
         options=tuple(target["options"]),
         store=target["store"],
+        store_version=target.get("store_version"),
         external_store=configuration.get("external_store", False),
         topology=target["topology"],
         limiter=target["limiter"],

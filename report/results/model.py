@@ -110,6 +110,8 @@ class Identity:
     options: tuple[str, ...]
     """Variations of the client, e.g. `same-script`, `autopipelining`."""
     store: str | None
+    store_version: str | None = None
+    """The version that was asked for; None where the target names none."""
     external_store: bool
     """The store is one that the user already ran."""
     topology: str | None
@@ -224,10 +226,15 @@ class Identity:
 
     @property
     def store_text(self) -> str:
-        """`valkey`, or `valkey (already ran)` for a store of the user's."""
+        """`valkey`, `valkey~8.1`, or `valkey (already ran)` for a store of the user's."""
         if self.store is None:
             return "not known"
-        return f"{self.store} (already ran)" if self.external_store else self.store
+        return f"{self.store_program} (already ran)" if self.external_store else str(self.store_program)
+
+    @property
+    def store_program(self) -> str | None:
+        """The key of its store in a manifest: `valkey`, `valkey~8.1`."""
+        return f"{self.store}~{self.store_version}" if self.store_version else self.store
 
     @property
     def workload_text(self) -> str:

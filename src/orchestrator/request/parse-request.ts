@@ -20,7 +20,7 @@ import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign
 import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms } from "./programs.js";
+import { namedPrograms, storeVersionsOf } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import {
   AUTO,
@@ -273,6 +273,7 @@ export function requestFromLayers(
   return {
     clients: clients ? settings.list("clients") : [],
     limiters: settings.list("limiter"),
+    storeVersions: storeVersionsOf(settings).texts,
     ...entries,
     ...storeLayerOf(settings, entries.layers),
     workloads: workloadsOf(settings.list("workload")),

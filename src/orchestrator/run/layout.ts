@@ -10,6 +10,7 @@ import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
+import { storeProgram } from "../../contract/target.js";
 import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -121,7 +122,7 @@ function storeRole(id: string, settings: RunSettings): Role {
     required: true,
     part: () => ({
       role: id,
-      program: store.id,
+      program: storeProgram(target),
       ...capsFor(settings, "store"),
       workingFolder: "own",
       ...(store.ports ? { ports: store.ports } : {}),

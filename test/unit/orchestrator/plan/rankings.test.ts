@@ -36,6 +36,16 @@ describe("references", () => {
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
+  test("of versions of a store are each client's own on the first: what differs is the version alone", () => {
+    const versions = ["--store-versions", "valkey~8.1,valkey~9.1,redis~8.0"];
+    const plan = planOf("iovalkey@valkey,ioredis", ...versions);
+    expect(references(plan)).toEqual(["iovalkey@valkey~8.1", "ioredis@valkey~8.1"]);
+    // With one of each store the clients are compared.
+    expect(references(planOf("iovalkey@valkey,ioredis", "--store-versions", "valkey~8.1"))).toEqual([
+      "iovalkey@valkey~8.1",
+    ]);
+  });
+
   test("there are none of targets that are alone, and of controls", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });

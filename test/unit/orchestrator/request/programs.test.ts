@@ -39,6 +39,21 @@ test("a store's program that a flag and a variable of its own name, too is the s
   expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
 
+test("programs of a store's versions are named by --store-versions, too", async () => {
+  const { programs, storeVersions } = requestOf("--store-versions", "valkey~8.1,valkey~9.1=/opt/a,b,redis~7");
+  expect(programs.paths).toEqual({ "valkey~9.1": "/opt/a,b" });
+  expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
+  await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
+  await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
+  for (const text of ["valkey~", "valkey", "valkey~8.1,redis", "valkey~8.1=", "~8", "valkey~../x"])
+    await expectFailure(
+      () => requestOf("--store-versions", text),
+      EXIT.usage,
+      "--store-versions",
+      "NAME~VERSION",
+    );
+});
+
 test.each([
   ["--program", "/opt/valkey-server", "NAME=PATH"],
   ["--program", "valkey=", "NAME=PATH"],
@@ -54,6 +69,8 @@ test.each([
 test("a name must be a store's that has a program; the nearest is suggested", async () => {
   const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).programs);
   check("--program", "redis=/opt/r", "--image", "valkey=v:1");
+  check("--program", "valkey~8.1=/opt/v8", "--image", "redis~mine=r:1");
+  await expectFailure(() => check("--program", "memory~1=/x"), EXIT.usage, "--program", '"memory~1"');
   await expectFailure(() => check("--program", "valky=/x"), EXIT.usage, "--program", '"valky"', "valkey?");
   await expectFailure(() => check("--image", "memory=x:1"), EXIT.usage, "--image", '"memory"');
 });
