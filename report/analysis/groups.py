@@ -1,6 +1,6 @@
 """What rows must share to be ranked: the store and who started it, what decides, its algorithm, the script
-mode, where the clients' settings come from (M12), and the client where the store is there in several
-versions."""
+mode, where the clients' settings come from (M12), and the client where there are several versions of
+store or Node."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ class Group:
     settings: str = ""
     """`Identity.settings` of its rows."""
     client: str = ""
-    """`Identity.variant` of its rows, which are versions of the store."""
+    """`Identity.in_any_version` of its rows, which are in several versions of the store or of Node."""
 
     @property
     def rankable(self) -> bool:
@@ -52,12 +52,12 @@ def _group_of(summary: Summary) -> Group:
 
 
 def _by_version(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """On a store in several versions each client is compared with itself alone, as in `rankings.ts`."""
-    if len({row.identity.store_version for row in rows}) < 2:
+    """In several versions of store or Node each client is compared with itself alone, as in `rankings.ts`."""
+    if len({(row.identity.store_version, row.identity.node) for row in rows}) < 2:
         return [(group, rows)]
     found: dict[str, list[Summary]] = {}
     for row in rows:
-        found.setdefault(row.identity.variant, []).append(row)
+        found.setdefault(row.identity.in_any_version, []).append(row)
     return [(replace(group, client=client), own) for client, own in found.items()]
 
 

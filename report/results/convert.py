@@ -100,6 +100,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         service=target.get("service"),
         decides_locally=target.get("decides_locally", False),
         program=target.get("program"),
+        node=target.get("node"),
     )
 
 

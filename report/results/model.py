@@ -147,6 +147,8 @@ class Identity:
     """Id of the service between server and store."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
+    node: str | None = None
+    """The version of Node that its servers were to run in; None for the project's own."""
     program: str | None = field(default=None, compare=False)
     """Id of the load program that makes the calls in the client's place; None for a client."""
 
@@ -212,6 +214,11 @@ class Identity:
         """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
         kept = [option for option in self.options if option not in (SAME_SCRIPT, self._versioned_limiter)]
         return "+".join([self.libraries, *kept])
+
+    @property
+    def in_any_version(self) -> str:
+        """`variant` without its version of Node."""
+        return self.variant.replace(f"+node-{self.node}", "")
 
     @property
     def libraries(self) -> str:

@@ -66,7 +66,8 @@ _SETTINGS = {
 def mode_text(ranking: Ranking) -> str:
     """Which script the rows of a ranking should run, and which settings they have unless they are those that
     all clients share; empty where there is nothing to say."""
-    versions = f"{ranking.group.client} on versions of it" if ranking.group.client else ""
+    varying = joined([f"{name}s" for name in _varying_versions(ranking)])
+    versions = f"{ranking.group.client} in several {varying}" if ranking.group.client else ""
     return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[ranking.group.settings])))
 
 
@@ -130,15 +131,23 @@ def what_varies(ranking: Ranking) -> str:
         *(["client"] if len(clients) > 1 else []),
         *(["limiter"] if len(limiters) > 1 else []),
         *(["limiter version"] if len(limiters) == 1 and len(versions) > 1 else []),
-        *(["store version"] if ranking.group.client else []),
+        *_varying_versions(ranking),
     ]
     return ", ".join(varying) or "client"
+
+
+def _varying_versions(ranking: Ranking) -> list[str]:
+    rows = [row.identity for row in ranking.summaries]
+    return [
+        *(["store version"] if len({row.store_version for row in rows}) > 1 else []),
+        *(["Node version"] if len({row.node for row in rows}) > 1 else []),
+    ]
 
 
 def store_name(ranking: Ranking) -> str:
     """That of its rows; without a version where they are several."""
     identity = ranking.summaries[0].identity
-    one = replace(identity, store_version=None) if ranking.group.client else identity
+    one = replace(identity, store_version=None) if "store version" in _varying_versions(ranking) else identity
     return one.store_text if ranking.store else "an unknown one"
 
 
@@ -175,7 +184,7 @@ def difference(cell: Cell) -> str:
     clients = list(dict.fromkeys(ranking.group.client for ranking in cell.rankings if ranking.group.client))
     if len(clients) > 1:
         texts.append(
-            f"The clients differ: {joined(clients)}. Each is compared with itself on versions of the store."
+            f"The clients differ: {joined(clients)}. Each is compared with itself in other versions alone."
         )
     if not texts:
         texts.append("All ran the same script, as their own or because of +same-script.")

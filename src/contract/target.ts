@@ -61,6 +61,8 @@ export const targetSchema = z.strictObject({
   module: idSchema.optional(),
   /** The service between server and store. */
   service: idSchema.optional(),
+  /** The version of Node that its servers run in, on this machine; absent for the project's own. */
+  node: z.string().max(40).optional(),
   /** The load program that makes the calls in the client's place: then it is a control. */
   program: idSchema.optional(),
   /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
@@ -112,8 +114,11 @@ export function parseStoreText(text: string): VersionedId {
 export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "store_version">): string =>
   partText(store, store_version);
 
+/** The Node of a target's servers as runtimes, flags and manifests name it. */
+export const nodeProgram = (version: string): string => partText("node", version);
+
 /**
- * Whether a store is of the version that was asked for: `8.1` is any 8.1.x. A label that is no version is only a name, and
+ * Whether a program is of the version that was asked for: `8.1` is any 8.1.x. A label that is no version is only a name, and
  * what is not known contradicts nothing.
  * @param seen versions of its nodes, separated by commas
  */

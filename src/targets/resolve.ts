@@ -3,6 +3,7 @@ import { usageError } from "../contract/errors.js";
 import {
   type Decider,
   formatTargetText,
+  nodeProgram,
   parsePart,
   parseStoreText,
   parseTargetText,
@@ -14,7 +15,7 @@ import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
-import { options } from "./options.js";
+import { nodeVersionOf, options } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
 import { findTopology } from "./topologies.js";
@@ -147,9 +148,11 @@ function limiterOf(
 
 /** Why the service, the module or the load program that a client needs is not available. */
 function missingPart(
-  { service, module, program }: ClientDescription,
+  { service, module, program, node }: ClientDescription,
   available: Availability,
 ): string | undefined {
+  const noNode = node && missingReason(nodeProgram(node), "node", available);
+  if (noNode) return `${noNode}: name it with --program ${nodeProgram(node)}=PATH`;
   for (const id of [service, module]) {
     const why = id && missingReason(id, id, available);
     if (why) return why;
@@ -173,6 +176,7 @@ function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
     ...(client.module ? { module: client.module } : {}),
     ...(client.service ? { service: client.service } : {}),
     ...(client.program ? { program: client.program } : {}),
+    ...(client.node ? { node: client.node } : {}),
     ...(client.decidesLocally ? { decides_locally: true } : {}),
   };
 }
@@ -274,10 +278,14 @@ export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> 
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
   const programs = texts.flatMap((text) => candidateClient(text)?.program ?? []);
+  const nodes = texts.flatMap(
+    (text) => nodeVersionOf(parseTargetText(text).options.map(({ id }) => id)) ?? [],
+  );
   return [
     ...candidateStores(texts),
     ...[...new Set(services)].map(findService),
     ...[...new Set(programs)].map(startedLoadProgram),
+    ...[...new Set(nodes)].map((version) => ({ id: nodeProgram(version), program: "node", version })),
   ];
 }
 
@@ -337,6 +345,18 @@ export function parseLimiterText(text: string): VersionedId {
   const requested = parsePart("limiter", text);
   requireKnown("limiter", requested.id, limiterNames());
   return requested;
+}
+
+/**
+ * The target in each of these versions of Node; one that names a version is kept as it is.
+ * @throws usageError when the text is not a target
+ */
+export function withNodes(text: string, versions: readonly string[]): string[] {
+  const target = parseTargetText(text);
+  if (versions.length === 0 || nodeVersionOf(target.options.map(({ id }) => id))) return [text];
+  return versions.map((version) =>
+    formatTargetText({ ...target, options: [...target.options, { id: `node-${version}` }] }),
+  );
 }
 
 /**

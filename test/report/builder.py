@@ -23,6 +23,7 @@ def target(label: str) -> Document:
     program, (store, _, store_version) = store, store.partition("~")
     versions = dict(each.split("~") for each in asked if "~" in each)
     options = [each for each in (each.partition("~")[0] for each in asked) if each != "rate-limiter-flexible"]
+    nodes = [each for each in options if each.startswith("node-")]
     control = client in ("none", "memory")
     store = store or (client if control else "redis" if "redis" in client else "valkey")
     topology = topology or ("none" if control else "standalone")
@@ -38,6 +39,7 @@ def target(label: str) -> Document:
         "limiter": "none" if client == "none" else limiter,
         **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
+        **({"node": nodes[0].removeprefix("node-")} if nodes else {}),
     }
 
 

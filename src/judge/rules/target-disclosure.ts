@@ -79,6 +79,8 @@ export const versionsSeen: Rule = {
     const store = target.store_version;
     if (store && versions.store && !isRequestedVersion(store, versions.store))
       return invalid(`version ${store} of the store was requested, but ${versions.store} ran`);
+    if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
+      return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
     const missing = needed.filter((name) => !versions[name]);
     return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} is not known`) : undefined;
   },

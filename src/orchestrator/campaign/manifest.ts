@@ -3,7 +3,7 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
-import { storeProgram } from "../../contract/target.js";
+import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { describeMachine } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
@@ -41,7 +41,8 @@ export async function startManifest(
     configurations.flatMap(({ target }) => (findStore(target.store).engine ? [storeProgram(target)] : [])),
   );
   const others = [...services, ...benchmarks].flatMap(({ id }) => (used.has(id) ? [id] : []));
-  const programs = [...storePrograms, ...others].flatMap((id) => {
+  const nodes = configurations.flatMap(({ target: { node } }) => (node ? [nodeProgram(node)] : []));
+  const programs = [...storePrograms, ...others, ...new Set(nodes)].flatMap((id) => {
     const facts =
       external && storePrograms.has(id)
         ? { path: "already running", version: external.version, embedded: false }

@@ -245,6 +245,12 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
     : undefined;
 }
 
+/** Why a target in another Node cannot be measured at a layer. */
+const nodeReason = ({ node }: Target, layer: Layer): string | undefined =>
+  node !== undefined && isClientLayer(layer)
+    ? `+node-${node} is the Node of the server, and the layer ${layer} has none`
+    : undefined;
+
 /** The settings of the target's service that the user gave. */
 const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
   const own = service === undefined ? undefined : serviceEnv[service];
@@ -325,6 +331,7 @@ function combine(
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
               undividedLoad(entry, traffic) ??
+              nodeReason(target, entry.layer) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {

@@ -10,7 +10,7 @@ import {
   usesStore,
 } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import { COPY, isCopy, OWN_SETTINGS } from "../../targets/options.js";
+import { COPY, isCopy, nodeVersionOf, OWN_SETTINGS } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -43,7 +43,9 @@ export function addedReference(target: Target, available?: Availability): Target
   const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
   const deciding: readonly string[] = [limiter, "same-script", ...OWN_SETTINGS];
-  const options = parseTargetText(text).options.filter(({ id }) => deciding.includes(id));
+  const options = parseTargetText(text).options.filter(
+    ({ id }) => deciding.includes(id) || nodeVersionOf([id]),
+  );
   for (const client of ADDED_REFERENCES) {
     const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
     const found = resolveTarget(formatTargetText({ client, ...on, options }), available);
@@ -70,15 +72,26 @@ function rankedBy({ store, topology, decided_by, limiter, algorithm, options }: 
 }
 
 /**
- * On a store in several versions each client is compared with itself on the others, and with no other client: what
- * differs is the version alone.
+ * On a store, or in a Node, in several versions each client is compared with itself in the others, and with no other
+ * client: what differs is the version alone.
  */
-function byStoreVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
-  const versions = new Set(members.map(({ configuration: { target } }) => target.store_version));
+function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
+  const versions = new Set(
+    members.map(
+      ({
+        configuration: {
+          target: { store_version, node },
+        },
+      }) => `${store_version} ${node}`,
+    ),
+  );
   if (versions.size < 2) return [members];
   return grouped(members, ({ configuration: { target } }) => {
     const { storeVersion: _, options, ...named } = parseTargetText(target.text);
-    return canonicalJson({ ...named, options: options.filter(({ id }) => id !== COPY) });
+    return canonicalJson({
+      ...named,
+      options: options.filter(({ id }) => id !== COPY && !nodeVersionOf([id])),
+    });
   });
 }
 
@@ -98,7 +111,7 @@ export function rankingsOf(
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
 ): Ranking[] {
   return grouped(configurations, rankingKey)
-    .flatMap(byStoreVersion)
+    .flatMap(byVersion)
     .map((members) => {
       const reference = members.length > 1 ? referenceOf(members) : undefined;
       return { members, ...(reference ? { reference } : {}) };

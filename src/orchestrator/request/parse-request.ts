@@ -20,7 +20,7 @@ import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign
 import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms, storeVersionsOf } from "./programs.js";
+import { namedPrograms, nodesOf, storeVersionsOf } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import {
   AUTO,
@@ -247,6 +247,7 @@ export function requestFromLayers(
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
   const places = placesOf(settings);
+  const nodes = nodesOf(settings, places.runtime);
   const warmup = settings.get("warmup");
   const cooldown = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
@@ -274,6 +275,7 @@ export function requestFromLayers(
     clients: clients ? settings.list("clients") : [],
     limiters: settings.list("limiter"),
     storeVersions: storeVersionsOf(settings).texts,
+    nodes: [...nodes.keys()],
     ...entries,
     ...storeLayerOf(settings, entries.layers),
     workloads: workloadsOf(settings.list("workload")),
@@ -303,7 +305,7 @@ export function requestFromLayers(
     output: settings.get("output").value,
     workers: number("workers"),
     allowParallel: settings.isOn("allow-parallel"),
-    programs: namedPrograms(settings, layers, notices),
+    programs: namedPrograms(settings, layers, notices, nodes),
     plugins,
     storeAccess: access,
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],

@@ -1,13 +1,14 @@
+import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { usageError } from "../../contract/errors.js";
-import { parseStoreText } from "../../contract/target.js";
+import { environmentError, usageError } from "../../contract/errors.js";
+import { nodeProgram, parseStoreText } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { loadPrograms } from "../../targets/benchmarks/load-programs.js";
 import { didYouMean, requireKnown } from "../../targets/did-you-mean.js";
 import { modules } from "../../targets/modules/index.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import type { NamedPrograms } from "./request.js";
+import { AUTO, type NamedPrograms } from "./request.js";
 import type { Layer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
@@ -63,6 +64,34 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
   return { texts: [...new Set(texts)], paths };
 }
 
+/**
+ * The paths of `--node` by the versions that they print.
+ * @throws usageError in containers, whose images have their own, and for one version twice; environmentError for what is no Node
+ */
+export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
+  const given = settings.find("node");
+  const found = new Map<string, string>();
+  if (!given) return found;
+  if (runtime !== "local" && runtime !== AUTO)
+    throw usageError(`${given.source} names programs of this machine: give --runtime local with it`);
+  // Not at spaces, which a path may hold.
+  for (const path of new Set(given.value.split(",").map((each) => each.trim()))) {
+    const version = printedVersion(path);
+    const other = found.get(version);
+    if (other !== undefined)
+      throw usageError(`${given.source}: ${other} and ${path} are both Node ${version}`);
+    found.set(version, path);
+  }
+  return found;
+}
+
+function printedVersion(path: string): string {
+  const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  const version = /^v(\d+\.\d+\.\d+)\b/.exec(stdout ?? "")?.[1];
+  if (!version) throw environmentError(`--node ${path} is no Node: it prints no version such as v22.11.0`);
+  return version;
+}
+
 /** The last layer that has a setting; -1 without one. */
 const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
@@ -76,12 +105,14 @@ export function namedPrograms(
   settings: Settings,
   layers: readonly Layer[],
   notices: string[],
+  nodes: ReadonlyMap<string, string>,
 ): NamedPrograms {
   const program = settings.find("program");
   const image = settings.find("image");
   const paths = new Map([
     ...(program ? pairsOf(program, "NAME=PATH") : []),
     ...storeVersionsOf(settings).paths,
+    ...[...nodes].map(([version, path]) => [nodeProgram(version), path] as const),
   ]);
   for (const { id, program: key } of stores) {
     const own = SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
@@ -120,7 +151,8 @@ export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
     ["--program", "store, service, module or benchmark", paths, [...started, ...modules.map(({ id }) => id)]],
     ["--image", "store, service or benchmark", images, started],
   ] as const) {
-    const isKnown = (id: string) => known.includes(id) || isStoreVersion(id);
+    const isNode = (id: string) => flag === "--program" && id.startsWith("node~");
+    const isKnown = (id: string) => known.includes(id) || isStoreVersion(id) || isNode(id);
     const wrong = Object.keys(named).find((id) => !isKnown(id));
     if (wrong === undefined) continue;
     const near = didYouMean(wrong, known);

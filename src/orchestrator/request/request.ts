@@ -51,6 +51,8 @@ export interface Request {
   limiters: string[];
   /** Stores that each target is measured on, `name[~version]`; empty for each target's own. */
   storeVersions: string[];
+  /** Versions of Node that servers run in; empty for the project's own. */
+  nodes: string[];
   layers: Layer[];
   /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];

@@ -573,6 +573,13 @@ const programs: SettingGroup = {
       onResume: "flag",
     },
     {
+      key: "node",
+      value: "<list>",
+      help: "paths of several Nodes of this machine: each target is measured with its server in each (runtime local)",
+      defaultText: "the one that runs this",
+      repeatable: true,
+    },
+    {
       key: "image",
       value: "<name=ref>",
       help: "container image of any store or service, e.g. redis=redis:7.4; repeatable",

@@ -73,3 +73,25 @@ test("a store that runs with another version than its program said makes its run
     expect.objectContaining({ rule: "M19", severity: "invalid" }),
   );
 });
+
+test("the server runs in the Node that its target names, and one that lies about its version is found out (M19)", async () => {
+  const home = newFolder();
+  const lying = join(home, "node-1.2.3");
+  const script = `#!/bin/sh\n[ "$1" = --version ] && echo v1.2.3 && exit\nexec ${process.execPath} "$@"\n`;
+  writeFileSync(lying, script, { mode: 0o755 });
+  const nodes = ["--node", `${process.execPath},${lying}`];
+  const campaign = Campaign.run(home, "ioredis@valkey", nodes);
+  expect((await campaign.ended).code).toBe(5);
+  const own = process.versions.node;
+  const found = campaign.measured.map(({ configuration, versions, verdict: { reasons } }) => {
+    const invalid = reasons.filter(({ severity }) => severity === "invalid");
+    return [configuration?.target.label, versions.node, ...invalid.map(({ rule }) => rule)];
+  });
+  expect(found.sort()).toEqual([
+    ["ioredis@valkey+node-1.2.3", own, "M19"],
+    [`ioredis@valkey+node-${own}`, own],
+  ]);
+  const { plan, stores } = campaign.manifest;
+  expect(plan.order).toBe("turns");
+  expect(stores["node~1.2.3"]).toEqual({ path: lying, version: "1.2.3", embedded: false });
+});

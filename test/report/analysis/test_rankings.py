@@ -7,7 +7,7 @@ import pytest
 from builder import Document, configuration, hash_of, result, target
 from conftest import summaries_of
 from report.analysis.cells import Cell, cells
-from report.sections.script_text import difference
+from report.sections.script_text import difference, mode_text
 
 
 def cells_of(*results: Document) -> tuple[Cell, ...]:
@@ -109,6 +109,19 @@ def test_on_versions_of_a_store_each_client_is_ranked_with_itself() -> None:
     ]
     assert [ranking.group.client for ranking in cell.rankings] == ["iovalkey", "valkey-glide", ""]
     assert "valkey and redis~8.0" in difference(cell)
+
+
+def test_in_versions_of_node_each_client_is_ranked_with_itself() -> None:
+    (cell,) = cells_of(
+        *runs_of("iovalkey+node-22", 1000),
+        *runs_of("valkey-glide+node-22", 500),
+        *runs_of("iovalkey+node-24", 1100),
+    )
+    assert standings(cell) == [
+        ("valkey", [("iovalkey+node-24", 1), ("iovalkey+node-22", 2)]),
+        ("valkey", [("valkey-glide+node-22", None)]),
+    ]
+    assert "iovalkey in several Node versions" in mode_text(cell.rankings[0])
 
 
 def test_controls_stand_beside_and_are_not_ranked() -> None:

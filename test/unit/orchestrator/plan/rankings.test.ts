@@ -46,6 +46,13 @@ describe("references", () => {
     ]);
   });
 
+  test("of versions of Node are each client's own in the first; the limiter layer has no server that could be in one", () => {
+    const clients = "iovalkey+node-22,iovalkey+node-24,ioredis@valkey+node-22,ioredis@valkey+node-24";
+    expect(references(planOf(clients))).toEqual(["iovalkey+node-22", "ioredis@valkey+node-22"]);
+    const { skips } = planOf(`iovalkey,${clients}`, "--layer", "limiter");
+    expect(skips.map(({ asked }) => asked)).toEqual(clients.split(","));
+  });
+
   test("there are none of targets that are alone, and of controls", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });

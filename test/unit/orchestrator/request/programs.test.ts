@@ -1,8 +1,10 @@
+import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
+import { targetTexts } from "../../../../src/orchestrator/request/target-texts.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { requestOf } from "../../../helpers/request.js";
 
@@ -52,6 +54,24 @@ test("programs of a store's versions are named by --store-versions, too", async 
       "--store-versions",
       "NAME~VERSION",
     );
+});
+
+test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
+  const own = process.versions.node;
+  const request = requestOf("--clients", "ioredis,memory+node-1.2.3", "--node", process.execPath);
+  expect(targetTexts(request)).toEqual([`ioredis+node-${own}`, "memory+node-1.2.3"]);
+  expect(request.programs.paths).toEqual({ [`node~${own}`]: process.execPath });
+  requireKnownPrograms(request.programs);
+  const twice = `${process.execPath},${dirname(process.execPath)}/./${basename(process.execPath)}`;
+  await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
+  await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.environment, "--node", "/bin/true");
+  await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.environment, "/nowhere/node");
+  await expectFailure(
+    () => requestOf("--node", process.execPath, "--runtime", "docker"),
+    EXIT.usage,
+    "--node",
+    "--runtime local",
+  );
 });
 
 test.each([
