@@ -151,8 +151,8 @@ function missingPart(
   { service, module, program, node }: ClientDescription,
   available: Availability,
 ): string | undefined {
-  const noNode = node && missingReason(nodeProgram(node), "node", available);
-  if (noNode) return `${noNode}: name it with --program ${nodeProgram(node)}=PATH`;
+  if (node && available(nodeProgram(node)) !== true)
+    return `that Node is not here: name it with --program ${nodeProgram(node)}=PATH and --runtime local`;
   for (const id of [service, module]) {
     const why = id && missingReason(id, id, available);
     if (why) return why;

@@ -165,8 +165,10 @@ function storeLayerOf(
 function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue | undefined {
   const clients = settings.find("clients");
   if (layers.every(isProgramLayer)) {
-    if (clients?.source === "--clients")
-      throw usageError("--clients: the store layer has none: name the servers with --stores");
+    const flag = clients?.source === "--clients" ? clients : undefined;
+    const useless = flag ?? settings.find("store-versions") ?? settings.find("node");
+    if (useless)
+      throw usageError(`${useless.source}: the store layer has none: name the servers with --stores`);
     return undefined;
   }
   if (clients) return clients;

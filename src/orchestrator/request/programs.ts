@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
-import { environmentError, usageError } from "../../contract/errors.js";
+import { usageError } from "../../contract/errors.js";
 import { nodeProgram, parseStoreText } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { loadPrograms } from "../../targets/benchmarks/load-programs.js";
@@ -66,7 +66,7 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
 
 /**
  * The paths of `--node` by the versions that they print.
- * @throws usageError in containers, whose images have their own, and for one version twice; environmentError for what is no Node
+ * @throws usageError in containers, whose images have their own, for what is no Node, and for one version twice
  */
 export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
   const given = settings.find("node");
@@ -86,10 +86,15 @@ export function nodesOf(settings: Settings, runtime: string): Map<string, string
 }
 
 function printedVersion(path: string): string {
-  const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  // No name of a file holds a NUL, and spawning one throws.
+  const { stdout } = path.includes("\0")
+    ? { stdout: "" }
+    : spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
   const version = /^v(\d+\.\d+\.\d+)\b/.exec(stdout ?? "")?.[1];
-  if (!version) throw environmentError(`--node ${path} is no Node: it prints no version such as v22.11.0`);
-  return version;
+  if (version) return version;
+  throw usageError(
+    `--node ${JSON.stringify(path.slice(0, 60))} is no Node: give the path of one, which prints a version such as v22.11.0`,
+  );
 }
 
 /** The last layer that has a setting; -1 without one. */

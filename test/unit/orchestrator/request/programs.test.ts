@@ -64,8 +64,8 @@ test("each target is measured in each Node of --node, by the version that it pri
   requireKnownPrograms(request.programs);
   const twice = `${process.execPath},${dirname(process.execPath)}/./${basename(process.execPath)}`;
   await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
-  await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.environment, "--node", "/bin/true");
-  await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.environment, "/nowhere/node");
+  await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
+  await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.usage, "/nowhere/node");
   await expectFailure(
     () => requestOf("--node", process.execPath, "--runtime", "docker"),
     EXIT.usage,
