@@ -199,7 +199,8 @@ export function resolveTarget(text: string, available: Availability = () => true
   const requested = parseTargetText(text);
   const plain = findClient(requested.client);
   const topology = findTopology(requested.topology ?? plain.topologies[0]).id;
-  if (requested.store && requested.storeVersion && !findStore(requested.store).program) {
+  const isProgram = requested.store !== undefined && findStore(requested.store).program !== undefined;
+  if (requested.storeVersion && !isProgram) {
     return { skip: `${requested.store} has no versions: it is no program` };
   }
   const limiter = limiterOf(text, plain, requested.options);
