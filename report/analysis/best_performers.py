@@ -43,11 +43,11 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
         return ()
     found = []
     for cell in cells:
-        together: dict[tuple[str, bool, str | None, str], list[Ranking]] = {}
+        together: dict[tuple[str, bool, str | None, str, str], list[Ranking]] = {}
         for ranking in cell.rankings:
             group = ranking.group
             if group.store is not None:
-                key = (group.store, group.external, group.decided_by, group.settings)
+                key = (group.store, group.external, group.decided_by, group.settings, group.client)
                 together.setdefault(key, []).append(ranking)
         for members in together.values():
             ranking = members[0] if len(members) == 1 else _over_all(members)

@@ -1,8 +1,9 @@
 """What rows must share to be ranked: the store and who started it, what decides, its algorithm, the script
-mode, and where the clients' settings come from (M12)."""
+mode, where the clients' settings come from (M12), and the client where there are several versions of
+store or Node."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.summary import Summary, algorithm_order, decider_order
 from report.results.model import OWN_SETTINGS
@@ -26,6 +27,8 @@ class Group:
     algorithm: str | None = None
     settings: str = ""
     """`Identity.settings` of its rows."""
+    client: str = ""
+    """`Identity.in_any_version` of its rows, which are in several versions of the store or of Node."""
 
     @property
     def rankable(self) -> bool:
@@ -46,6 +49,16 @@ def _group_of(summary: Summary) -> Group:
         algorithm=identity.algorithm,
         settings=identity.settings,
     )
+
+
+def _by_version(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
+    """In several versions of store or Node each client is compared with itself alone, as in `rankings.ts`."""
+    if len({(row.identity.store_version, row.identity.node) for row in rows}) < 2:
+        return [(group, rows)]
+    found: dict[str, list[Summary]] = {}
+    for row in rows:
+        found.setdefault(row.identity.in_any_version, []).append(row)
+    return [(replace(group, client=client), own) for client, own in found.items()]
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
@@ -78,6 +91,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         ]
         groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
 
+    groups = {part: own for group, all_rows in groups.items() for part, own in _by_version(group, all_rows)}
+
     def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
         group, members = entry
         store_key = (group.store, group.external)
@@ -92,6 +107,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             not group.same_script,
             group.limiter or "~",
             group.scripts,
+            group.client,
         )
 
     return sorted(groups.items(), key=order)

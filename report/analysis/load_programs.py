@@ -31,7 +31,7 @@ def _target(identity: Identity) -> tuple[object, ...]:
     """What a row shares with the client that its program replaces."""
     return (
         identity.client,
-        identity.store,
+        identity.store_program,
         identity.topology,
         identity.external_store,
         tuple(option for option in identity.options if option != identity.program),

@@ -64,7 +64,7 @@ def _group(summary: Summary) -> tuple[object, ...]:
     return (
         summary.runtime,
         identity.label,
-        identity.store,
+        identity.store_program,
         identity.external_store,
         identity.topology,
         identity.limiter,

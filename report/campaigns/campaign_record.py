@@ -108,7 +108,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
     figures = summary.figures
     versions = _versions([summary])
     stores = manifest["stores"] if manifest else {}
-    if "store" in versions and stores.get(summary.identity.store, {}).get("embedded"):
+    if "store" in versions and stores.get(summary.identity.store_program, {}).get("embedded"):
         # Another build of the same version.
         versions["store"] += " embedded"
     return CampaignRow(

@@ -238,7 +238,8 @@ def _place_kinds(base: Summary, new: Summary) -> list[str]:
 
 
 def _named(kind: str, base: Summary, new: Summary) -> str:
-    same_store = kind == "store" and base.identity.store_text == new.identity.store_text
+    same_store = kind == "store" and base.identity.store == new.identity.store
+    same_store = same_store and base.identity.external_store == new.identity.external_store
     return "store version" if same_store else kind
 
 

@@ -109,4 +109,7 @@ def _is_called(summary: Summary, label: str) -> bool:
     """Rows by the label, or by the full text, `client@store:topology+option`."""
     identity = summary.identity
     options = "".join(f"+{option}" for option in identity.options)
-    return label in (identity.label, f"{identity.client}@{identity.store}:{identity.topology}{options}")
+    return label in (
+        identity.label,
+        f"{identity.client}@{identity.store_program}:{identity.topology}{options}",
+    )

@@ -74,6 +74,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         client_version=target.get("client_version"),
         options=tuple(target["options"]),
         store=target["store"],
+        store_version=target.get("store_version"),
         external_store=configuration.get("external_store", False),
         topology=target["topology"],
         limiter=target["limiter"],
@@ -99,6 +100,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         service=target.get("service"),
         decides_locally=target.get("decides_locally", False),
         program=target.get("program"),
+        node=target.get("node"),
     )
 
 

@@ -110,6 +110,8 @@ class Identity:
     options: tuple[str, ...]
     """Variations of the client, e.g. `same-script`, `autopipelining`."""
     store: str | None
+    store_version: str | None = None
+    """The version that was asked for; None where the target names none."""
     external_store: bool
     """The store is one that the user already ran."""
     topology: str | None
@@ -145,6 +147,8 @@ class Identity:
     """Id of the service between server and store."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
+    node: str | None = None
+    """The version of Node that its servers were to run in; None for the project's own."""
     program: str | None = field(default=None, compare=False)
     """Id of the load program that makes the calls in the client's place; None for a client."""
 
@@ -212,6 +216,11 @@ class Identity:
         return "+".join([self.libraries, *kept])
 
     @property
+    def in_any_version(self) -> str:
+        """`variant` without its version of Node."""
+        return self.variant.replace(f"+node-{self.node}", "")
+
+    @property
     def libraries(self) -> str:
         """The client, and the limiter where a version was asked: `ioredis+rate-limiter-flexible~7.1.1`."""
         client = f"{self.client}~{self.client_version}" if self.client_version else self.client
@@ -224,10 +233,15 @@ class Identity:
 
     @property
     def store_text(self) -> str:
-        """`valkey`, or `valkey (already ran)` for a store of the user's."""
+        """`valkey`, `valkey~8.1`, or `valkey (already ran)` for a store of the user's."""
         if self.store is None:
             return "not known"
-        return f"{self.store} (already ran)" if self.external_store else self.store
+        return f"{self.store_program} (already ran)" if self.external_store else str(self.store_program)
+
+    @property
+    def store_program(self) -> str | None:
+        """The key of its store in a manifest: `valkey`, `valkey~8.1`."""
+        return f"{self.store}~{self.store_version}" if self.store_version else self.store
 
     @property
     def workload_text(self) -> str:

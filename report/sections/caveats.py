@@ -8,7 +8,7 @@ from report.analysis.comparison_text import name
 from report.analysis.rankings import Ranking
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS
-from report.sections.script_text import what_varies
+from report.sections.script_text import store_name, what_varies
 from report.sections.section import Line
 from report.sections.verdict_text import layer_of, scripts_differ
 
@@ -35,7 +35,7 @@ def _store_caveats(cells: Sequence[Cell]) -> list[Line]:
     differing = [cell for cell in cells if cell.stores_differ]
     if not differing:
         return []
-    stores = dict.fromkeys(row.identity.store_text for cell in differing for row in cell.summaries)
+    stores = dict.fromkeys(store_name(ranking) for cell in differing for ranking in cell.rankings)
     ids = " ".join(row.id for cell in differing for row in cell.summaries)
     return [
         Line(

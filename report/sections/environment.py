@@ -45,7 +45,8 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
 def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> tuple[str, str]:
     if store in external:
         return f"Store {store}", f"{binary['version']}, already ran, not emptied"
-    return f"Store program {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
+    kind = "Program" if store.startswith("node~") else "Store program"
+    return f"{kind} {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
 
 
 def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:

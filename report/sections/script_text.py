@@ -1,6 +1,7 @@
 """The limiter's scripts in words: what a group ran, and by which commands (rule M12)."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from report.analysis.cells import Cell
 from report.analysis.rankings import Ranking
@@ -65,7 +66,9 @@ _SETTINGS = {
 def mode_text(ranking: Ranking) -> str:
     """Which script the rows of a ranking should run, and which settings they have unless they are those that
     all clients share; empty where there is nothing to say."""
-    return ", ".join(filter(None, (_script_mode(ranking), _SETTINGS[ranking.group.settings])))
+    varying = joined([f"{name}s" for name in _varying_versions(ranking)])
+    versions = f"{ranking.group.client} in several {varying}" if ranking.group.client else ""
+    return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[ranking.group.settings])))
 
 
 def _script_mode(ranking: Ranking) -> str:
@@ -128,12 +131,24 @@ def what_varies(ranking: Ranking) -> str:
         *(["client"] if len(clients) > 1 else []),
         *(["limiter"] if len(limiters) > 1 else []),
         *(["limiter version"] if len(limiters) == 1 and len(versions) > 1 else []),
+        *_varying_versions(ranking),
     ]
     return ", ".join(varying) or "client"
 
 
-def _store_name(ranking: Ranking) -> str:
-    return ranking.summaries[0].identity.store_text if ranking.store else "an unknown one"
+def _varying_versions(ranking: Ranking) -> list[str]:
+    rows = [row.identity for row in ranking.summaries]
+    return [
+        *(["store version"] if len({row.store_version for row in rows}) > 1 else []),
+        *(["Node version"] if len({row.node for row in rows}) > 1 else []),
+    ]
+
+
+def store_name(ranking: Ranking) -> str:
+    """That of its rows; without a version where they are several."""
+    identity = ranking.summaries[0].identity
+    one = replace(identity, store_version=None) if "store version" in _varying_versions(ranking) else identity
+    return one.store_text if ranking.store else "an unknown one"
 
 
 def difference(cell: Cell) -> str:
@@ -142,7 +157,7 @@ def difference(cell: Cell) -> str:
         return ""
     texts = []
     if cell.stores_differ:
-        stores = list(dict.fromkeys(_store_name(ranking) for ranking in cell.rankings))
+        stores = list(dict.fromkeys(store_name(ranking) for ranking in cell.rankings))
         texts.append(f"The stores differ: {joined(stores)}.")
     if cell.deciders_differ:
         deciders = dict.fromkeys(filter(None, (ranking.decider_text for ranking in cell.rankings)))
@@ -165,6 +180,11 @@ def difference(cell: Cell) -> str:
             f"The scripts differ: {joined(named)}."
             if len(named) > 1
             else "The scripts differ: each group names its own."
+        )
+    clients = list(dict.fromkeys(ranking.group.client for ranking in cell.rankings if ranking.group.client))
+    if len(clients) > 1:
+        texts.append(
+            f"The clients differ: {joined(clients)}. Each is compared with itself in other versions alone."
         )
     if not texts:
         texts.append("All ran the same script, as their own or because of +same-script.")

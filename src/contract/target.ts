@@ -11,11 +11,13 @@ export interface VersionedId {
   version?: string;
 }
 
-/** The parts of the text `client[~version][@store][:topology][+option[~version]…]`, without any defaults. */
+/** The parts of the text `client[~version][@store[~version]][:topology][+option[~version]…]`, without any defaults. */
 export interface TargetText {
   client: string;
   version?: string;
   store?: string;
+  /** An image's tag, or the name of one of several programs. */
+  storeVersion?: string;
   topology?: string;
   /** Sorted, each once. */
   options: VersionedId[];
@@ -45,6 +47,8 @@ export const targetSchema = z.strictObject({
   /** The version that was requested; absent for the project's own. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
+  /** Like `client_version`; `8.1` is any 8.1.x. */
+  store_version: z.string().max(40).optional(),
   topology: idSchema,
   limiter: idSchema,
   /** Like `client_version`. */
@@ -57,6 +61,8 @@ export const targetSchema = z.strictObject({
   module: idSchema.optional(),
   /** The service between server and store. */
   service: idSchema.optional(),
+  /** The version of Node that its servers run in, on this machine; absent for the project's own. */
+  node: z.string().max(40).optional(),
   /** The load program that makes the calls in the client's place: then it is a control. */
   program: idSchema.optional(),
   /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
@@ -72,7 +78,7 @@ const ID = "[a-z0-9][a-z0-9.-]{0,39}";
 /** Wider than a version, because an invalid version has its own error message. */
 const TILDE = "~[^~@:+]{0,60}";
 const TARGET = new RegExp(
-  `^(?<client>${ID}(?:${TILDE})?)(?:@(?<store>${ID}))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID}(?:${TILDE})?)*)$`,
+  `^(?<client>${ID}(?:${TILDE})?)(?:@(?<store>${ID}(?:${TILDE})?))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID}(?:${TILDE})?)*)$`,
 );
 const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
 /** Exactly one version: a range or a tag may mean another one tomorrow. */
@@ -86,6 +92,40 @@ function partOf(text: string): VersionedId {
   throw usageError(
     `${JSON.stringify(text.slice(0, 80))}: give one exact version after ~, e.g. ${id}~1.2.3, not a range or a tag`,
   );
+}
+
+/** A tag of an image. */
+const LABEL = /^[0-9A-Za-z][0-9A-Za-z._-]{0,39}$/;
+
+/**
+ * Reads `store[~version]`.
+ * @throws usageError for what can be no tag of an image
+ */
+export function parseStoreText(text: string): VersionedId {
+  const [id = "", version] = text.split("~");
+  if (!idSchema.safeParse(id).success || (version !== undefined && !LABEL.test(version)))
+    throw usageError(
+      `store ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version], e.g. valkey~8.1`,
+    );
+  return { id, ...(version === undefined ? {} : { version }) };
+}
+
+/** The store's program as runtimes, flags and manifests name it: `valkey`, `valkey~8.1`. */
+export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "store_version">): string =>
+  partText(store, store_version);
+
+/** The Node of a target's servers as runtimes, flags and manifests name it. */
+export const nodeProgram = (version: string): string => partText("node", version);
+
+/**
+ * Whether a program is of the version that was asked for: `8.1` is any 8.1.x. A label that is no version is only a name, and
+ * what is not known contradicts nothing.
+ * @param seen versions of its nodes, separated by commas
+ */
+export function isRequestedVersion(label: string, seen: string): boolean {
+  const number = /^\d+(?:\.\d+)*/.exec(label)?.[0];
+  if (number === undefined) return true;
+  return seen.split(", ").every((each) => !/^\d/.test(each) || `${each}.`.startsWith(`${number}.`));
 }
 
 export const partText = (id: string, version?: string): string => (version ? `${id}~${version}` : id);
@@ -116,24 +156,33 @@ export function parseTargetText(text: string): TargetText {
   const found = TARGET.exec(text)?.groups;
   if (!found?.client) {
     throw usageError(
-      `target ${JSON.stringify(text.slice(0, 80))} is not of the form client[~version][@store][:topology][+option], e.g. ioredis@valkey:cluster`,
+      `target ${JSON.stringify(text.slice(0, 80))} is not of the form client[~version][@store[~version]][:topology][+option], e.g. ioredis@valkey:cluster`,
     );
   }
   const { id, version } = partOf(found.client);
+  const store = found.store ? parseStoreText(found.store) : undefined;
   return {
     client: id,
     ...(version ? { version } : {}),
-    ...(found.store ? { store: found.store } : {}),
+    ...(store ? { store: store.id } : {}),
+    ...(store?.version ? { storeVersion: store.version } : {}),
     ...(found.topology ? { topology: found.topology } : {}),
     options: optionsOf((found.options ?? "").split("+").filter(Boolean)),
   };
 }
 
 /** The inverse of `parseTargetText`. */
-export function formatTargetText({ client, version, store, topology, options }: TargetText): string {
+export function formatTargetText({
+  client,
+  version,
+  store,
+  storeVersion,
+  topology,
+  options,
+}: TargetText): string {
   return [
     partText(client, version),
-    store ? `@${store}` : "",
+    store ? `@${partText(store, storeVersion)}` : "",
     topology ? `:${topology}` : "",
     ...options.map((option) => `+${partText(option.id, option.version)}`),
   ].join("");

@@ -1,4 +1,6 @@
-import type { OwnProgram, Part } from "./types.js";
+import { environmentError } from "../contract/errors.js";
+import { isRequestedVersion } from "../contract/target.js";
+import type { OwnProgram, Part, ProgramFacts, ProgramSource } from "./types.js";
 
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
@@ -12,6 +14,17 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
   workingFolder: "package",
   ...more,
 });
+
+/** The role of a part that idles until processes are executed in it: a name that engines take. */
+export const helperRole = (program: string): string =>
+  `helper-${program.replaceAll(/[~._]/g, "-").toLowerCase()}`;
+
+/** @throws environmentError where a program is not of the version that its source asks for */
+export function requireVersion({ id, version }: ProgramSource, { path, image, ...seen }: ProgramFacts): void {
+  if (version === undefined || isRequestedVersion(version, seen.version)) return;
+  const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;
+  throw environmentError(`${id} was requested, but ${path} is ${seen.version}: name it with ${flag}`);
+}
 
 /** What a program that prints none has as its version. */
 export const UNKNOWN_VERSION = "unknown";

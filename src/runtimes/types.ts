@@ -36,6 +36,8 @@ export interface ProgramSource {
   id: string;
   /** What its roles are for; absent: a store. */
   kind?: RoleKind;
+  /** The version that was asked for, which its name holds too. */
+  version?: string;
   /** It may have no `--version`: its version then is not known. */
   mayHideVersion?: true;
   /** Name of the executable, e.g. `valkey-server`. */

@@ -129,6 +129,21 @@ const copy: OptionDescription = {
   summary: "the same target once more: how far two equal rows lie apart",
   apply: (client) => (client.control ? unsupported(client, COPY, "it is a control itself") : client),
 };
+
+const NODE = /^node-(\d+(?:\.\d+){0,2})$/;
+
+/** The version of Node that these options name. */
+export const nodeVersionOf = (ids: readonly string[]): string | undefined =>
+  ids.flatMap((id) => NODE.exec(id)?.[1] ?? [])[0];
+
+/** Another Node of this machine runs the server; the other programs of a run keep theirs. */
+const node: OptionDescription = {
+  id: "node-<version>",
+  pattern: NODE,
+  summary: "the server runs in that Node of this machine, which --node or --program names",
+  apply: (client, _topology, id) => ({ ...client, node: NODE.exec(id)?.[1] ?? "" }),
+};
+
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
 
 /** A program without Node makes the calls, so that a limit of Node is told apart from one of the service. */
@@ -161,4 +176,5 @@ export const options: readonly OptionDescription[] = [
   copy,
   ...loadProgramOptions,
   failOpen,
+  node,
 ];

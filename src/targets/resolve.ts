@@ -3,7 +3,9 @@ import { usageError } from "../contract/errors.js";
 import {
   type Decider,
   formatTargetText,
+  nodeProgram,
   parsePart,
+  parseStoreText,
   parseTargetText,
   partText,
   type Target,
@@ -13,7 +15,7 @@ import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
 import { limiters } from "./limiters/index.js";
-import { options } from "./options.js";
+import { nodeVersionOf, options } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
 import { findTopology } from "./topologies.js";
@@ -145,9 +147,11 @@ function limiterOf(
 
 /** Why the service, the module or the load program that a client needs is not available. */
 function missingPart(
-  { service, module, program }: ClientDescription,
+  { service, module, program, node }: ClientDescription,
   available: Availability,
 ): string | undefined {
+  if (node && available(nodeProgram(node)) !== true)
+    return `that Node is not here: name it with --program ${nodeProgram(node)}=PATH and --runtime local`;
   for (const id of [service, module]) {
     const why = id && missingReason(id, id, available);
     if (why) return why;
@@ -171,6 +175,7 @@ function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
     ...(client.module ? { module: client.module } : {}),
     ...(client.service ? { service: client.service } : {}),
     ...(client.program ? { program: client.program } : {}),
+    ...(client.node ? { node: client.node } : {}),
     ...(client.decidesLocally ? { decides_locally: true } : {}),
   };
 }
@@ -193,7 +198,10 @@ export function resolveTarget(text: string, available: Availability = () => true
   const requested = parseTargetText(text);
   const plain = findClient(requested.client);
   const topology = findTopology(requested.topology ?? plain.topologies[0]).id;
-  if (requested.store) findStore(requested.store);
+  const isProgram = requested.store !== undefined && findStore(requested.store).program !== undefined;
+  if (requested.storeVersion && !isProgram) {
+    return { skip: `${requested.store} has no versions: it is no program` };
+  }
   const limiter = limiterOf(text, plain, requested.options);
   if (limiter && "skip" in limiter) return limiter;
   // The client's own limiter is not an option; naming it can only give it a version.
@@ -224,7 +232,7 @@ export function resolveTarget(text: string, available: Availability = () => true
   }
   const missing = (id: string): string | undefined => {
     const { program } = findStore(id);
-    return program && missingReason(id, program, available);
+    return program && missingReason(partText(id, requested.storeVersion), program, available);
   };
   const store = stores.find((id) => !missing(id)) ?? stores[0] ?? client.stores[0];
   const without = missing(store) ?? missingPart(client, available);
@@ -234,18 +242,20 @@ export function resolveTarget(text: string, available: Availability = () => true
     .map(({ id, version }) => `+${partText(id, version)}`)
     .join("");
   const name = partText(client.id, requested.version);
+  const storeText = partText(store, requested.storeVersion);
   const label = [
     name,
-    store === (own ? plain : client).stores[0] ? "" : `@${store}`,
+    store === (own ? plain : client).stores[0] && !requested.storeVersion ? "" : `@${storeText}`,
     topology === client.topologies[0] ? "" : `:${topology}`,
     suffix,
   ].join("");
   const target: Target = {
-    text: client.control ? `${name}${suffix}` : `${name}@${store}:${topology}${suffix}`,
+    text: client.control ? `${name}${suffix}` : `${name}@${storeText}:${topology}${suffix}`,
     label,
     client: client.id,
     ...(requested.version ? { client_version: requested.version } : {}),
     store,
+    ...(requested.storeVersion ? { store_version: requested.storeVersion } : {}),
     topology,
     limiter: client.limiter,
     ...(limiter?.version ? { limiter_version: limiter.version } : {}),
@@ -259,7 +269,7 @@ export function resolveTarget(text: string, available: Availability = () => true
 
 /** A store, service or load program that a runtime starts. */
 export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
-  Pick<StoreDescription, "withoutVersionFlag"> & { mayHideVersion?: true };
+  Pick<Partial<StoreDescription>, "withoutVersionFlag"> & { mayHideVersion?: true; version?: string };
 
 /**
  * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of
@@ -269,10 +279,14 @@ export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> 
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
   const programs = texts.flatMap((text) => candidateClient(text)?.program ?? []);
+  const nodes = texts.flatMap(
+    (text) => nodeVersionOf(parseTargetText(text).options.map(({ id }) => id)) ?? [],
+  );
   return [
     ...candidateStores(texts),
     ...[...new Set(services)].map(findService),
     ...[...new Set(programs)].map(startedLoadProgram),
+    ...[...new Set(nodes)].map((version) => ({ id: nodeProgram(version), program: "node", version })),
   ];
 }
 
@@ -307,12 +321,18 @@ export const requestedModules = (texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => candidateClient(text)?.module ?? [])),
 ];
 
-function candidateStores(texts: readonly string[]): StoreDescription[] {
+function candidateStores(texts: readonly string[]): StartedProgram[] {
   const ids = texts.flatMap((text) => {
-    const { store } = parseTargetText(text);
-    return store ? [store] : (candidateClient(text)?.stores ?? []);
+    const { store, storeVersion } = parseTargetText(text);
+    return store ? [partText(store, storeVersion)] : (candidateClient(text)?.stores ?? []);
   });
-  return [...new Set(ids)].map(findStore).filter(({ program }) => program !== undefined);
+  return [...new Set(ids)].map(startedStore).filter(({ program }) => program !== undefined);
+}
+
+/** @param text `valkey`, or `valkey~8.1` for the program of one version */
+function startedStore(text: string): StartedProgram {
+  const { id, version } = parseStoreText(text);
+  return { ...findStore(id), id: text, ...(version ? { version } : {}) };
 }
 
 /** Limiters that can be named; that of a store comes with the store. */
@@ -326,6 +346,35 @@ export function parseLimiterText(text: string): VersionedId {
   const requested = parsePart("limiter", text);
   requireKnown("limiter", requested.id, limiterNames());
   return requested;
+}
+
+/**
+ * The target in each of these versions of Node; one that names a version is kept as it is.
+ * @throws usageError when the text is not a target
+ */
+export function withNodes(text: string, versions: readonly string[]): string[] {
+  const target = parseTargetText(text);
+  if (versions.length === 0 || nodeVersionOf(target.options.map(({ id }) => id))) return [text];
+  return versions.map((version) =>
+    formatTargetText({ ...target, options: [...target.options, { id: `node-${version}` }] }),
+  );
+}
+
+/**
+ * The target on each of these versions of the stores that it can use. One that names a version, or can use none of them,
+ * is kept as it is.
+ * @throws usageError when the text is not a target
+ */
+export function withStoreVersions(text: string, versions: readonly VersionedId[]): string[] {
+  const target = parseTargetText(text);
+  if (target.storeVersion) return [text];
+  const usable = versions
+    .filter(({ id }) => target.store === undefined || target.store === id)
+    .map(({ id, version }) =>
+      formatTargetText({ ...target, store: id, ...(version ? { storeVersion: version } : {}) }),
+    )
+    .filter((each) => !("skip" in resolveTarget(each)));
+  return usable.length > 0 ? usable : [text];
 }
 
 /**

@@ -127,6 +127,8 @@ export interface ClientDescription {
   autoPipelining(topology: string): true | string;
   /** How a load program without Node makes its calls; absent where none can. */
   native?: NativeProtocol;
+  /** The version of Node that an option has its servers run in. */
+  node?: string;
   /** Id of the load program that an option puts in its place. */
   program?: string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */

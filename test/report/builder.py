@@ -15,27 +15,31 @@ SETTINGS = {"protocol": 3, "request_timeout_ms": 5000, "offline_queue": False, "
 
 
 def target(label: str) -> Document:
-    """`client[~version][@store][:topology][+option[~version]…]` with the project's defaults filled in."""
+    """`client[~version][@store[~version]][:topology][+option[~version]…]` with our defaults."""
     plain, *asked = label.split("+")
     rest, _, topology = plain.partition(":")
     named, _, store = rest.partition("@")
     client, _, client_version = named.partition("~")
+    program, (store, _, store_version) = store, store.partition("~")
     versions = dict(each.split("~") for each in asked if "~" in each)
     options = [each for each in (each.partition("~")[0] for each in asked) if each != "rate-limiter-flexible"]
+    nodes = [each for each in options if each.startswith("node-")]
     control = client in ("none", "memory")
     store = store or (client if control else "redis" if "redis" in client else "valkey")
     topology = topology or ("none" if control else "standalone")
     limiter = "fastify-rate-limit" if "fastify-rate-limit" in options else "rate-limiter-flexible"
     return {
-        "text": client if control else "+".join([f"{named}@{store}:{topology}", *asked]),
+        "text": client if control else "+".join([f"{named}@{program or store}:{topology}", *asked]),
         "label": label,
         "client": client,
         **({"client_version": client_version} if client_version else {}),
         "store": store,
+        **({"store_version": store_version} if store_version else {}),
         "topology": topology,
         "limiter": "none" if client == "none" else limiter,
         **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
+        **({"node": nodes[0].removeprefix("node-")} if nodes else {}),
     }
 
 

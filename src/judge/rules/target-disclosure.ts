@@ -1,5 +1,5 @@
 import { sum } from "../../contract/numbers.js";
-import { usesStore } from "../../contract/target.js";
+import { isRequestedVersion, usesStore } from "../../contract/target.js";
 import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
 import { explained, hasEffect } from "../faults.js";
 
@@ -76,6 +76,11 @@ export const versionsSeen: Rule = {
       const seen = versions[other] ?? "none";
       return invalid(`version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`);
     }
+    const store = target.store_version;
+    if (store && versions.store && !isRequestedVersion(store, versions.store))
+      return invalid(`version ${store} of the store was requested, but ${versions.store} ran`);
+    if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
+      return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
     const missing = needed.filter((name) => !versions[name]);
     return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} is not known`) : undefined;
   },

@@ -3,14 +3,15 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
+import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { describeMachine } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
+import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
-import { stores } from "../../targets/stores/index.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { conditionsOf, gitRevision, harnessVersion } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
@@ -35,13 +36,15 @@ export async function startManifest(
   const version = harnessVersion(packageFolder);
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);
-  const used = new Set(configurations.flatMap(({ target }) => [target.store, target.service, target.client]));
-  const started = [...stores.filter(({ engine }) => engine), ...services, ...benchmarks];
-  const programs = started.flatMap((thing) => {
-    const { id } = thing;
-    if (!used.has(id)) return [];
+  const used = new Set(configurations.flatMap(({ target }) => [target.service, target.client]));
+  const storePrograms = new Set(
+    configurations.flatMap(({ target }) => (findStore(target.store).engine ? [storeProgram(target)] : [])),
+  );
+  const others = [...services, ...benchmarks].flatMap(({ id }) => (used.has(id) ? [id] : []));
+  const nodes = configurations.flatMap(({ target: { node } }) => (node ? [nodeProgram(node)] : []));
+  const programs = [...storePrograms, ...others, ...new Set(nodes)].flatMap((id) => {
     const facts =
-      external && "engine" in thing
+      external && storePrograms.has(id)
         ? { path: "already running", version: external.version, embedded: false }
         : runtime.program(id);
     if (typeof facts === "string") return [];

@@ -32,10 +32,8 @@ import {
   type Availability,
   cannotExhaust,
   describeClient,
-  parseLimiterText,
   resolveTarget,
   unsupportedLimits,
-  withLimiters,
 } from "../../targets/resolve.js";
 import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
@@ -43,6 +41,7 @@ import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import type { DurationMode, Request } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
+import { targetTexts } from "../request/target-texts.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
@@ -111,15 +110,13 @@ function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] 
 
 /** The requested targets that can be measured here, each once, and why the others cannot. */
 function resolveTargets(request: Request, { available, external }: PlanContext): ResolvedTargets {
-  const texts = request.clients.flatMap((word) => groups[word] ?? [word]);
   // A plain word may be a client or a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);
-  const limiters = request.limiters.map(parseLimiterText);
   const targets = new Map<string, RequestedTarget>();
   const skips: Plan["skips"] = [];
-  for (const text of new Set(texts.flatMap((each) => withLimiters(each, limiters)))) {
+  for (const text of new Set(targetTexts(request))) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
@@ -248,6 +245,12 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
     : undefined;
 }
 
+/** Why a target in another Node cannot be measured at a layer. */
+const nodeReason = ({ node }: Target, layer: Layer): string | undefined =>
+  node !== undefined && isClientLayer(layer)
+    ? `+node-${node} is the Node of the server, and the layer ${layer} has none`
+    : undefined;
+
 /** The settings of the target's service that the user gave. */
 const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
   const own = service === undefined ? undefined : serviceEnv[service];
@@ -328,6 +331,7 @@ function combine(
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
               undividedLoad(entry, traffic) ??
+              nodeReason(target, entry.layer) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {

@@ -10,7 +10,7 @@ import {
   usesStore,
 } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import { COPY, isCopy, OWN_SETTINGS } from "../../targets/options.js";
+import { COPY, isCopy, nodeVersionOf, OWN_SETTINGS } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -40,12 +40,15 @@ const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
  * @returns undefined where no such client is ranked with the target
  */
 export function addedReference(target: Target, available?: Availability): Target | undefined {
-  const { store, topology, limiter, text } = target;
+  const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
   const deciding: readonly string[] = [limiter, "same-script", ...OWN_SETTINGS];
-  const options = parseTargetText(text).options.filter(({ id }) => deciding.includes(id));
+  const options = parseTargetText(text).options.filter(
+    ({ id }) => deciding.includes(id) || nodeVersionOf([id]),
+  );
   for (const client of ADDED_REFERENCES) {
-    const found = resolveTarget(formatTargetText({ client, store, topology, options }), available);
+    const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
+    const found = resolveTarget(formatTargetText({ client, ...on, options }), available);
     if ("skip" in found || found.target.text === text) continue;
     if (canonicalJson(rankedBy(found.target)) === canonicalJson(rankedBy(target))) return found.target;
   }
@@ -68,20 +71,51 @@ function rankedBy({ store, topology, decided_by, limiter, algorithm, options }: 
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings };
 }
 
+/**
+ * On a store, or in a Node, in several versions each client is compared with itself in the others, and with no other
+ * client: what differs is the version alone.
+ */
+function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
+  const versions = new Set(
+    members.map(
+      ({
+        configuration: {
+          target: { store_version, node },
+        },
+      }) => `${store_version} ${node}`,
+    ),
+  );
+  if (versions.size < 2) return [members];
+  return grouped(members, ({ configuration: { target } }) => {
+    const { storeVersion: _, options, ...named } = parseTargetText(target.text);
+    return canonicalJson({
+      ...named,
+      options: options.filter(({ id }) => id !== COPY && !nodeVersionOf([id])),
+    });
+  });
+}
+
+/** Those of one key together, in their order. */
+function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) => string): Planned[][] {
+  const found = new Map<string, Planned[]>();
+  for (const planned of configurations) {
+    const key = keyOf(planned);
+    found.set(key, [...(found.get(key) ?? []), planned]);
+  }
+  return [...found.values()];
+}
+
 /** @param referenceOf chooses among the two or more members of a ranking */
 export function rankingsOf(
   configurations: readonly Planned[],
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
 ): Ranking[] {
-  const rankings = new Map<string, Planned[]>();
-  for (const planned of configurations) {
-    const key = rankingKey(planned);
-    rankings.set(key, [...(rankings.get(key) ?? []), planned]);
-  }
-  return [...rankings.values()].map((members) => {
-    const reference = members.length > 1 ? referenceOf(members) : undefined;
-    return { members, ...(reference ? { reference } : {}) };
-  });
+  return grouped(configurations, rankingKey)
+    .flatMap(byVersion)
+    .map((members) => {
+      const reference = members.length > 1 ? referenceOf(members) : undefined;
+      return { members, ...(reference ? { reference } : {}) };
+    });
 }
 
 /**
@@ -99,8 +133,12 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
     for (const other of firsts) {
       if (other.client === target.client || other.store === target.store) continue;
       if (other.topology !== target.topology || !usesStore(target) || !usesStore(other)) continue;
-      const named = { ...parseTargetText(target.text), store: other.store };
-      const fair = resolveTarget(formatTargetText(named), available);
+      const { storeVersion: _, ...own } = parseTargetText(target.text);
+      const on = {
+        store: other.store,
+        ...(other.store_version ? { storeVersion: other.store_version } : {}),
+      };
+      const fair = resolveTarget(formatTargetText({ ...own, ...on }), available);
       if ("skip" in fair) continue;
       return `${target.label} on ${target.store} is not compared with ${other.label} on ${other.store}: give ${fair.target.label} for that`;
     }
@@ -133,6 +171,7 @@ function hasAllOf(target: Target, wanted: TargetText): boolean {
     own.client === wanted.client &&
     own.version === wanted.version &&
     (wanted.store ?? target.store) === target.store &&
+    (wanted.storeVersion ?? target.store_version) === target.store_version &&
     (wanted.topology ?? target.topology) === target.topology &&
     wanted.options.every(({ id, version }) =>
       own.options.some((option) => option.id === id && option.version === version),

@@ -52,7 +52,7 @@ const summaryTable = (title: string, things: readonly { id: string; summary: str
 ];
 
 const TARGETS = [
-  "Targets: client[~version][@store][:topology][+option…]",
+  "Targets: client[~version][@store[~version]][:topology][+option…]",
   "         e.g. ioredis, ioredis@valkey, iovalkey:cluster, ioredis~5.6.1",
   "Groups:  all, standalone, cluster (valkey-glide, iovalkey, ioredis),",
   "         controls (none, memory)",

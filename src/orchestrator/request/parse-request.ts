@@ -20,7 +20,7 @@ import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign
 import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms } from "./programs.js";
+import { namedPrograms, nodesOf, storeVersionsOf } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import {
   AUTO,
@@ -165,8 +165,10 @@ function storeLayerOf(
 function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue | undefined {
   const clients = settings.find("clients");
   if (layers.every(isProgramLayer)) {
-    if (clients?.source === "--clients")
-      throw usageError("--clients: the store layer has none: name the servers with --stores");
+    const flag = clients?.source === "--clients" ? clients : undefined;
+    const useless = flag ?? settings.find("store-versions") ?? settings.find("node");
+    if (useless)
+      throw usageError(`${useless.source}: the store layer has none: name the servers with --stores`);
     return undefined;
   }
   if (clients) return clients;
@@ -247,6 +249,7 @@ export function requestFromLayers(
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
   const places = placesOf(settings);
+  const nodes = nodesOf(settings, places.runtime);
   const warmup = settings.get("warmup");
   const cooldown = settings.get("cooldown");
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
@@ -273,6 +276,8 @@ export function requestFromLayers(
   return {
     clients: clients ? settings.list("clients") : [],
     limiters: settings.list("limiter"),
+    storeVersions: storeVersionsOf(settings).texts,
+    nodes: [...nodes.keys()],
     ...entries,
     ...storeLayerOf(settings, entries.layers),
     workloads: workloadsOf(settings.list("workload")),
@@ -302,7 +307,7 @@ export function requestFromLayers(
     output: settings.get("output").value,
     workers: number("workers"),
     allowParallel: settings.isOn("allow-parallel"),
-    programs: namedPrograms(settings, layers, notices),
+    programs: namedPrograms(settings, layers, notices, nodes),
     plugins,
     storeAccess: access,
     thresholds: threshold ? parseThresholds(threshold.source, threshold.value) : [],

@@ -1,13 +1,14 @@
+import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { usageError } from "../../contract/errors.js";
-import { idSchema } from "../../contract/target.js";
+import { nodeProgram, parseStoreText } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { loadPrograms } from "../../targets/benchmarks/load-programs.js";
-import { didYouMean } from "../../targets/did-you-mean.js";
+import { didYouMean, requireKnown } from "../../targets/did-you-mean.js";
 import { modules } from "../../targets/modules/index.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import type { NamedPrograms } from "./request.js";
+import { AUTO, type NamedPrograms } from "./request.js";
 import type { Layer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
@@ -21,7 +22,7 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
   const pairs = new Map<string, string>();
   for (const text of value.split(/,(?=[^,=/]*=)/)) {
     const [, name = "", given = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
-    if (!given || !idSchema.safeParse(name).success)
+    if (!given || !PROGRAM.test(name))
       throw usageError(
         `${source} ${JSON.stringify(text.slice(0, 60))}: give ${form}, where NAME is a store or a service`,
       );
@@ -33,8 +34,68 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
   return pairs;
 }
 
+/** A name, or a store in a version. */
+const PROGRAM = /^[a-z0-9][a-z0-9.-]{0,39}(?:~[0-9A-Za-z][0-9A-Za-z._-]{0,39})?$/;
+
 /** What an image's name may consist of; the engine knows the rest. */
 const IMAGE = /^\w[\w.:/@-]{0,254}$/;
+
+/**
+ * The stores of `--store-versions`, and the paths of those programs that it names.
+ * @throws usageError for one that is not `name~version[=path]`
+ */
+export function storeVersionsOf(settings: Settings): { texts: string[]; paths: Map<string, string> } {
+  const given = settings.find("store-versions");
+  const paths = new Map<string, string>();
+  // A comma only separates in front of another version, so that a path may hold one.
+  const entries = given?.value.split(/,(?=\s*[a-z0-9][a-z0-9.-]*~)/) ?? [];
+  const texts = entries.map((entry) => {
+    const [, text = "", path] = /^([^=]*)(?:=(.+))?$/.exec(entry.trim()) ?? [];
+    if (!PROGRAM.test(text) || !text.includes("~"))
+      throw usageError(
+        `${given?.source} ${JSON.stringify(entry.slice(0, 60))}: give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1`,
+      );
+    const { id } = parseStoreText(text);
+    const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
+    requireKnown("store with versions", id, known);
+    if (path) paths.set(text, path);
+    return text;
+  });
+  return { texts: [...new Set(texts)], paths };
+}
+
+/**
+ * The paths of `--node` by the versions that they print.
+ * @throws usageError in containers, whose images have their own, for what is no Node, and for one version twice
+ */
+export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
+  const given = settings.find("node");
+  const found = new Map<string, string>();
+  if (!given) return found;
+  if (runtime !== "local" && runtime !== AUTO)
+    throw usageError(`${given.source} names programs of this machine: give --runtime local with it`);
+  // Not at spaces, which a path may hold.
+  for (const path of new Set(given.value.split(",").map((each) => each.trim()))) {
+    const version = printedVersion(path);
+    const other = found.get(version);
+    if (other !== undefined)
+      throw usageError(`${given.source}: ${other} and ${path} are both Node ${version}`);
+    found.set(version, path);
+  }
+  return found;
+}
+
+function printedVersion(path: string): string {
+  // No name of a file holds a NUL, and spawning one throws.
+  const { stdout } = path.includes("\0")
+    ? { stdout: "" }
+    : spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  const version = /^v(\d+\.\d+\.\d+)\b/.exec(stdout ?? "")?.[1];
+  if (version) return version;
+  throw usageError(
+    `--node ${JSON.stringify(path.slice(0, 60))} is no Node: give the path of one, which prints a version such as v22.11.0`,
+  );
+}
 
 /** The last layer that has a setting; -1 without one. */
 const rank = (layers: readonly Layer[], key: string): number =>
@@ -49,10 +110,15 @@ export function namedPrograms(
   settings: Settings,
   layers: readonly Layer[],
   notices: string[],
+  nodes: ReadonlyMap<string, string>,
 ): NamedPrograms {
   const program = settings.find("program");
   const image = settings.find("image");
-  const paths = program ? pairsOf(program, "NAME=PATH") : new Map<string, string>();
+  const paths = new Map([
+    ...(program ? pairsOf(program, "NAME=PATH") : []),
+    ...storeVersionsOf(settings).paths,
+    ...[...nodes].map(([version, path]) => [nodeProgram(version), path] as const),
+  ]);
   for (const { id, program: key } of stores) {
     const own = SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
     if (!key || !own) continue;
@@ -75,6 +141,10 @@ export function namedPrograms(
   return { paths: Object.fromEntries(paths), images: Object.fromEntries(images) };
 }
 
+/** Whether it is a version of a store that has a program. */
+const isStoreVersion = (name: string): boolean =>
+  name.includes("~") && stores.some(({ id, program }) => program && id === parseStoreText(name).id);
+
 /**
  * Checks the names once the stores of plugins are known.
  * @throws usageError for a name that is no store or service with a program, and no module
@@ -86,7 +156,9 @@ export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
     ["--program", "store, service, module or benchmark", paths, [...started, ...modules.map(({ id }) => id)]],
     ["--image", "store, service or benchmark", images, started],
   ] as const) {
-    const wrong = Object.keys(named).find((id) => !known.includes(id));
+    const isNode = (id: string) => flag === "--program" && id.startsWith("node~");
+    const isKnown = (id: string) => known.includes(id) || isStoreVersion(id) || isNode(id);
+    const wrong = Object.keys(named).find((id) => !isKnown(id));
     if (wrong === undefined) continue;
     const near = didYouMean(wrong, known);
     throw usageError(`${flag}: there is no ${what} ${JSON.stringify(wrong.slice(0, 60))}${near}`);

@@ -21,7 +21,7 @@ export type DurationMode =
 
 /** Programs, modules and images that the user names, by id of the store, service or module. */
 export interface NamedPrograms {
-  /** Paths of programs and modules on this machine. */
+  /** Paths of programs and modules on this machine; of a store's version by `valkey~8.1`. */
   paths: Record<string, string>;
   images: Record<string, string>;
 }
@@ -49,6 +49,10 @@ export interface Request {
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
+  /** Stores that each target is measured on, `name[~version]`; empty for each target's own. */
+  storeVersions: string[];
+  /** Versions of Node that servers run in; empty for the project's own. */
+  nodes: string[];
   layers: Layer[];
   /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];

@@ -157,6 +157,13 @@ const targets: SettingGroup = {
       choices: () => valuesOnly(limiterNames()),
     },
     {
+      key: "store-versions",
+      value: "<list>",
+      help: "versions of stores that each target is measured on, e.g. valkey~8.1,valkey~9.1 (tags of images), or name~version=path",
+      defaultText: "its own",
+      repeatable: true,
+    },
+    {
       key: "layer",
       value: "<list>",
       help: `where the load enters: ${layers.map(({ id, hint }) => `${id} (${hint})`).join(", ")}`,
@@ -564,6 +571,13 @@ const programs: SettingGroup = {
       defaultText: "from PATH",
       repeatable: true,
       onResume: "flag",
+    },
+    {
+      key: "node",
+      value: "<list>",
+      help: "paths of several Nodes of this machine: each target is measured with its server in each (runtime local)",
+      defaultText: "the one that runs this",
+      repeatable: true,
     },
     {
       key: "image",

@@ -10,6 +10,7 @@ import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
+import { nodeProgram, storeProgram } from "../../contract/target.js";
 import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -121,7 +122,7 @@ function storeRole(id: string, settings: RunSettings): Role {
     required: true,
     part: () => ({
       role: id,
-      program: store.id,
+      program: storeProgram(target),
       ...capsFor(settings, "store"),
       workingFolder: "own",
       ...(store.ports ? { ports: store.ports } : {}),
@@ -208,6 +209,7 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
 /** A server under test. It is ready when its health check returns its nonce. */
 function serverRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
   const nonce = specs.nonceOf(id);
+  const { node } = settings.configuration.target;
   return {
     id,
     kind: "server",
@@ -216,6 +218,7 @@ function serverRole(id: string, settings: RunSettings, dependsOn: readonly strin
     part: (places) => ({
       role: id,
       ...ownProgram("server", "server"),
+      ...(node === undefined ? {} : { program: nodeProgram(node) }),
       ...capsFor(settings, "server"),
       environment: (allocation) => environmentOf(specs.forServer(id, places, allocation), settings),
       ready: { path: "/healthz", accepts: (body) => healthSchema.safeParse(body).data?.run_nonce === nonce },

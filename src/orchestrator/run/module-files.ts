@@ -8,7 +8,7 @@ import { modules } from "../../targets/modules/index.js";
 import { requestedModules } from "../../targets/resolve.js";
 import type { ModuleDescription } from "../../targets/types.js";
 import type { Request } from "../request/request.js";
-import { targetTexts } from "./target-texts.js";
+import { targetTexts } from "../request/target-texts.js";
 
 /** The file of each module that the user names, by id: a flag wins over the module's variable. Absolute paths. */
 export function moduleFiles(

@@ -1,8 +1,10 @@
 import { BenchError, EXIT, messageOf, usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Discovery } from "../../contract/store.js";
+import { isRequestedVersion, parseStoreText } from "../../contract/target.js";
 import { autoRuntimeIds, runtimeIds, runtimesFor } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/programs.js";
+import { requireVersion } from "../../runtimes/own-programs.js";
 import type { ProgramSource, Runtime, RuntimeDescription, RuntimeOptions } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
@@ -22,10 +24,15 @@ import { registerNamedStores } from "../plan/store-layer.js";
 import { requireCpus } from "../request/caps.js";
 import { requireKnownPrograms } from "../request/programs.js";
 import type { Request } from "../request/request.js";
+import { targetTexts } from "../request/target-texts.js";
 import { moduleAvailability, requireModules, usedModules } from "./module-files.js";
-import { targetTexts } from "./target-texts.js";
 
-const isStore = (id: string): boolean => stores.some((store) => store.id === id);
+/** `valkey` of `valkey~8.1`. */
+const plainId = (id: string): string => id.replace(/~.*/, "");
+const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
+/** An image's name with another tag, and without a digest. */
+const withTag = (name: string, tag: string): string =>
+  `${name.replace(/@.*/, "").replace(/:[^:/]*$/, "")}:${tag}`;
 const isModule = (id: string): boolean => modules.some((module) => module.id === id);
 
 /** The programs of this machine that the user names; modules are no programs, and containers get their files. */
@@ -35,23 +42,26 @@ const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
 /** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
 export function programSources(request: Request): ProgramSource[] {
   const { programs, storeAccess } = request;
-  const imageOf = ({ id, image }: StartedProgram) =>
-    programs.images[id] || process.env[image?.variable ?? ""] || image?.name;
+  const imageOf = ({ id, image, version }: StartedProgram) => {
+    const own = programs.images[plainId(id)] || process.env[image?.variable ?? ""] || image?.name;
+    return programs.images[id] || (version && own ? withTag(own, version) : own);
+  };
   const ofStoreLayer = request.stores.map(findStore);
   const used: readonly StartedProgram[] = [...candidatePrograms(targetTexts(request)), ...ofStoreLayer];
   const started = new Map(used.map((program) => [program.id, program]));
   const sources = [...started.values()].flatMap((program): ProgramSource[] => {
-    const { id, program: command, withoutVersionFlag, mayHideVersion } = program;
+    const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
     if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
-    const path = programs.paths[id];
+    const path = programs.paths[id] ?? programs.paths[plainId(id)];
     const image = imageOf(program);
-    const hidesVersion = mayHideVersion || (isStore(id) && findStore(id).isNamed);
+    const hidesVersion = mayHideVersion || (isStore(id) && findStore(plainId(id)).isNamed);
     return [
       {
         id,
         command,
         ...(path ? { path } : {}),
         ...(image ? { image } : {}),
+        ...(version ? { version } : {}),
         ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
         ...(hidesVersion ? { mayHideVersion: true as const } : {}),
         ...(services.some((service) => service.id === id) ? { kind: "service" as const } : {}),
@@ -82,7 +92,18 @@ export async function openRuntime(
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
-    return description.open({ ...options, programs });
+    const opened = await description.open({ ...options, programs });
+    try {
+      // M19 asks the stores once more in each run.
+      for (const source of programs) {
+        const facts = opened.program(source.id);
+        if (typeof facts !== "string") requireVersion(source, facts);
+      }
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+    return opened;
   };
   const { used: runtime, choice } = await firstWorking(request, open);
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
@@ -109,7 +130,7 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);
   requireKnownPrograms(request.programs);
   for (const [id, path] of namedPaths(request)) {
-    const named = [...stores, ...services].find((thing) => thing.id === id);
+    const named = [...stores, ...services].find((thing) => thing.id === plainId(id));
     await requireExecutable(path, named?.program ?? id);
   }
   if (usedModules(request).length > 0) {
@@ -213,10 +234,13 @@ export function availability(
 ): boolean | string {
   const module = moduleAvailability(request, external, id);
   if (module !== undefined) return module;
-  if (isStore(id) && findStore(id).program === undefined) return true;
+  if (isStore(id) && findStore(plainId(id)).program === undefined) return true;
   if (!external || !isStore(id)) {
     const facts = runtime.program(id);
     return typeof facts === "string" ? facts : true;
   }
-  return external.store === id || `the store that already runs is ${external.store}`;
+  const { version } = parseStoreText(id);
+  if (version && !isRequestedVersion(version, external.version))
+    return `the store that already runs is ${external.store} ${external.version}`;
+  return external.store === plainId(id) || `the store that already runs is ${external.store}`;
 }

@@ -19,6 +19,7 @@ import {
 } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
+import { storeProgram } from "../../contract/target.js";
 import { wasEnded } from "../../judge/faults.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
@@ -56,8 +57,9 @@ export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: bo
 }
 
 function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagnose }: RunIdentity) {
-  const { id, engine } = findStore(planned.configuration.target.store);
-  const facts = engine === undefined ? undefined : runtime.program(id);
+  const { target } = planned.configuration;
+  const { engine } = findStore(target.store);
+  const facts = engine === undefined ? undefined : runtime.program(storeProgram(target));
   const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
   return {
     campaign,
@@ -143,7 +145,8 @@ export function measuredDocument(
   const startedVersion = (id: string) => startedVersionOf(identity.runtime, id);
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
   // A store that does not tell its version has that of the program that was started.
-  const version = reported || (store ? startedVersion(identity.planned.configuration.target.store) : "");
+  const version =
+    reported || (store ? startedVersion(storeProgram(identity.planned.configuration.target)) : "");
   const module = store?.modules?.map(moduleVersion).join(", ");
   // The service is the limiter; a client cannot ask for its version.
   const limiter = module || (service && (service.at_end.version ?? startedVersion(service.id)));
@@ -210,7 +213,7 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
 
 /** The version by the store's program, for a store that does not tell its own; undefined where neither does. */
 function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
-  const facts = runtime.program(planned.configuration.target.store);
+  const facts = runtime.program(storeProgram(planned.configuration.target));
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
 }
 

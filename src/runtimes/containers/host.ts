@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type Docker from "dockerode";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { DockerHost, RuntimeMachine } from "../../contract/machines.js";
-import { ownPart } from "../own-programs.js";
+import { helperRole, ownPart } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
   EngineFacts,
@@ -250,7 +250,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
   helper(program: string): Promise<ContainerPart> {
     let helper = this.#helpers.get(program);
     if (!helper) {
-      const part = ownPart(`helper-${program}`, program);
+      const part = ownPart(helperRole(program), program);
       const command = () => ({ command: ["sleep", "infinity"], environment: {} });
       helper = this.#run(
         part,

@@ -14,7 +14,14 @@ import {
   ULIMITS,
 } from "../containers/container-options.js";
 import { noImage, ownName } from "../containers/images.js";
-import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
+import {
+  helperRole,
+  imageVersion,
+  ownPart,
+  ownPrograms,
+  UNKNOWN_VERSION,
+  versionIn,
+} from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import type {
   Caps,
@@ -430,7 +437,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #idlePod(program: string, kind: RoleKind, machine?: string): Promise<PodPart> {
-    const part = ownPart(`helper-${program}`, program, {
+    const part = ownPart(helperRole(program), program, {
       kind,
       ...(machine === undefined ? {} : { machine }),
     });

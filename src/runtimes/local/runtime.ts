@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { ownPrograms } from "../own-programs.js";
+import { ownPrograms, requireVersion } from "../own-programs.js";
 import { waitUntilReady } from "../readiness.js";
 import type {
   Caps,
@@ -174,7 +174,9 @@ export const local: RuntimeDescription = {
   partFaults: FAULTS,
   async has(program, { packageFolder }) {
     const environment = () => findPythonEnvironment(packageFolder);
-    return (await findProgram(program, environment)) ? true : missing(program);
+    const found = await findProgram(program, environment);
+    if (found) requireVersion(program, found);
+    return found ? true : missing(program);
   },
   async open(options) {
     const { packageFolder, workFolder, onSetupStep, signal } = options;

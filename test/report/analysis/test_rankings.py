@@ -7,6 +7,7 @@ import pytest
 from builder import Document, configuration, hash_of, result, target
 from conftest import summaries_of
 from report.analysis.cells import Cell, cells
+from report.sections.script_text import difference, mode_text
 
 
 def cells_of(*results: Document) -> tuple[Cell, ...]:
@@ -89,6 +90,38 @@ def test_rows_on_another_store_are_ranked_apart() -> None:
         ("valkey", [("iovalkey", 1), ("valkey-glide", 2)]),
         ("redis", [("ioredis", None)]),
     ]
+
+
+def test_on_versions_of_a_store_each_client_is_ranked_with_itself() -> None:
+    every = [*runs_of("iovalkey@valkey~8.1", 1000), *runs_of("valkey-glide@valkey~8.1", 500)]
+    (cell,) = cells_of(*every)
+    assert standings(cell) == [("valkey", [("iovalkey@valkey~8.1", 1), ("valkey-glide@valkey~8.1", 2)])]
+    (cell,) = cells_of(
+        *every,
+        *runs_of("iovalkey@valkey~9.1", 1100),
+        *runs_of("valkey-glide@valkey~9.1", 400),
+        *runs_of("ioredis@redis~8.0", 9000),
+    )
+    assert standings(cell) == [
+        ("valkey", [("iovalkey@valkey~9.1", 1), ("iovalkey@valkey~8.1", 2)]),
+        ("valkey", [("valkey-glide@valkey~8.1", 1), ("valkey-glide@valkey~9.1", 2)]),
+        ("redis", [("ioredis@redis~8.0", None)]),
+    ]
+    assert [ranking.group.client for ranking in cell.rankings] == ["iovalkey", "valkey-glide", ""]
+    assert "valkey and redis~8.0" in difference(cell)
+
+
+def test_in_versions_of_node_each_client_is_ranked_with_itself() -> None:
+    (cell,) = cells_of(
+        *runs_of("iovalkey+node-22", 1000),
+        *runs_of("valkey-glide+node-22", 500),
+        *runs_of("iovalkey+node-24", 1100),
+    )
+    assert standings(cell) == [
+        ("valkey", [("iovalkey+node-24", 1), ("iovalkey+node-22", 2)]),
+        ("valkey", [("valkey-glide+node-22", None)]),
+    ]
+    assert "iovalkey in several Node versions" in mode_text(cell.rankings[0])
 
 
 def test_controls_stand_beside_and_are_not_ranked() -> None:

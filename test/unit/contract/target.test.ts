@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
-import { formatTargetText, parseTargetText, targetFileName } from "../../../src/contract/target.js";
+import {
+  formatTargetText,
+  isRequestedVersion,
+  parseTargetText,
+  targetFileName,
+} from "../../../src/contract/target.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 describe("the text of a target", () => {
@@ -21,6 +26,16 @@ describe("the text of a target", () => {
     [
       "ioredis+rate-limiter-flexible~7.1.1",
       { client: "ioredis", options: [{ id: "rate-limiter-flexible", version: "7.1.1" }] },
+    ],
+    [
+      "ioredis@valkey~8.1-alpine:cluster+a",
+      {
+        client: "ioredis",
+        store: "valkey",
+        storeVersion: "8.1-alpine",
+        topology: "cluster",
+        options: [{ id: "a" }],
+      },
     ],
   ])("%s is read in all its parts", (text, parts) => {
     expect(parseTargetText(text)).toEqual(parts);
@@ -47,7 +62,7 @@ describe("the text of a target", () => {
     "Ioredis",
     "<img onerror=x>",
   ])("%j is refused as bad usage, in one short line", async (text) => {
-    const form = "client[~version][@store][:topology][+option]";
+    const form = "client[~version][@store[~version]][:topology][+option]";
     await expectFailure(() => parseTargetText(text), EXIT.usage, form);
   });
 
@@ -56,6 +71,13 @@ describe("the text of a target", () => {
     async (version) => {
       await expectFailure(() => parseTargetText(`ioredis~${version}@valkey`), EXIT.usage, "ioredis~1.2.3");
       await expectFailure(() => parseTargetText(`ioredis+a~${version}`), EXIT.usage, "a~1.2.3");
+    },
+  );
+
+  test.each(["", "../x", "$(touch x)", "x".repeat(50)])(
+    "a store's version %j is refused, as it can be no tag of an image",
+    async (version) => {
+      await expectFailure(() => parseTargetText(`ioredis@valkey~${version}`), EXIT.usage, "valkey~8.1");
     },
   );
 
@@ -69,4 +91,19 @@ test("a label becomes a file name without separators of any system", () => {
     "ioredis-5.6.1-valkey-cluster-same-script",
   );
   expect(targetFileName("a/b~c@d:e+f")).toBe("a-b-c-d-e-f");
+});
+
+test.each([
+  ["8.1", "8.1.4", true],
+  ["8.1", "8.1.4, 8.1.5", true],
+  ["8.1", "8.1.4, 9.1.2", false],
+  ["8.1", "8.10.0", false],
+  ["8.1", "9.1.2", false],
+  ["8.1.4-alpine", "8.1.4", true],
+  ["8.1-alpine", "9.1.2", false],
+  // A name is no number, and what is not known contradicts nothing.
+  ["mine", "9.1.2", true],
+  ["8.1", "unknown", true],
+])("a store that was asked for as %s and is %s is the one that was asked for: %s", (label, seen, is) => {
+  expect(isRequestedVersion(label, seen)).toBe(is);
 });

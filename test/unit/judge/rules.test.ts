@@ -22,7 +22,10 @@ import {
 
 type Spoil = (run: ValidRun) => void;
 
-function asking(run: ValidRun, versions: { client_version?: string; limiter_version?: string }): void {
+function asking(
+  run: ValidRun,
+  versions: { client_version?: string; limiter_version?: string; store_version?: string; node?: string },
+): void {
   run.configuration = { ...configuration, target: { ...configuration.target, ...versions } };
 }
 
@@ -211,6 +214,8 @@ const faults: Record<string, Record<string, Spoil>> = {
   "M19 invalid": {
     "another version of the client than was asked for": (run) => asking(run, { client_version: "0.3.1" }),
     "another version of the limiter than was asked for": (run) => asking(run, { limiter_version: "7.1.1" }),
+    "another version of the store than was asked for": (run) => asking(run, { store_version: "1.0" }),
+    "another Node than was asked for": (run) => asking(run, { node: "1.0" }),
     "a version that was asked for and not seen": (run) => {
       asking(run, { limiter_version: "11.4.0" });
       delete run.versions.limiter;

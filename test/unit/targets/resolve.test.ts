@@ -21,6 +21,9 @@ describe("a target with options", () => {
     ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
     ["iovalkey+autopipelining", "iovalkey@valkey:standalone+autopipelining", "iovalkey+autopipelining"],
     ["ioredis~5.6.1", "ioredis~5.6.1@redis:standalone", "ioredis~5.6.1"],
+    ["ioredis@redis~8.0", "ioredis@redis~8.0:standalone", "ioredis@redis~8.0"],
+    ["iovalkey+node-22.11", "iovalkey@valkey:standalone+node-22.11", "iovalkey+node-22.11"],
+    ["none+node-22.11.0", "none+node-22.11.0", "none+node-22.11.0"],
     ["memcached", "memcached@memcached:standalone", "memcached"],
     [
       "ioredis~5.6.1@valkey+same-script+rate-limiter-flexible~7.1.1",

@@ -193,6 +193,19 @@ describe("versions side by side", () => {
     ]);
   });
 
+  test("each target is measured on each version of the stores that it can use, unless it names one", () => {
+    const versions = ["--store-versions", "valkey~8.1,valkey~9.1=/opt/a,b/valkey-server,redis~8.0"];
+    expect(labels("--clients", "ioredis,iovalkey@valkey,node-redis@redis~7.4,memory", ...versions)).toEqual([
+      "ioredis@valkey~8.1",
+      "ioredis@valkey~9.1",
+      "ioredis@redis~8.0",
+      "iovalkey@valkey~8.1",
+      "iovalkey@valkey~9.1",
+      "node-redis@redis~7.4",
+      "memory",
+    ]);
+  });
+
   test("no two versions share a file or a hash, and targets without one keep theirs", () => {
     const clients = "ioredis,iovalkey:cluster,memory,ioredis+fastify-rate-limit";
     const flags = ["--clients", clients, "--window", "60"];
@@ -205,6 +218,7 @@ describe("versions side by side", () => {
     const all = hashes("--limiter", versions);
     expect(all).toEqual(expect.arrayContaining(before));
     expect(new Set(all).size).toBe(3 * 3 + 1);
+    expect(new Set(hashes("--store-versions", "redis~8.0,redis~7.4,valkey~8.1")).size).toBe(3 + 1 + 1 + 3);
     const { runs } = planFor(...flags, "--concurrency", "10", "--limiter", versions, "--runs", "1");
     expect(new Set(runs.map(({ file }) => file)).size).toBe(runs.length);
     for (const { file } of runs) expect(file).toMatch(/^[\w.-]+$/);

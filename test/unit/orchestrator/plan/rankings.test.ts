@@ -36,6 +36,23 @@ describe("references", () => {
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
+  test("of versions of a store are each client's own on the first: what differs is the version alone", () => {
+    const versions = ["--store-versions", "valkey~8.1,valkey~9.1,redis~8.0"];
+    const plan = planOf("iovalkey@valkey,ioredis", ...versions);
+    expect(references(plan)).toEqual(["iovalkey@valkey~8.1", "ioredis@valkey~8.1"]);
+    // With one of each store the clients are compared.
+    expect(references(planOf("iovalkey@valkey,ioredis", "--store-versions", "valkey~8.1"))).toEqual([
+      "iovalkey@valkey~8.1",
+    ]);
+  });
+
+  test("of versions of Node are each client's own in the first; the limiter layer has no server that could be in one", () => {
+    const clients = "iovalkey+node-22,iovalkey+node-24,ioredis@valkey+node-22,ioredis@valkey+node-24";
+    expect(references(planOf(clients))).toEqual(["iovalkey+node-22", "ioredis@valkey+node-22"]);
+    const { skips } = planOf(`iovalkey,${clients}`, "--layer", "limiter");
+    expect(skips.map(({ asked }) => asked)).toEqual(clients.split(","));
+  });
+
   test("there are none of targets that are alone, and of controls", () => {
     expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
   });

@@ -68,6 +68,7 @@ test.each<[string[], ...string[]]>([
   [["--clients", "all", "--progress", "lines"], "--progress", "live, run, phase"],
   [["--clients", "all", "--progress", "run", "--quiet"], "--quiet", "--progress"],
   [["--clients", "all", "--workload", "ligth"], "light?", "light, heavy, both"],
+  [["--layer", "store", "--store-versions", "valkey~8.1"], "--store-versions", "--stores"],
   [["--clients", "all", "--layer", "sever"], '--layer "sever"', "server, limiter"],
   [["--clients"], "--clients", "argument missing"],
   [["--clients", " , "], "--clients"],

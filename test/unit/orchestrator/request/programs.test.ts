@@ -1,8 +1,10 @@
+import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
+import { targetTexts } from "../../../../src/orchestrator/request/target-texts.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { requestOf } from "../../../helpers/request.js";
 
@@ -39,6 +41,39 @@ test("a store's program that a flag and a variable of its own name, too is the s
   expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
 
+test("programs of a store's versions are named by --store-versions, too", async () => {
+  const { programs, storeVersions } = requestOf("--store-versions", "valkey~8.1,valkey~9.1=/opt/a,b,redis~7");
+  expect(programs.paths).toEqual({ "valkey~9.1": "/opt/a,b" });
+  expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
+  await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
+  await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
+  for (const text of ["valkey~", "valkey", "valkey~8.1,redis", "valkey~8.1=", "~8", "valkey~../x"])
+    await expectFailure(
+      () => requestOf("--store-versions", text),
+      EXIT.usage,
+      "--store-versions",
+      "NAME~VERSION",
+    );
+});
+
+test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
+  const own = process.versions.node;
+  const request = requestOf("--clients", "ioredis,memory+node-1.2.3", "--node", process.execPath);
+  expect(targetTexts(request)).toEqual([`ioredis+node-${own}`, "memory+node-1.2.3"]);
+  expect(request.programs.paths).toEqual({ [`node~${own}`]: process.execPath });
+  requireKnownPrograms(request.programs);
+  const twice = `${process.execPath},${dirname(process.execPath)}/./${basename(process.execPath)}`;
+  await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
+  await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
+  await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.usage, "/nowhere/node");
+  await expectFailure(
+    () => requestOf("--node", process.execPath, "--runtime", "docker"),
+    EXIT.usage,
+    "--node",
+    "--runtime local",
+  );
+});
+
 test.each([
   ["--program", "/opt/valkey-server", "NAME=PATH"],
   ["--program", "valkey=", "NAME=PATH"],
@@ -54,6 +89,8 @@ test.each([
 test("a name must be a store's that has a program; the nearest is suggested", async () => {
   const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).programs);
   check("--program", "redis=/opt/r", "--image", "valkey=v:1");
+  check("--program", "valkey~8.1=/opt/v8", "--image", "redis~mine=r:1");
+  await expectFailure(() => check("--program", "memory~1=/x"), EXIT.usage, "--program", '"memory~1"');
   await expectFailure(() => check("--program", "valky=/x"), EXIT.usage, "--program", '"valky"', "valkey?");
   await expectFailure(() => check("--image", "memory=x:1"), EXIT.usage, "--image", '"memory"');
 });

@@ -39,6 +39,32 @@ test("a store's program and image are those that the user names, else the image 
   expect(plain).toEqual({ id: "redis", command: "redis-server", image: "redis:8.0" });
 });
 
+test("the image of a store's version is its own with that tag; its program is the one of that name, else the store's", () => {
+  vi.stubEnv("VALKEY_IMAGE", "registry:5000/valkey@sha256:0f");
+  const flags = ["--program", "redis~7.4=/opt/r7", "--redis-server", "/opt/r"];
+  const clients = "ioredis@valkey~9.1,ioredis@redis~7.4,ioredis@redis~8.0";
+  expect(programSources(requestOf("--clients", clients, ...flags, "--image", "redis~8.0=mine:1"))).toEqual([
+    {
+      id: "valkey~9.1",
+      command: "valkey-server",
+      version: "9.1",
+      image: "registry:5000/valkey:9.1",
+    },
+    { id: "redis~7.4", command: "redis-server", version: "7.4", path: "/opt/r7", image: "redis:7.4" },
+    { id: "redis~8.0", command: "redis-server", version: "8.0", path: "/opt/r", image: "mine:1" },
+  ]);
+});
+
+test("a program of another version than was asked for is an unfit machine, in a dry run too", async () => {
+  const node = ["--program", `valkey~1.0=${process.execPath}`];
+  const request = requestOf("--clients", "ioredis@valkey~1.0", ...node);
+  await expectFailure(
+    () => expectedStores(local, request, process.cwd()),
+    EXIT.environment,
+    "--program valkey~1.0=PATH",
+  );
+});
+
 test("a named program needs this machine, a named image needs containers, and both need --runtime", async () => {
   const program = ["--program", "valkey=/opt/v"];
   const image = ["--image", "valkey=v:1"];
