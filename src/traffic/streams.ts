@@ -88,7 +88,7 @@ function createSequentialStreams(
 
 /** Requests for `count` connections that repeat a cycle; each begins where the one before it is by a connection's share. */
 function createCyclicStreams(
-  cycle: Uint16Array,
+  cycle: Uint16Array | Uint32Array,
   connections: number,
   first: number,
   count: number,
@@ -118,6 +118,8 @@ export function openTraffic(
   { points, cost = 1 }: Limits = profile.limits,
 ): { requests: readonly Descriptors[]; streams: RequestStream[] } {
   const { requests, shares } = profile.population();
+  if (profile.trace)
+    return { requests, streams: createCyclicStreams(profile.trace.keys, connections, first, count) };
   if (profile.binding) {
     const cycle = profile.binding.cycleOf(Math.floor(points / cost), seed);
     return { requests, streams: createCyclicStreams(cycle, connections, first, count) };

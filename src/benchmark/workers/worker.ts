@@ -133,7 +133,8 @@ class RunLoad {
     const { index, of } = assignment;
     const { spec, firstConnection, connections } = this.#run;
     const { generator } = spec;
-    const share = { ...load, seed: generator.seed, index, of };
+    const times_ms = this.#profile.trace?.times_ms;
+    const share = { ...load, seed: generator.seed, index, of, ...(times_ms ? { times_ms } : {}) };
     const requestsOf = (count: number): ChannelRequests => {
       const one = { connections: 1, first: 0, count: 1 };
       const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);

@@ -1,23 +1,57 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { usageError } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
-import type { PluginFacts } from "../../contract/plugins.js";
+import type { PluginFacts, TraceFacts } from "../../contract/plugins.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { registerTargets } from "../../plugins/register-targets.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
+import { encodeTrace, TRACE_EXTENSION, traceProfile } from "../../traffic/trace.js";
+import type { ReadTrace } from "../files/trace-log.js";
+import type { Request } from "../request/request.js";
 import { GENERATOR } from "./layout.js";
 import { PartFailed } from "./part-supervisor.js";
+
+type RequestedPlugins = Pick<Request, "plugins" | "trace">;
+
+const TRACE_FILE = `requests${TRACE_EXTENSION}`;
+
+/** A trace goes to the programs as plugins do. It has no file before a campaign has a place for one. */
+function pluginOf(trace: ReadTrace): LoadedPlugin {
+  const sha256 = createHash("sha256").update(encodeTrace(trace)).digest("hex");
+  return {
+    path: "",
+    displayName: TRACE_FILE,
+    entry: "",
+    isSingleFile: true,
+    facts: { name: TRACE_FILE, sha256, trace: trace.facts },
+    members: { traffic: [{ ...traceProfile(trace) }] },
+  };
+}
+
+/** The plugins with the file of the trace, which lives as long as the folder. */
+export async function withTraceFile(
+  plugins: readonly LoadedPlugin[],
+  { trace }: RequestedPlugins,
+  folder: string,
+): Promise<readonly LoadedPlugin[]> {
+  if (!trace) return plugins;
+  const path = join(folder, TRACE_FILE);
+  await writeFile(path, encodeTrace(trace));
+  return plugins.map((plugin) => (plugin.path === "" ? { ...plugin, path, entry: path } : plugin));
+}
 
 /**
  * Loads plugins into this process, each once. From then on their stores, clients, limiters, options and traffic are
  * listed, planned and measured like the project's own.
- * @param paths absolute
  * @throws usageError naming the plugin and its error
  */
-export async function registerPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
+export async function registerPlugins({ plugins: paths, trace }: RequestedPlugins): Promise<LoadedPlugin[]> {
   const malformed = paths.find((path) => /[\n\r\0]/.test(path));
   if (malformed) throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);
-  const plugins = await loadPlugins(paths);
+  const plugins = [...(await loadPlugins(paths)), ...(trace ? [pluginOf(trace)] : [])];
   registerTargets(plugins);
   registerTraffic(plugins);
   return plugins;
@@ -31,7 +65,15 @@ export const withPluginNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): P
   notes: [...plan.notes, ...plugins.map(noteOf)],
 });
 
-function noteOf({ facts: { name, sha256, version }, members }: LoadedPlugin): string {
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+function traceNote({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
+  const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(percent);
+  return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
+}
+
+function noteOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
+  if (trace) return traceNote(trace);
   const contents = MEMBERS.flatMap((kind) => {
     const ids = (members[kind] ?? []).map(({ id }) => String(id));
     return ids.length > 0 ? [`${kind} ${ids.join(", ")}`] : [];
