@@ -76,8 +76,12 @@ function createSequentialStreams(
   count: number,
 ): RequestStream[] {
   return Array.from({ length: count }, (_, index) => {
-    let position = Math.floor(((first + index) * size) / connections) - 1;
+    const begins = Math.floor(((first + index) * size) / connections) - 1;
+    let position = begins;
     return {
+      restart: () => {
+        position = begins;
+      },
       next: () => {
         position = (position + 1) % size;
         return position;
@@ -94,6 +98,7 @@ function createCyclicStreams(
   count: number,
 ): RequestStream[] {
   return createSequentialStreams(cycle.length, connections, first, count).map((positions) => ({
+    ...positions,
     next: () => cycle[positions.next()] ?? 0,
   }));
 }

@@ -15,6 +15,8 @@ export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);
 /** An endless sequence of requests, as indexes into the population. */
 export interface RequestStream {
   next(): number;
+  /** Begins again with its first request; absent where requests are drawn. */
+  restart?(): void;
 }
 
 /** A quota that follows from the load, so that it binds while the load is on. */

@@ -56,6 +56,10 @@ export function createArrivals(share: ScheduleShare): () => number {
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {
   let skip = index;
   return {
+    restart() {
+      whole.restart?.();
+      skip = index;
+    },
     next() {
       for (; skip > 0; skip--) whole.next();
       skip = of - 1;

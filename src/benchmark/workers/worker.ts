@@ -151,10 +151,13 @@ class RunLoad {
       this.log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
     }
     const { counts, log } = this;
+    const requests = requestsOf(connections);
     return new OpenLoop({
       share,
       connections,
-      openChannel: opened.openChannels({ ...requestsOf(connections), counts, ...(log ? { log } : {}) }),
+      openChannel: opened.openChannels({ ...requests, counts, ...(log ? { log } : {}) }),
+      // A burst of a key in a trace stays one only if each request keeps its time.
+      ...(load.arrivals === "trace" ? { restarts: () => requests.streams[0]?.restart?.() } : {}),
       async startLoopback() {
         const loopback = await opened.startLoopback();
         const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));

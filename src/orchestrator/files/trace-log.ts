@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { userFileParts } from "../../contract/user-files.js";
-import { traceColumns } from "../../traffic/trace.js";
+import { meanRate, traceColumns } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
 
 /** A trace, and what the reader of a plan should know of its file. */
@@ -300,6 +300,7 @@ function traceIn(parts: Iterable<Buffer>): ReadTrace {
     sha256: hash.digest("hex"),
     lines: rows.count,
     keys: numbering.count,
+    rate_per_second: meanRate(columns),
     span_s: (columns.times_ms.at(-1) ?? 0) / 1000,
     top_shares: topShares(counts, rows.count),
   };

@@ -64,13 +64,24 @@ function pluginPaths(settings: Settings): string[] {
 }
 
 /** @throws usageError for a file that cannot be read, and beside another traffic */
-function traceOf(settings: Settings, isGiven: (key: string) => boolean): ReadTrace | undefined {
+function traceOf(
+  settings: Settings,
+  isGiven: (key: string) => boolean,
+  notices: string[],
+): ReadTrace | undefined {
   const given = settings.find("trace");
   if (!given) return undefined;
   const other = settings.get("traffic");
   if (isGiven("traffic") && other.value !== TRACE)
     throw usageError(`${given.source} and ${other.source}: give one of them`);
-  return readTrace(given.value, given.source);
+  const trace = readTrace(given.value, given.source);
+  const { left_out, cost } = trace;
+  if (left_out > 0) notices.push(`${given.source}: ${left_out} lines without a time or a key are left out`);
+  if (cost.most > 1)
+    notices.push(
+      `${given.source}: its costs are ${cost.least} to ${cost.most}; here all requests have the same: give --cost`,
+    );
+  return trace;
 }
 
 /**
@@ -259,7 +270,7 @@ export function requestFromLayers(
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
   const isGiven = (key: string): boolean => layers.some((layer) => layer.has(key));
-  const trace = traceOf(settings, isGiven);
+  const trace = traceOf(settings, isGiven, notices);
   const places = placesOf(settings);
   const warmup = settings.get("warmup");
   const cooldown = settings.get("cooldown");

@@ -8,7 +8,9 @@ import type { MeasuredResult } from "../../contract/result.js";
 import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
 import { registerTargets } from "../../plugins/register-targets.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
+import { limitedInTrace } from "../../traffic/prediction.js";
 import { encodeTrace, TRACE_EXTENSION, traceProfile } from "../../traffic/trace.js";
+import type { TrafficProfile } from "../../traffic/types.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { Request } from "../request/request.js";
 import { GENERATOR } from "./layout.js";
@@ -62,7 +64,7 @@ const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const
 /** The plan with a note for each plugin: readers must know that its targets or traffic are not the project's. */
 export const withPluginNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({
   ...plan,
-  notes: [...plan.notes, ...plugins.map(noteOf)],
+  notes: [...plan.notes, ...plugins.map(noteOf), ...plugins.flatMap((plugin) => expectedOf(plugin, plan))],
 });
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
@@ -70,6 +72,31 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 function traceNote({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
   const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(percent);
   return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
+}
+
+/** What part of a trace the algorithms of a plan limit, a line for each of them, limits and rate. */
+function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
+  if (!facts.trace) return [];
+  const { trace } = traffic[0] as unknown as TrafficProfile;
+  const cases = new Map<string, () => string>();
+  for (const { configuration } of plan.configurations) {
+    const { load, limits, target } = configuration;
+    const { points, window_s, cost = 1 } = limits;
+    const algorithm = target.algorithm ?? "fixed window";
+    if (!trace || points >= cost * trace.keys.length) continue;
+    const costs = cost > 1 ? ` at cost ${cost}` : "";
+    const what = `${points} points in ${window_s} s${costs}, ${algorithm}`;
+    if (load.model === "closed")
+      cases.set(what, () => `${what}: not predicted before the run, whose speed decides in a closed loop`);
+    else {
+      const at = `${what}, ${load.rate_per_second}/s`;
+      cases.set(at, () => {
+        const share = limitedInTrace(trace, limits, algorithm, load.rate_per_second);
+        return `${at}: ${percent(share)} of the trace are expected to be limited`;
+      });
+    }
+  }
+  return [...cases.values()].map((line) => line());
 }
 
 function noteOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {

@@ -30,6 +30,9 @@ test("an access log is replayed as it came and at its times; results have its fi
     });
     expect(result?.counts.failed_answers).toBe(0);
     expect(result?.counts.allowed).toBeGreaterThan(0);
+    const { limited_share = 0, seen_share = 1 } = result?.prediction ?? {};
+    expect(seen_share).toBeCloseTo(limited_share, 1);
+    expect(seen_share > 0).toBe(flags.includes("--points"));
     const texts = readdirSync(campaign.folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
