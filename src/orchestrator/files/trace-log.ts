@@ -17,6 +17,8 @@ const MAX_LINE_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
 /** More would keep the machine busy for longer than an interruption may take. */
 const MAX_LINES = 5_000_000;
+/** The programs of a run prepare a request for each key, in about 1 kB a worker. */
+const MAX_KEYS = 1_000_000;
 /** Servers write a request when it ends, and some write the time when it began. */
 const MAX_DISORDER_MS = 60_000;
 /** Logs have broken lines; a file with more of them is something else. */
@@ -276,7 +278,7 @@ function traceIn(parts: Iterable<Buffer>): ReadTrace {
       continue;
     }
     if (rows.count === MAX_LINES)
-      throw new Error(`it has more than ${MAX_LINES} lines: cut it, e.g. head -n`);
+      throw new Error(`it has more than ${MAX_LINES} lines: cut it, e.g. head -n ${number - 1}`);
     if (latest_ms - found.time_ms > MAX_DISORDER_MS)
       throw new Error(
         `the time of line ${number} is ${Math.round((latest_ms - found.time_ms) / 1000)} s before an earlier line's: sort the file by time`,
@@ -287,6 +289,8 @@ function traceIn(parts: Iterable<Buffer>): ReadTrace {
     cost.least = Math.min(cost.least, points);
     cost.most = Math.max(cost.most, points);
     rows.add(found.time_ms, numbering.numberOf(found.key));
+    if (numbering.count > MAX_KEYS)
+      throw new Error(`it has more than ${MAX_KEYS} keys: cut it, e.g. head -n ${number - 1}`);
   }
   if (!form || rows.count === 0) throw new Error(`it has no requests: ${REMEDY}`);
   if (leftOut.count > MAX_LEFT_OUT_SHARE * (rows.count + leftOut.count))

@@ -89,6 +89,10 @@ describe("a hostile file is refused in one line that names the line", () => {
     "times that run backwards": [[...good, "100,key-1"].join("\n"), "line 201"],
     "many lines without a time": [[...good, "x,y", "x,y", "x,y"].join("\n"), "line 201"],
     "a cost that is none": [["1,a,1", "2,a,-1", "3,a,x"].join("\n"), "line 2"],
+    "more keys than a run can prepare": [
+      Array.from({ length: 1_000_001 }, (_, n) => `${n},${n}`).join("\n"),
+      "1000000 keys",
+    ],
     "a line that is too long": [[...good, `201,${"k".repeat(64 * 1024)}`].join("\n"), "line 201"],
   };
   test.each(Object.entries(refusals))("%s", async (_name, [content, place]) => {
