@@ -247,7 +247,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     consumers &&
     !share &&
     !profile.binding &&
-    predictionFor({ traffic }, warmup, consumers, counts, {
+    predictionFor({ traffic, load }, warmup, consumers, counts, {
       opened_at: wallTime(measurements.opens_ms),
       opens_s: measurements.opens_s,
       slices,

@@ -29,7 +29,10 @@ export const workloadSchema = z.strictObject({
 export type Workload = z.infer<typeof workloadSchema>;
 
 /** Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson process). */
-export const arrivalsSchema = z.enum(["constant", "poisson"]);
+/** Spreads that can be asked for by name. */
+export const namedArrivals = ["constant", "poisson"] as const;
+/** `trace`: as in a file of requests that were seen somewhere. */
+export const arrivalsSchema = z.enum([...namedArrivals, "trace"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
 export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
@@ -66,8 +69,8 @@ export function loadText({ layer, load }: { layer: Layer; load: Load }): string 
 function loadFileName(load: Load): string {
   const connections = `${load.connections}c`;
   if (load.model === "closed") return connections;
-  const poisson = load.arrivals === "poisson" ? ["poisson"] : [];
-  return [`${load.rate_per_second}rps`, ...poisson, connections].join("-");
+  const spread = load.arrivals === "constant" ? [] : [load.arrivals];
+  return [`${load.rate_per_second}rps`, ...spread, connections].join("-");
 }
 
 /** When a run ends: after a time, or after a number of requests. */

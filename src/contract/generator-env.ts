@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { arrivalsSchema, DEFAULT_POOL, type Load, RATE_RANGE } from "./configuration.js";
+import { DEFAULT_POOL, type Load, namedArrivals, RATE_RANGE } from "./configuration.js";
 import { decimalNumber, decimalOrAuto, type Environment, readEnv, wholeNumber } from "./env.js";
 import { usageError } from "./errors.js";
 import { isClientLayer } from "./layers.js";
@@ -29,7 +29,7 @@ const shape = {
   CONNECTIONS: wholeNumber(1, 10_000).optional(),
   WORKERS: wholeNumber(1, 64).optional(),
   RATE: decimalNumber(RATE_RANGE.min, RATE_RANGE.max).optional(),
-  ARRIVALS: z.enum(arrivalsSchema.options, "must be constant or poisson").optional(),
+  ARRIVALS: z.enum(namedArrivals, "must be constant or poisson").optional(),
   REQUEST_TYPE: idSchema.optional(),
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   TRAFFIC: idSchema.optional(),

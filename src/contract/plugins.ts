@@ -3,6 +3,24 @@ import { z } from "zod";
 import type { Environment } from "./env.js";
 import { usageError } from "./errors.js";
 
+const share = z.number().min(0).max(1);
+/** What is known of a file of requests. Nothing of it names a key. */
+export const traceFactsSchema = z.strictObject({
+  /** Checksum of the file as the user gave it. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Requests that were read. */
+  lines: z.int().min(1),
+  /** Distinct keys. */
+  keys: z.int().min(1),
+  /** Seconds from the first request to the last. */
+  span_s: z.number().min(0),
+  /** In the mean; 0 where all came at once. The speed of a replay is its rate divided by this. */
+  rate_per_second: z.number().min(0),
+  /** Shares of the requests that the keys with the most have. */
+  top_shares: z.strictObject({ top_1: share, top_10: share, top_100: share }),
+});
+export type TraceFacts = z.infer<typeof traceFactsSchema>;
+
 export const pluginFactsSchema = z.strictObject({
   /** Name of its file or folder, without the path. */
   name: z.string().min(1).max(255),
@@ -10,6 +28,8 @@ export const pluginFactsSchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** Version in a folder's package.json; absent for a file. */
   version: z.string().max(100).optional(),
+  /** Of a file of requests. */
+  trace: traceFactsSchema.optional(),
 });
 export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 

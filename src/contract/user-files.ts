@@ -14,18 +14,25 @@ export const MAX_SETTING_BYTES = 16 * MEBIBYTE;
  * @param isOwn whether a campaign wrote it: it is no link then, also where it has become one meanwhile
  * @throws Error that says in a few words what it is instead
  */
-export function readUserFile(path: string, maxBytes: number, { isOwn = false } = {}): Buffer {
+export const readUserFile = (path: string, maxBytes: number, options: { isOwn?: boolean } = {}): Buffer =>
+  Buffer.concat([...userFileParts(path, maxBytes, options)]);
+
+/** The same, in parts of a mebibyte, for a file that need not be in memory as a whole. */
+export function* userFileParts(
+  path: string,
+  maxBytes: number,
+  { isOwn = false }: { isOwn?: boolean } = {},
+): Generator<Buffer> {
   const file = opened(path, O_RDONLY | O_NONBLOCK | (isOwn ? O_NOFOLLOW : 0));
   try {
     if (!fstatSync(file).isFile()) throw new Error("it is not a file");
-    const parts: Buffer[] = [];
     for (let size = 0; ; ) {
       const part = Buffer.alloc(MEBIBYTE);
       const read = readSync(file, part);
-      if (read === 0) return Buffer.concat(parts);
+      if (read === 0) return;
       size += read;
       if (size > maxBytes) throw new Error(`it is larger than ${maxBytes / MEBIBYTE} MiB`);
-      parts.push(part.subarray(0, read));
+      yield part.subarray(0, read);
     }
   } finally {
     closeSync(file);

@@ -3,9 +3,11 @@ import module from "node:module";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { messageOf, usageError } from "../contract/errors.js";
+import { TRACE_EXTENSION } from "../traffic/trace.js";
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
 import { type PluginSource, readPlugin } from "./source.js";
+import { tracePlugin } from "./trace.js";
 import { checked } from "./validation.js";
 
 /** A plugin whose module was imported. Its members are checked when they are registered. */
@@ -52,6 +54,12 @@ const syntaxErrorOutput = (url: string): string =>
     timeout: 10_000,
   }).stderr;
 
+async function loaded(source: PluginSource): Promise<LoadedPlugin> {
+  return source.entry.endsWith(TRACE_EXTENSION)
+    ? tracePlugin(source)
+    : { ...source, members: await membersOf(source) };
+}
+
 async function membersOf({ entry, displayName }: PluginSource): Promise<Members> {
   const url = pathToFileURL(entry).href;
   let loaded: { default?: unknown; plugin?: unknown };
@@ -82,6 +90,6 @@ export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugi
     sources.filter(({ isSingleFile }) => isSingleFile).map(({ entry }) => pathToFileURL(entry).href),
   );
   const plugins: LoadedPlugin[] = [];
-  for (const source of sources) plugins.push({ ...source, members: await membersOf(source) });
+  for (const source of sources) plugins.push(await loaded(source));
   return plugins;
 }

@@ -12,6 +12,8 @@ const schema = z.strictObject({
   summary: lineSchema,
   limits: limitsSchema,
   order: z.enum(["random", "sequential"]).optional(),
+  /** Only of `tracePlugin`, which has checked it. */
+  trace: z.looseObject({}).optional(),
   population: functionSchema,
 });
 

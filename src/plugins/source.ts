@@ -20,7 +20,7 @@ export interface PluginSource {
 }
 
 /** What a file of a plugin has at most; libraries come with it. */
-const MAX_BYTES = 256 * 1024 ** 2;
+export const MAX_BYTES = 256 * 1024 ** 2;
 const read = (path: string): Buffer => readUserFile(path, MAX_BYTES);
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");

@@ -1,9 +1,15 @@
-import type { Limits } from "../contract/configuration.js";
+import type { Limits, Load } from "../contract/configuration.js";
 import { rounded, sum } from "../contract/numbers.js";
 import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
 import type { Algorithm } from "../contract/target.js";
 import { findProfile } from "./lookup.js";
-import { canNotBeUsedUp, type LoadPhase, predictLimitedShare } from "./prediction.js";
+import {
+  canNotBeUsedUp,
+  isReplayed,
+  type LoadPhase,
+  predictLimitedShare,
+  restartedAt,
+} from "./prediction.js";
 
 type Warmup = Pick<MeasuredResult["warmup"], "took_s" | "requests" | "lead_in">;
 
@@ -32,7 +38,11 @@ export interface MeasuredWindow {
 }
 
 /** The load as it was: the rate of a warm-up is not that of the window, and the counters were read between them. */
-function loadOf({ took_s, requests, lead_in }: Warmup, { opens_s, slices }: MeasuredWindow): LoadPhase[] {
+function loadOf(
+  { took_s, requests, lead_in }: Warmup,
+  { opens_s, slices }: MeasuredWindow,
+  load: Load | undefined,
+): LoadPhase[] {
   const width_s = slices.width_ms / 1000;
   const before = [
     { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
@@ -43,12 +53,13 @@ function loadOf({ took_s, requests, lead_in }: Warmup, { opens_s, slices }: Meas
     length_s: width_s,
     requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
   }));
-  return [...before, ...within].filter((phase) => phase.requests > 0);
+  const phases = [...before, ...within].filter((phase) => phase.requests > 0);
+  return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
 }
 
 /** The share of limited answers to expect under the limits; undefined without a limiter. */
 export function predictionFor(
-  { traffic }: { traffic: string },
+  { traffic, load }: { traffic: string; load?: Load | undefined },
   warmup: Warmup,
   { limits, algorithm, at_start, at_end }: PredictedConsumers,
   counts: Counts,
@@ -58,7 +69,8 @@ export function predictionFor(
   if (!limits || total === 0) return undefined;
   const seen = {
     opens_s: window.opens_s,
-    load: loadOf(warmup, window),
+    load: loadOf(warmup, window, load),
+    ...(load?.model === "closed" ? { connections: load.connections } : {}),
     began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
   };
   const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);

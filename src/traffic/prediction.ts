@@ -1,10 +1,11 @@
-import type { Limits } from "../contract/configuration.js";
+import type { Limits, Load } from "../contract/configuration.js";
 import { sum } from "../contract/numbers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type { Algorithm } from "../contract/target.js";
 import { admissions } from "./admission.js";
 import { openTraffic } from "./streams.js";
-import { FRESH_KEY, type TrafficProfile } from "./types.js";
+import { traceTimes } from "./trace.js";
+import { FRESH_KEY, type Trace, type TrafficProfile } from "./types.js";
 
 /** Requests that are spread evenly over a time. */
 export interface LoadPhase {
@@ -12,6 +13,18 @@ export interface LoadPhase {
   begins_s: number;
   length_s: number;
   requests: number;
+  /** The requests begin again, as at the begin of a schedule of a trace. */
+  restarts?: boolean;
+}
+
+/** Whether requests keep the times of a trace. */
+export const isReplayed = (load: Load | undefined): boolean =>
+  load?.model === "open" && load.arrivals === "trace";
+
+/** The phases of a replay whose schedule begins again: in the first phase that does not begin before. */
+export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): LoadPhase[] {
+  const first = phases.find((phase) => phase.begins_s >= begins_s);
+  return phases.map((phase) => (phase === first ? { ...phase, restarts: true } : phase));
 }
 
 /** The load of a run, over all keys. */
@@ -22,6 +35,8 @@ export interface Observation {
   load: readonly LoadPhase[];
   /** Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of them begins then. */
   began_at_s?: number;
+  /** Connections that each go through a trace from a place of their own; absent: one for all. */
+  connections?: number;
 }
 
 /** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
@@ -115,7 +130,7 @@ export function predictAdmitted(
 function simulate(
   profile: TrafficProfile,
   limits: Limits,
-  { load, began_at_s = 0 }: Observation,
+  { load, began_at_s = 0, connections = 1 }: Observation,
   algorithm: Algorithm,
   atMost: number,
   decided: (admitted: boolean, n: number, at_s: number) => void,
@@ -123,11 +138,13 @@ function simulate(
 ): void {
   const { keys, slots } = requestKeysOf(profile);
   const began_s = began_at_s % limits.window_s;
-  const [stream] = openTraffic(profile, SEED, { connections: 1, first: 0, count: 1 }).streams;
+  const count = profile.trace ? connections : 1;
+  const { streams } = openTraffic(profile, SEED, { connections: count, first: 0, count });
   let admits = admissions[algorithm](limits, slots);
   let areLost = false;
   let n = 0;
   for (const phase of load) {
+    if (phase.restarts) for (const stream of streams) stream.restart?.();
     const gap_s = phase.length_s / phase.requests;
     for (let sent = 0; sent < phase.requests && n < atMost; sent++, n++) {
       const at_s = phase.begins_s + sent * gap_s;
@@ -135,7 +152,7 @@ function simulate(
         admits = admissions[algorithm](limits, slots);
         areLost = true;
       }
-      const request = keys[stream?.next() ?? 0];
+      const request = keys[streams[n % count]?.next() ?? 0];
       let admitted = request?.exhausted !== true;
       // Every descriptor consumes, whatever the outcome of the others.
       for (const slot of request?.slots ?? []) {
@@ -151,4 +168,19 @@ function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: num
   const share = length_s > 0 ? (time_s - begins_s) / length_s : Number(time_s > begins_s);
   // The product may be a hair below a whole number.
   return Math.floor(requests * Math.min(1, Math.max(0, share)) + 1e-6);
+}
+
+/** The share of limited requests in one pass of a trace at its times, with counters that are empty at first. */
+export function limitedInTrace(
+  { times_ms, keys, facts }: Trace,
+  limits: Limits,
+  algorithm: Algorithm,
+  rate_per_second: number,
+): number {
+  if ((limits.cost ?? 1) > limits.points) return 1;
+  const admits = admissions[algorithm](limits, facts.keys);
+  const timeOf = traceTimes(times_ms, rate_per_second);
+  let limited = 0;
+  for (const [n, key] of keys.entries()) if (!admits(key, timeOf(n) / 1000)) limited++;
+  return limited / keys.length;
 }

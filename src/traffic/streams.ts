@@ -76,8 +76,12 @@ function createSequentialStreams(
   count: number,
 ): RequestStream[] {
   return Array.from({ length: count }, (_, index) => {
-    let position = Math.floor(((first + index) * size) / connections) - 1;
+    const begins = Math.floor(((first + index) * size) / connections) - 1;
+    let position = begins;
     return {
+      restart: () => {
+        position = begins;
+      },
       next: () => {
         position = (position + 1) % size;
         return position;
@@ -88,12 +92,13 @@ function createSequentialStreams(
 
 /** Requests for `count` connections that repeat a cycle; each begins where the one before it is by a connection's share. */
 function createCyclicStreams(
-  cycle: Uint16Array,
+  cycle: Uint16Array | Uint32Array,
   connections: number,
   first: number,
   count: number,
 ): RequestStream[] {
   return createSequentialStreams(cycle.length, connections, first, count).map((positions) => ({
+    ...positions,
     next: () => cycle[positions.next()] ?? 0,
   }));
 }
@@ -118,6 +123,8 @@ export function openTraffic(
   { points, cost = 1 }: Limits = profile.limits,
 ): { requests: readonly Descriptors[]; streams: RequestStream[] } {
   const { requests, shares } = profile.population();
+  if (profile.trace)
+    return { requests, streams: createCyclicStreams(profile.trace.keys, connections, first, count) };
   if (profile.binding) {
     const cycle = profile.binding.cycleOf(Math.floor(points / cost), seed);
     return { requests, streams: createCyclicStreams(cycle, connections, first, count) };

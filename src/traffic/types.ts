@@ -1,4 +1,5 @@
 import type { Extent, Limits, Load, Warmup } from "../contract/configuration.js";
+import type { TraceFacts } from "../contract/plugins.js";
 
 /** The `userId`s of one request; all of them must be admitted. */
 export type Descriptors = readonly [string, ...string[]];
@@ -14,6 +15,8 @@ export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);
 /** An endless sequence of requests, as indexes into the population. */
 export interface RequestStream {
   next(): number;
+  /** Begins again with its first request; absent where requests are drawn. */
+  restart?(): void;
 }
 
 /** A quota that follows from the load, so that it binds while the load is on. */
@@ -26,6 +29,15 @@ export interface BindingQuota {
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
   /** The requests in their order, as indexes into the population; they repeat. */
   cycleOf(quota: number, seed: number): Uint16Array;
+}
+
+/** Requests that were seen somewhere, in the order of time. Keys are numbers alone: nothing here can name one. */
+export interface Trace {
+  facts: TraceFacts;
+  /** Milliseconds since the first request. Shared, so that each thread sees them without a copy. */
+  times_ms: Float64Array<SharedArrayBuffer>;
+  /** The key of each request, numbered by first appearance. */
+  keys: Uint32Array<SharedArrayBuffer>;
 }
 
 /**
@@ -42,6 +54,8 @@ export interface TrafficProfile {
   order?: "random" | "sequential";
   /** Only of a profile whose quota binds; it replaces the points of `limits`, and the order. */
   binding?: BindingQuota;
+  /** Only of requests that were seen somewhere; it replaces the order. */
+  trace?: Trace;
   /** The distinct requests and their shares of the traffic, which add up to 1. */
   population(): { requests: readonly Descriptors[]; shares: Float64Array };
 }

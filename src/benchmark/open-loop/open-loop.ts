@@ -27,6 +27,8 @@ export interface OpenLoopOptions {
   /** Named in messages. */
   endpoint: string;
   codeText(code: number): string;
+  /** A schedule begins: its requests begin again, too. Absent where they go on. */
+  restarts?(): void;
 }
 
 /** One run through the schedule: a warm-up or a window. */
@@ -204,6 +206,7 @@ export class OpenLoop implements LoadLoop {
     { lead_in_ms = 0, end }: { lead_in_ms?: number; end?: AbortSignal } = {},
   ): Promise<void> {
     const run = new ScheduleRun(share, opens_ms, extent, lead_in_ms);
+    this.#options.restarts?.();
     this.#run = run;
     this.#ticker.start({ share, opens_ms, closes_ms: run.closes_ms, sharesWakes: this.#sharesWakes });
     while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)

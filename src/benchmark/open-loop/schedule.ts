@@ -1,6 +1,7 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { Load } from "../../contract/configuration.js";
-import type { RequestStream } from "../../traffic/types.js";
+import { traceTimes } from "../../traffic/trace.js";
+import type { RequestStream, Trace } from "../../traffic/types.js";
 
 export type OpenLoad = Extract<Load, { model: "open" }>;
 
@@ -9,6 +10,8 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
   seed: number;
   index: number;
   of: number;
+  /** Only of a trace: when its requests came. */
+  times_ms?: Trace["times_ms"];
 }
 
 const TWO_TO_32 = 4_294_967_296;
@@ -17,7 +20,17 @@ const TWO_TO_32 = 4_294_967_296;
  * Gives the intended sends of a share in order, in milliseconds from the opening of the window. Together the shares are
  * the same schedule however many there are: each worker draws the whole Poisson process.
  */
-export function createArrivals({ rate_per_second, arrivals, seed, index, of }: ScheduleShare): () => number {
+export function createArrivals(share: ScheduleShare): () => number {
+  const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
+  if (arrivals === "trace") {
+    if (!times_ms) throw new Error("the arrivals are those of a trace, and the traffic has none");
+    const timeOf = traceTimes(times_ms, rate_per_second);
+    let next = index - of;
+    return () => {
+      next += of;
+      return timeOf(next);
+    };
+  }
   if (arrivals === "constant") {
     let next = index - of;
     return () => {
@@ -43,6 +56,10 @@ export function createArrivals({ rate_per_second, arrivals, seed, index, of }: S
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {
   let skip = index;
   return {
+    restart() {
+      whole.restart?.();
+      skip = index;
+    },
     next() {
       for (; skip > 0; skip--) whole.next();
       skip = of - 1;

@@ -133,7 +133,8 @@ class RunLoad {
     const { index, of } = assignment;
     const { spec, firstConnection, connections } = this.#run;
     const { generator } = spec;
-    const share = { ...load, seed: generator.seed, index, of };
+    const times_ms = this.#profile.trace?.times_ms;
+    const share = { ...load, seed: generator.seed, index, of, ...(times_ms ? { times_ms } : {}) };
     const requestsOf = (count: number): ChannelRequests => {
       const one = { connections: 1, first: 0, count: 1 };
       const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
@@ -150,10 +151,13 @@ class RunLoad {
       this.log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
     }
     const { counts, log } = this;
+    const requests = requestsOf(connections);
     return new OpenLoop({
       share,
       connections,
-      openChannel: opened.openChannels({ ...requestsOf(connections), counts, ...(log ? { log } : {}) }),
+      openChannel: opened.openChannels({ ...requests, counts, ...(log ? { log } : {}) }),
+      // A burst of a key in a trace stays one only if each request keeps its time.
+      ...(load.arrivals === "trace" ? { restarts: () => requests.streams[0]?.restart?.() } : {}),
       async startLoopback() {
         const loopback = await opened.startLoopback();
         const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));

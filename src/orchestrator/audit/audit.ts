@@ -44,7 +44,7 @@ export async function runAudit(
   context: OpeningContext,
 ): Promise<Required<CampaignEnd>> {
   const { eventLog, signal } = context;
-  const plugins = await registerPlugins(request.plugins);
+  const plugins = await registerPlugins(request);
   const asked = targetTexts(request);
   // Report errors of the request before anything is built or started.
   resolveTargets(asked, () => true);

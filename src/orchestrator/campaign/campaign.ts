@@ -70,7 +70,7 @@ export async function runCampaign(
 ): Promise<ExitCode> {
   const { eventLog, foreignLoad } = context;
   foreignLoad.start();
-  const plugins = await registerPlugins(request.plugins);
+  const plugins = await registerPlugins(request);
   // Report errors of the request before anything is searched, built or started.
   const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   const requested = existing?.manifest.plan ?? selectConfigurations(request);

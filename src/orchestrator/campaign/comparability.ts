@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../contract/configuration.js";
 import { environmentError } from "../../contract/errors.js";
 import type { Manifest } from "../../contract/manifest.js";
 
@@ -35,7 +36,7 @@ function compared(path: string, before: unknown, now: unknown): string[] {
     const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));
   }
-  const [was, is] = [before, now].map((value) => (value === undefined ? "absent" : JSON.stringify(value)));
+  const [was, is] = [before, now].map((value) => (value === undefined ? "absent" : canonicalJson(value)));
   return was === is ? [] : [`${path} was ${was}, is ${is}`];
 }
 

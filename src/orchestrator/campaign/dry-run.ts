@@ -44,7 +44,7 @@ export interface Preview {
 
 /** @throws BenchError as the campaign would before its first run */
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
-  const plugins = await registerPlugins(request.plugins);
+  const plugins = await registerPlugins(request);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
   const { description, choice, available } = await expectedOpening(request, packageFolder);

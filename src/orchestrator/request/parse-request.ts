@@ -9,6 +9,8 @@ import { parsePluginPaths } from "../../contract/plugins.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { findOperation, operationIds } from "../../targets/benchmarks/operations.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { TRACE } from "../../traffic/trace.js";
+import { type ReadTrace, readTrace } from "../files/trace-log.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
@@ -59,6 +61,27 @@ function pluginPaths(settings: Settings): string[] {
     throw usageError(`${given.source} ${shown}: there is no such file or folder`);
   }
   return [...new Set(paths.map((path) => resolve(path)))];
+}
+
+/** @throws usageError for a file that cannot be read, and beside another traffic */
+function traceOf(
+  settings: Settings,
+  isGiven: (key: string) => boolean,
+  notices: string[],
+): ReadTrace | undefined {
+  const given = settings.find("trace");
+  if (!given) return undefined;
+  const other = settings.get("traffic");
+  if (isGiven("traffic") && other.value !== TRACE)
+    throw usageError(`${given.source} and ${other.source}: give one of them`);
+  const trace = readTrace(given.value, given.source);
+  const { left_out, cost } = trace;
+  if (left_out > 0) notices.push(`${given.source}: ${left_out} lines without a time or a key are left out`);
+  if (cost.most > 1)
+    notices.push(
+      `${given.source}: its costs are ${cost.least} to ${cost.most}; here all requests have the same: give --cost`,
+    );
+  return trace;
 }
 
 /**
@@ -248,6 +271,8 @@ export function requestFromLayers(
   const clients = clientsOf(settings, entries.layers);
   const access = storeAccess(settings);
   const plugins = pluginPaths(settings);
+  const isGiven = (key: string): boolean => layers.some((layer) => layer.has(key));
+  const trace = traceOf(settings, isGiven, notices);
   const places = placesOf(settings);
   const nodes = nodesOf(settings, places.runtime);
   const warmup = settings.get("warmup");
@@ -255,9 +280,7 @@ export function requestFromLayers(
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
     throw usageError(`${cooldown.source} ${cooldown.value}: give one or two numbers of seconds`);
-  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(settings, (key) =>
-    layers.some((layer) => layer.has(key)),
-  );
+  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(settings, isGiven, trace);
   const seed = settings.find("seed");
   const seedNumber = seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
   const threshold = settings.find("threshold");
@@ -298,7 +321,8 @@ export function requestFromLayers(
     warmupS: warmupIn(warmup.source, warmup.value),
     cooldownS: numberIn("cooldown", cooldown.source, betweenRuns, false),
     clientCooldownS: numberIn("cooldown", cooldown.source, betweenClients, false),
-    traffic: settings.list("traffic"),
+    ...(trace ? { trace } : {}),
+    traffic: trace ? [TRACE] : settings.list("traffic"),
     runtime: places.runtime,
     access: places.access,
     caps: strict ? pinnedToOwnCores(caps, notices) : caps,
@@ -320,6 +344,7 @@ export function requestFromLayers(
       seed: String(seedNumber),
       // Absolute, so that the campaign can be repeated from any folder.
       ...(plugins.length > 0 ? { plugin: JSON.stringify(plugins) } : {}),
+      ...(trace ? { trace: resolve(settings.get("trace").value), traffic: TRACE } : {}),
       ...(places.hostsFile ? { hosts: places.hostsFile } : {}),
     },
     command: [...(access.STORE_URL ? ["STORE_URL=…"] : []), command(seedNumber)].join(" "),

@@ -1,6 +1,8 @@
-import { arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { DEFAULT_POOL, namedArrivals, RATE_RANGE } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import { toThreeDigits } from "../../contract/numbers.js";
+import { meanRate } from "../../traffic/trace.js";
+import type { Trace } from "../../traffic/types.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
 import { numberIn, type Request } from "./request.js";
@@ -29,6 +31,29 @@ function ratesOf(settings: Settings): number[] {
   if (rate && range) throw usageError(`${rate.source} and ${range.source}: give one of them`);
   if (range) return sweep(range);
   return rate ? settings.list("rate").map((text) => rateIn(rate.source, text)) : [];
+}
+
+/**
+ * The mean rates of a trace at its times, by `trace-speed`; empty without it.
+ * @throws usageError that names the speeds whose rates are possible
+ */
+function traceRates(settings: Settings, trace: Trace | undefined): number[] {
+  const speed = settings.find("trace-speed");
+  if (!speed) return [];
+  if (!trace) throw usageError(`${speed.source} needs --trace`);
+  for (const key of ["rate", "rate-sweep", "arrivals", "find-max-rate"]) {
+    const other = key === "find-max-rate" && !settings.isOn(key) ? undefined : settings.find(key);
+    if (other) throw usageError(`${speed.source} and ${other.source}: give one of them`);
+  }
+  const mean = meanRate(trace);
+  if (mean === 0) throw usageError(`${speed.source}: all requests of the trace have one time: give --rate`);
+  return settings.list("trace-speed").map((text) => {
+    const rate = Number((mean * numberIn("trace-speed", speed.source, text, false)).toPrecision(6));
+    if (rate >= RATE_RANGE.min && rate <= RATE_RANGE.max) return rate;
+    throw usageError(
+      `${speed.source} ${text}: ${rate} requests/s; the trace has ${Number(mean.toPrecision(3))}, and ${RATE_RANGE.min} to ${RATE_RANGE.max} are possible`,
+    );
+  });
 }
 
 /** Rate at which a search begins if none is given. */
@@ -76,9 +101,10 @@ export interface OpenLoops
  * @param isGiven whether a layer sets the key; presets and defaults do not count
  * @throws usageError that names the range
  */
-export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean): OpenLoops {
+export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean, trace?: Trace): OpenLoops {
   const search = searchOf(settings);
-  const given = ratesOf(settings);
+  const replayed = traceRates(settings, trace);
+  const given = replayed.length > 0 ? replayed : ratesOf(settings);
   if (search && given.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
   const calibrates = !search && given.length === 0 && needsRate(settings);
@@ -92,7 +118,7 @@ export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolea
   return {
     rates,
     ...(calibrates ? { calibrates } : {}),
-    arrivals: spread ? oneOf(spread, arrivalsSchema.options) : "constant",
+    arrivals: spread ? oneOf(spread, namedArrivals) : replayed.length > 0 ? "trace" : "constant",
     ...search,
     ...(isDefault ? { concurrency } : {}),
   };

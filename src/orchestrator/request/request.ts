@@ -8,6 +8,7 @@ import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { workloads } from "../../traffic/workloads.js";
+import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/types.js";
 
 /**
@@ -112,6 +113,8 @@ export interface Request {
   programs: NamedPrograms;
   /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];
+  /** The requests of the user's file. */
+  trace?: ReadTrace;
   /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;
   /** File to which a single run's result is copied. */
@@ -152,6 +155,7 @@ export const RANGES = {
   ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
   "payload-bytes": { min: 1, max: 1_000_000, unit: " bytes" },
   rate: { ...RATE_RANGE, unit: " requests a second" },
+  "trace-speed": { min: 0.001, max: 100_000, unit: "" },
   steps: { min: 2, max: 100, unit: " rates" },
   runs: { min: 1, max: 1_000, unit: "" },
   "max-runs": { min: 5, max: 1_000, unit: "" },

@@ -1,6 +1,6 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
-import { AUTO_WARMUP, arrivalsSchema, DEFAULT_POOL } from "../../contract/configuration.js";
+import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
 import { decimalNumber, decimalOrAuto, wholeNumber, wholeOrAuto } from "../../contract/env.js";
 import { namedFaults } from "../../contract/faults.js";
@@ -255,6 +255,17 @@ const traffic: SettingGroup = {
       },
     },
     {
+      key: "trace",
+      value: "<file>",
+      help: "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
+    },
+    {
+      key: "trace-speed",
+      value: "<list>",
+      help: "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times",
+      repeatable: true,
+    },
+    {
       key: "points",
       value: "<list>",
       help: "explicit quota of each key",
@@ -346,10 +357,10 @@ const measure: SettingGroup = {
       value: "<spread>",
       help: "spacing of the sends of an open loop: constant|poisson",
       defaultText: "constant",
-      choices: () => valuesOnly(arrivalsSchema.options),
+      choices: () => valuesOnly(namedArrivals),
       singleRun: {
         name: "ARRIVALS",
-        schema: z.enum(arrivalsSchema.options, "must be constant or poisson"),
+        schema: z.enum(namedArrivals, "must be constant or poisson"),
       },
     },
     {

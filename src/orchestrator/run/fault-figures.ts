@@ -4,7 +4,13 @@ import type { MeasuredResult } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/fault-figures.js";
 import { findProfile } from "../../traffic/lookup.js";
-import { canNotBeUsedUp, type LoadPhase, predictAdmitted } from "../../traffic/prediction.js";
+import {
+  canNotBeUsedUp,
+  isReplayed,
+  type LoadPhase,
+  predictAdmitted,
+  restartedAt,
+} from "../../traffic/prediction.js";
 
 type FaultRun = Pick<
   MeasuredResult,
@@ -33,7 +39,8 @@ function predictedAdmissions(
   if (canNotBeUsedUp(limits, warmup.requests + counts.sent)) return faults.map(() => null);
   const profile = findProfile(traffic);
   const { opens_s } = timeline;
-  const load = loadOf(warmup, timeline);
+  const phases = loadOf(warmup, timeline);
+  const load = isReplayed(configuration.load) ? restartedAt(opens_s - warmup.lead_in.took_s, phases) : phases;
   const began_at_s = Date.parse(timeline.opened_at) / 1000 - opens_s;
   // Admissions are known by slice.
   const sliceStart = (s: number) => opens_s + (sliceAt(s, timeline) * timeline.width_ms) / 1000;

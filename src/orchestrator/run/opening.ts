@@ -15,6 +15,7 @@ import { acquireLock } from "../ownership/state-folder.js";
 import type { Request } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
 import { availability, openRuntime, requireUsablePlacement } from "./open-runtime.js";
+import { withTraceFile } from "./plugins.js";
 
 export interface OpeningContext {
   packageFolder: string;
@@ -51,7 +52,7 @@ export async function withLease<Value>(
   { root, name = timestamp(new Date()) }: { root?: string | undefined; name?: string | undefined },
   work: (opened: Opened) => Promise<Value>,
 ): Promise<Value> {
-  const { packageFolder, eventLog, signal, plugins } = context;
+  const { packageFolder, eventLog, signal } = context;
   if (root !== undefined) await abortable(signal, requireResultsRoot(root));
   await requireUsablePlacement(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
@@ -64,6 +65,7 @@ export async function withLease<Value>(
     const lease = await Lease.open(name);
     const python = { packageFolder, signal, holdProcess: (pid: number) => lease.holdProcess(pid) };
     try {
+      const plugins = await withTraceFile(context.plugins, request, lease.workFolder);
       return await work({ packageFolder, eventLog, signal, plugins, lease, python, left: [] });
     } finally {
       await lease.close();

@@ -138,7 +138,7 @@ export class KubernetesRuntime implements Runtime {
     options: RuntimeOptions,
   ): Promise<KubernetesRuntime> {
     if ((options.plugins?.length ?? 0) > 0 || options.versions) {
-      const what = options.versions ? "library versions" : "plugins";
+      const what = options.versions ? "library versions" : "plugins and traces";
       throw environmentError(
         `${what} need images that are built for them, which --runtime kubernetes cannot do: use --runtime docker, or leave them out`,
       );

@@ -17,6 +17,7 @@ import {
 } from "../../../src/targets/resolve.js";
 import type { ClientDescription, StoreDescription } from "../../../src/targets/types.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
+import { encodeTrace, traceColumns } from "../../../src/traffic/trace.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
@@ -213,4 +214,31 @@ test("a store runs the clients of the store that it is compatible with, where a 
   expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });
   expect(resolveTarget("own")).toMatchObject({ target: { store: "mystore" } });
   expect(candidatePrograms(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
+});
+
+describe("a trace that a campaign wrote", () => {
+  const columns = traceColumns(3);
+  columns.keys.set([0, 1, 0]);
+  columns.times_ms.set([0, 5, 9]);
+  const top_shares = { top_1: 2 / 3, top_10: 1, top_100: 1 };
+  const facts = { sha256: SHA, lines: 3, keys: 2, rate_per_second: 222, span_s: 0.009, top_shares };
+  const written = (bytes: Buffer): string => {
+    const path = join(newFolder(), "requests.trace");
+    writeFileSync(path, bytes);
+    return path;
+  };
+
+  test("is a traffic, and nothing of it is executed", async () => {
+    const plugins = await loadPlugins([written(encodeTrace({ facts, ...columns }))]);
+    registerTraffic(plugins);
+    expect(plugins[0]?.facts).toMatchObject({ name: "requests.trace", trace: facts });
+    expect(findProfile("trace").trace).toEqual({ facts, ...columns });
+  });
+
+  test("is refused where it is something else", async () => {
+    const whole = encodeTrace({ facts, ...columns });
+    const more = encodeTrace({ facts: { ...facts, keys: 1 }, ...columns });
+    for (const bytes of [whole.subarray(0, -1), more, Buffer.from("{}\n"), Buffer.from("throw 1")])
+      await expectFailure(() => loadPlugins([written(bytes)]), EXIT.usage, "requests.trace", "--trace");
+  });
 });

@@ -90,10 +90,12 @@ function sourcesFor(
 ) {
   const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
+  const hasFresh = offsets.some((each) => each.length > 0);
   return (stream: RequestStream, connection: number): RequestSource => {
-    const own = shared.map((request, which) =>
-      offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request,
-    );
+    const ownOf = (request: PreparedRequest, which: number): PreparedRequest =>
+      offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request;
+    // A trace has so many keys that a list of each connection would fill the memory.
+    const own = hasFresh ? shared.map(ownOf) : shared;
     const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
     const counted = counts.connection();
     const logged = log?.connection();

@@ -4,6 +4,7 @@ import {
   type ScheduleShare,
   streamOfShare,
 } from "../../../../src/benchmark/open-loop/schedule.js";
+import { traceColumns } from "../../../../src/traffic/trace.js";
 
 const whole: ScheduleShare = { rate_per_second: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
 
@@ -48,4 +49,27 @@ test("the shares together have the requests of the whole schedule, in its order"
   };
   const share = streamOfShare(counting(), { ...whole, index: 2, of: 3 });
   expect([share.next(), share.next(), share.next()]).toEqual([2, 5, 8]);
+});
+
+describe("arrivals of a trace", () => {
+  const { times_ms } = traceColumns(3);
+  times_ms.set([0, 100, 1000]);
+  // 3 requests a pass of 1.5 s: 2 a second in the mean.
+  const trace: ScheduleShare = { ...whole, arrivals: "trace", rate_per_second: 2, times_ms };
+
+  test("come at its times, a mean gap between its passes", () => {
+    expect(take(5, trace)).toEqual([0, 100, 1000, 1500, 1600]);
+  });
+
+  test("come faster at a higher rate", () => {
+    expect(take(5, { ...trace, rate_per_second: 20 })).toEqual([0, 10, 100, 150, 160]);
+  });
+
+  test("are the same schedule for two workers", () => {
+    const [even, odd] = [0, 1].map((index) => take(3, { ...trace, index, of: 2 }));
+    expect([even, odd]).toEqual([
+      [0, 1000, 1600],
+      [100, 1500, 2500],
+    ]);
+  });
 });

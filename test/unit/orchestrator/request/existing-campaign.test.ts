@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../../src/contract/configuration.js";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
@@ -148,10 +149,20 @@ describe("machine, images and versions", () => {
       `libraries.fastify was "${before.libraries?.fastify}", is "0.0.1"`,
       `machine.kernel was "${before.machine.kernel}", is "Linux 99"`,
       ...(before.machine.governor ? [`machine.governor was "${before.machine.governor}", is absent`] : []),
-      `images was absent, is ${JSON.stringify(now.images)}`,
-      `stores.valkey was absent, is ${JSON.stringify(now.stores.valkey)}`,
+      `images was absent, is ${canonicalJson(now.images)}`,
+      `stores.valkey was absent, is ${canonicalJson(now.stores.valkey)}`,
     ]);
     await expectFailure(() => requireComparable(before, now), EXIT.environment, "machine.kernel", "fastify");
+  });
+
+  test("the order of members is no difference", async () => {
+    const { manifest } = await createCampaign(newFolder(), "20260101_000000");
+    const [sha256, name] = ["0".repeat(64), "requests.trace"];
+    const [before, now] = [
+      { name, sha256 },
+      { sha256, name },
+    ].map((facts) => ({ ...manifest, plugins: [facts] }));
+    expect(before && now && differences(before, now)).toEqual([]);
   });
 
   test("a resumed campaign gets another session and keeps its original facts", async () => {

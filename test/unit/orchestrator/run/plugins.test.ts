@@ -34,8 +34,8 @@ test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each onc
 
 test("a plugin that cannot be loaded is bad usage before anything is started", async () => {
   await expectFailure(() => requestOf("--plugin", "/no/such.js"), EXIT.usage, "--plugin", "/no/such.js");
-  await expectFailure(() => registerPlugins(["/no/such.js"]), EXIT.usage, "/no/such.js");
-  await expectFailure(() => registerPlugins(["/a\nb.js"]), EXIT.usage, "one line");
+  await expectFailure(() => registerPlugins({ plugins: ["/no/such.js"] }), EXIT.usage, "/no/such.js");
+  await expectFailure(() => registerPlugins({ plugins: ["/a\nb.js"] }), EXIT.usage, "one line");
 });
 
 test("a plugin that changed since the campaign started fails the run, and is named", () => {

@@ -1,0 +1,69 @@
+import { traceFactsSchema } from "../contract/plugins.js";
+import { GENEROUS } from "./population.js";
+import type { Trace, TrafficProfile } from "./types.js";
+
+export const TRACE = "trace";
+/** Such a file among the plugins is data: nothing of it is executed. */
+export const TRACE_EXTENSION = ".trace";
+
+/** Times and keys for `count` requests, in memory that threads share. */
+export const traceColumns = (count: number): Pick<Trace, "times_ms" | "keys"> => ({
+  times_ms: new Float64Array(new SharedArrayBuffer(8 * count)),
+  keys: new Uint32Array(new SharedArrayBuffer(4 * count)),
+});
+
+const bytesOf = (column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArrayBuffer>): Buffer =>
+  Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+
+/** The form in which the programs of a run get a trace: a line of JSON, all times, all keys. */
+export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
+  Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
+
+/** @throws Error for bytes that are not a whole trace */
+export function decodeTrace(bytes: Buffer): Trace {
+  const begins = bytes.indexOf("\n") + 1;
+  const facts = traceFactsSchema.parse(JSON.parse(bytes.toString("utf8", 0, begins)));
+  const columns = traceColumns(facts.lines);
+  const middle = begins + columns.times_ms.byteLength;
+  if (bytes.length !== middle + columns.keys.byteLength) throw new Error("it is not a whole trace");
+  bytes.copy(bytesOf(columns.times_ms), 0, begins, middle);
+  bytes.copy(bytesOf(columns.keys), 0, middle);
+  if (columns.keys.some((key) => key >= facts.keys)) throw new Error("it has more keys than it says");
+  return { facts, ...columns };
+}
+
+/** How long one pass takes: to the last request, and a mean gap. 0 where all requests come at once. */
+const passMs = ({ times_ms }: Pick<Trace, "times_ms">): number => {
+  const span = times_ms.at(-1) ?? 0;
+  return times_ms.length > 1 ? (span * times_ms.length) / (times_ms.length - 1) : 0;
+};
+
+/** Requests a second in the mean; 0 where all come at once. */
+export const meanRate = (trace: Pick<Trace, "times_ms">): number => {
+  const pass = passMs(trace);
+  return pass > 0 ? (1000 * trace.times_ms.length) / pass : 0;
+};
+
+/** When request `n` of the endless repetition of a trace is due, in ms, at a mean rate. */
+export function traceTimes(times_ms: Trace["times_ms"], rate_per_second: number): (n: number) => number {
+  const { length } = times_ms;
+  const pass = passMs({ times_ms });
+  const scale = meanRate({ times_ms }) / rate_per_second;
+  return (n) => (Math.floor(n / length) * pass + (times_ms[n % length] ?? 0)) * scale;
+}
+
+/** The traffic of a trace: its keys in its order, round and round. */
+export function traceProfile(trace: Trace): TrafficProfile {
+  const { facts, keys } = trace;
+  return {
+    id: TRACE,
+    summary: `${facts.lines} requests on ${facts.keys} keys from a file, in its order`,
+    limits: GENEROUS,
+    trace,
+    population: () => {
+      const shares = new Float64Array(facts.keys);
+      for (const key of keys) shares[key] = (shares[key] ?? 0) + 1 / keys.length;
+      return { requests: Array.from({ length: facts.keys }, (_, key) => [`trace-${key}`] as const), shares };
+    },
+  };
+}
