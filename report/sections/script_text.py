@@ -63,9 +63,11 @@ _SETTINGS = {
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run, and which settings they have unless they are those that
-    all clients share; empty where there is nothing to say."""
-    return ", ".join(filter(None, (_script_mode(ranking), _SETTINGS[ranking.group.settings])))
+    """Which script the rows of a ranking should run, and which settings and framework they have unless they
+    are the usual ones; empty where there is nothing to say."""
+    group = ranking.group
+    framework = f"on {group.framework}" if group.framework else ""
+    return ", ".join(filter(None, (_script_mode(ranking), _SETTINGS[group.settings], framework)))
 
 
 def _script_mode(ranking: Ranking) -> str:
@@ -158,6 +160,9 @@ def difference(cell: Cell) -> str:
     if len(settings) > 1:
         named = [_SETTINGS[each] or "those that all clients share" for each in settings]
         texts.append(f"The clients' settings differ: {joined(named)}.")
+    frameworks = dict.fromkeys(ranking.group.framework or "fastify" for ranking in cell.rankings)
+    if len(frameworks) > 1:
+        texts.append(f"The server's web frameworks differ: {joined(list(frameworks))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(_script_mode(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]

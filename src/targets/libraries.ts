@@ -9,12 +9,15 @@ import { packageVersion } from "./package-version.js";
 export interface Libraries {
   /** @param own imports the project's version; a library from elsewhere is assumed to have the same exports */
   load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
+  /** Imports a package from that folder: the requested one, or one that was installed with it. */
+  fromFolder<Module>(name: string): Promise<Module>;
   /** Version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 
 export const ownLibraries: Libraries = {
   load: (_name, own) => own(),
+  fromFolder: (name) => import(name),
   version: (name) => packageVersion(name),
 };
 
@@ -26,17 +29,18 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
   const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {
     throw environmentError(
-      `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter) installs it`,
+      `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter, --framework) installs it`,
     );
   }
+  const fromFolder = async <Module>(name: string): Promise<Module> => {
+    const { default: load } = (await import(pathToFileURL(loader).href)) as {
+      default: (name: string) => Promise<Module>;
+    };
+    return load(name);
+  };
   return {
-    async load<Module>(name: string, own: () => Promise<Module>): Promise<Module> {
-      if (name !== requested.name) return own();
-      const { default: load } = (await import(pathToFileURL(loader).href)) as {
-        default: (name: string) => Promise<Module>;
-      };
-      return load(name);
-    },
+    load: (name, own) => (name === requested.name ? fromFolder(name) : own()),
+    fromFolder,
     version: (name) => packageVersion(name, name === requested.name ? loader : undefined),
   };
 }

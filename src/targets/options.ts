@@ -1,5 +1,6 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
 import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
+import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
@@ -146,6 +147,25 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id,
   },
 }));
 
+/** The server's routes are those of another web framework. Rankings never mix frameworks unless asked. */
+const frameworkOptions: readonly OptionDescription[] = frameworks
+  .filter(({ id }) => id !== USUAL_FRAMEWORK)
+  .map(({ id, summary }) => ({
+    id,
+    summary,
+    apply(client) {
+      if (client.framework)
+        return { skip: `${client.id}: +${client.framework} and +${id} exclude each other` };
+      if (client.program)
+        return unsupported(
+          client,
+          id,
+          `the load program ${client.program} makes its calls, without a server`,
+        );
+      return { ...client, framework: id };
+    },
+  }));
+
 /**
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
  * limiter; then one that replaces `open`, before those that extend it.
@@ -160,5 +180,6 @@ export const options: readonly OptionDescription[] = [
   localCache,
   copy,
   ...loadProgramOptions,
+  ...frameworkOptions,
   failOpen,
 ];

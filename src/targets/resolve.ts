@@ -12,6 +12,7 @@ import {
 import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
+import { type FrameworkDescription, frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
 import { findService } from "./services/index.js";
@@ -172,6 +173,7 @@ function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
     ...(client.module ? { module: client.module } : {}),
     ...(client.service ? { service: client.service } : {}),
     ...(client.program ? { program: client.program } : {}),
+    ...(client.framework ? { framework: client.framework } : {}),
     ...(client.decidesLocally ? { decides_locally: true } : {}),
   };
 }
@@ -340,4 +342,20 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
   const isFixed = !limiterNames().includes(own ?? findClient(target.client).limiter);
   if (requested.length === 0 || isNamed || isFixed) return [text];
   return requested.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
+}
+
+export const findFramework = (id: string): FrameworkDescription => findKnown("framework", frameworks, id);
+
+/**
+ * The target on each of these frameworks; one that names a framework is kept as it is.
+ * @throws usageError when the text is not a target, or a framework is unknown
+ */
+export function withFrameworks(text: string, requested: readonly string[]): string[] {
+  const ids = requested.map((id) => findFramework(id).id);
+  const target = parseTargetText(text);
+  if (ids.length === 0 || target.options.some(({ id }) => frameworks.some((each) => each.id === id)))
+    return [text];
+  return ids.map((id) =>
+    id === USUAL_FRAMEWORK ? text : formatTargetText({ ...target, options: [...target.options, { id }] }),
+  );
 }

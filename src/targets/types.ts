@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
@@ -129,6 +128,8 @@ export interface ClientDescription {
   native?: NativeProtocol;
   /** Id of the load program that an option puts in its place. */
   program?: string;
+  /** Id of the server's web framework that an option chooses; absent: the usual one. */
+  framework?: string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
   open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
@@ -208,16 +209,23 @@ export interface RequestLimiter {
   readonly hook?: { install: InstallHook /** It could not decide. */; failed(): void } | undefined;
 }
 
+/** The members of a request that a hook tells its key from, in every framework. */
+export interface HookedRequest {
+  readonly query: unknown;
+  readonly ip?: string | undefined;
+}
+
 /** What a limiter that decides in a hook of the web framework is told, and tells. */
 export interface LimiterHook {
   /** The key of a request. @throws an error with a status code for a bad one */
-  keyOf(request: FastifyRequest): string;
+  keyOf(request: HookedRequest): string;
   /** Called once for each decision, before the handler runs. */
-  decided(request: FastifyRequest, outcome: "allowed" | "limited"): void;
+  decided(request: HookedRequest, outcome: "allowed" | "limited"): void;
 }
 
-/** Adds the hook of a limiter that is a plugin of Fastify to the routes that are added to this instance afterwards. */
-export type InstallHook = (app: FastifyInstance, hook: LimiterHook) => Promise<unknown>;
+/** Adds the hook of a limiter to the routes that are added afterwards to this application of its framework. */
+// biome-ignore lint/suspicious/noExplicitAny: each framework has a type of its own
+export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 
 export interface LimiterDescription {
   id: string;

@@ -36,6 +36,7 @@ def target(label: str) -> Document:
         "limiter": "none" if client == "none" else limiter,
         **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
+        **({"framework": "express"} if "express" in options else {}),
     }
 
 

@@ -7,6 +7,7 @@ import { describeMachine } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
+import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { services } from "../../targets/services/index.js";
@@ -97,11 +98,14 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
       ...(target.limiter_version ? [] : [target.limiter]),
     ]),
   );
+  const webPackages = configurations.some(({ configuration: { target } }) => !target.framework)
+    ? [USUAL_FRAMEWORK]
+    : [];
   const packages = [...clients, ...limiters].flatMap((each) =>
     used.has(each.id) ? (each.package ?? []) : [],
   );
   return Object.fromEntries(
-    ["fastify", "autocannon", ...packages].flatMap((name) => {
+    [...webPackages, "autocannon", ...packages].flatMap((name) => {
       const version = installedVersion(name);
       return version ? [[name, version]] : [];
     }),

@@ -19,7 +19,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { Target } from "../../contract/target.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
-import { findClient, findLimiter } from "../../targets/resolve.js";
+import { findClient, findFramework, findLimiter } from "../../targets/resolve.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { isAlive, thisOwner } from "../ownership/state-folder.js";
@@ -49,6 +49,8 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
     ];
     for (const [name, version] of packages)
       if (name && version) versions.set(`${name}@${version}`, { name, version });
+    const framework = target.framework && findFramework(target.framework).package;
+    if (framework) versions.set(`${framework.name}@${framework.version}`, framework);
   }
   return [...versions.values()];
 }

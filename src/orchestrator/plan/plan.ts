@@ -35,6 +35,7 @@ import {
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,
+  withFrameworks,
   withLimiters,
 } from "../../targets/resolve.js";
 import { isCluster } from "../../targets/topologies.js";
@@ -117,9 +118,12 @@ function resolveTargets(request: Request, { available, external }: PlanContext):
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);
   const limiters = request.limiters.map(parseLimiterText);
+  const combined = texts
+    .flatMap((each) => withLimiters(each, limiters))
+    .flatMap((each) => withFrameworks(each, request.frameworks));
   const targets = new Map<string, RequestedTarget>();
   const skips: Plan["skips"] = [];
-  for (const text of new Set(texts.flatMap((each) => withLimiters(each, limiters)))) {
+  for (const text of new Set(combined)) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
@@ -232,6 +236,12 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
+/** Why a target with a web framework cannot be measured where no server is. */
+const withoutServer = ({ layer }: Entry, { framework }: Target): string | undefined =>
+  framework && isClientLayer(layer)
+    ? `${framework} is the server's framework: measure it with --layer server`
+    : undefined;
+
 /** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
 function unequalDenials(target: Target, traffic: string, limits: Limits): string | undefined {
   const reason = cannotExhaust(target);
@@ -328,6 +338,7 @@ function combine(
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
               undividedLoad(entry, traffic) ??
+              withoutServer(entry, target) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {
@@ -502,10 +513,12 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
   const against = asked.order === "turns" ? reasonAgainstTurns(asked, loads) : undefined;
   const request = against ? { ...asked, order: "interleaved" as const } : asked;
   const referenceOf = referenceChooser(added?.text ?? request.reference, selected);
+  const rankingsIn = (members: readonly Planned[]) =>
+    rankingsOf(members, referenceOf, request.comparesFrameworks);
   const isRanked = request.diagnose !== "alone";
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
-  const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
-  const rankings = rankingsOf(configurations, referenceOf);
+  const configurations = hasCopies ? withCopies(selected, rankingsIn(selected)) : selected;
+  const rankings = rankingsIn(configurations);
   const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
   const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
     isProgramLayer(layer) ? [target.store] : [],
@@ -526,6 +539,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
     ...(references.length > 0 ? { references } : {}),
+    ...(request.comparesFrameworks ? { compare_frameworks: true as const } : {}),
     ...(added ? { reference_added: true as const } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [

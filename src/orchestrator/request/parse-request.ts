@@ -273,6 +273,8 @@ export function requestFromLayers(
   return {
     clients: clients ? settings.list("clients") : [],
     limiters: settings.list("limiter"),
+    frameworks: settings.list("framework"),
+    comparesFrameworks: settings.isOn("compare-frameworks"),
     ...entries,
     ...storeLayerOf(settings, entries.layers),
     workloads: workloadsOf(settings.list("workload")),

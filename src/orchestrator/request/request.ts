@@ -49,6 +49,10 @@ export interface Request {
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
+  /** Web frameworks that each target is measured with; empty for the usual one. */
+  frameworks: string[];
+  /** Targets on several of them are ranked together. */
+  comparesFrameworks: boolean;
   layers: Layer[];
   /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import { usageSchema } from "../../../src/contract/server-api.js";
-import { buildApp } from "../../../src/server/app.js";
 import { readConfig } from "../../../src/server/config/index.js";
 import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { findClient } from "../../../src/targets/resolve.js";
+import { served } from "../../helpers/app.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 import { targetOf } from "../../helpers/target.js";
 
@@ -33,15 +32,13 @@ async function hookedApp(answer?: () => Error) {
   const opened = answer ? { ...client, handle, shardKeys: async () => ["a"] } : client;
   const created = pairOf(await fastifyRateLimit.create(opened, description, limits));
   isOpen = false;
-  const app = buildApp({
+  return served({
     spec,
-    target: target,
+    target,
     client: { settings: {}, storeVersion: async () => undefined },
     limiter: asRequestLimiter(created),
+    framework: { version: "5.0.0" },
   });
-  const get = (url: string) => app.inject({ url });
-  const usage = async () => usageSchema.parse((await get("/usage")).json());
-  return { get, usage };
 }
 
 test("the library's own hook decides, with its own answers, and every decision is counted once", async () => {

@@ -1,0 +1,21 @@
+import type { PackageVersion } from "../contract/library-versions.js";
+
+/** A web framework under the server's routes: one entry here, and its adapter in `src/server/frameworks/`. */
+export interface FrameworkDescription {
+  id: string;
+  summary: string;
+  /** What is installed when it is first used; absent for the one that comes with the server. */
+  package?: PackageVersion;
+}
+
+/** The server's framework where a target names none: no text mentions it. */
+export const USUAL_FRAMEWORK = "fastify";
+
+export const frameworks: readonly FrameworkDescription[] = [
+  { id: USUAL_FRAMEWORK, summary: "the server's routes are Fastify's" },
+  {
+    id: "express",
+    summary: "the server's routes are Express's instead of Fastify's",
+    package: { name: "express", version: "5.3.0" },
+  },
+];
