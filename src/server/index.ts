@@ -1,4 +1,4 @@
-import { BenchError, EXIT, environmentError, inOneLine, messageOf } from "../contract/errors.js";
+import { BenchError, EXIT, environmentError, inOneLine, messageOf, usageError } from "../contract/errors.js";
 import { versionsFolder } from "../contract/library-versions.js";
 import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
 import type { Target } from "../contract/target.js";
@@ -8,7 +8,7 @@ import { registerTargets } from "../plugins/register-targets.js";
 import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
 import { librariesWith, ownLibraries } from "../targets/libraries.js";
 import { type OpenTarget, openTarget } from "../targets/open-target.js";
-import { findFramework } from "../targets/resolve.js";
+import { findFramework, otherFramework } from "../targets/resolve.js";
 import { buildApp } from "./app.js";
 import { pluginPaths, readConfig } from "./config/index.js";
 import type { WebServer } from "./frameworks/framework.js";
@@ -30,6 +30,8 @@ async function main(): Promise<void> {
   let app: WebServer;
   let url: string;
   try {
+    const reason = otherFramework(opened.target);
+    if (reason) throw usageError(reason);
     const { load, version } = frameworkPackages(opened.target, spec);
     const facts = plugins.map((each) => each.facts);
     app = await buildApp({ spec, ...opened, framework: { version }, plugins: facts }, load);

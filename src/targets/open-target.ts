@@ -93,7 +93,7 @@ async function createLimiter(
 ): Promise<OpenTarget["limiter"]> {
   const limiter = findLimiter(target.limiter);
   if (!limits) throw usageError("the run spec names no limits");
-  const requested = { package: limiter.package, version: target.limiter_version };
+  const requested = { package: limiter.package, version: target.limiter_version ?? limiter.onDemand };
   const libraries = librariesFor(requested, folder);
   try {
     const created = await limiter.create(client, description, limits, key_prefix, libraries);

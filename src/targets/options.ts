@@ -162,6 +162,8 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
           id,
           `the load program ${client.program} makes its calls, without a server`,
         );
+      const own = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
+      if (own && own !== id) return unsupported(client, id, `${client.limiter} is installed in ${own}`);
       return { ...client, framework: id };
     },
   }));

@@ -359,3 +359,14 @@ export function withFrameworks(text: string, requested: readonly string[]): stri
     id === USUAL_FRAMEWORK ? text : formatTargetText({ ...target, options: [...target.options, { id }] }),
   );
 }
+
+/** Why the hook of the target's limiter cannot be installed in the target's framework. */
+export function otherFramework({
+  limiter,
+  framework = USUAL_FRAMEWORK,
+}: Pick<Target, "limiter" | "framework">): string | undefined {
+  const { framework: own = framework } = findLimiter(limiter);
+  return own === framework
+    ? undefined
+    : `${limiter} is installed in ${own}, not in ${framework}: measure it with --framework ${own}`;
+}

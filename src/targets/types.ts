@@ -109,7 +109,7 @@ export interface ClientDescription {
   /** Whether it can connect with `Tuning.skipsHandshake`. */
   canSkipHandshake?: true;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
-  handleApi?: "ioredis";
+  handleApi?: "ioredis" | "node-redis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
   /** It can connect with `Tuning.settings`: the members that each of them replaces. */
@@ -230,6 +230,10 @@ export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 export interface LimiterDescription {
   id: string;
   package?: string;
+  /** The version of `package` that is installed when it is first used; absent where the project has it. */
+  onDemand?: string;
+  /** Id of the web framework that its hook is for; absent where it decides in any. */
+  framework?: string;
   /** One line that says what decides, and how. */
   summary?: string;
   /** The algorithm that predicts the share of limited requests (M10); absent: a fixed window. */

@@ -101,7 +101,7 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   const webPackages = configurations.some(({ configuration: { target } }) => !target.framework)
     ? [USUAL_FRAMEWORK]
     : [];
-  const packages = [...clients, ...limiters].flatMap((each) =>
+  const packages = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)].flatMap((each) =>
     used.has(each.id) ? (each.package ?? []) : [],
   );
   return Object.fromEntries(

@@ -43,9 +43,10 @@ export const requestedVersions = ({ configurations }: Pick<Plan, "configurations
 export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
   for (const target of targets) {
+    const limiter = findLimiter(target.limiter);
     const packages = [
       [findClient(target.client).package, target.client_version],
-      [findLimiter(target.limiter).package, target.limiter_version],
+      [limiter.package, target.limiter_version ?? limiter.onDemand],
     ];
     for (const [name, version] of packages)
       if (name && version) versions.set(`${name}@${version}`, { name, version });

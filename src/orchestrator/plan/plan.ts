@@ -32,6 +32,7 @@ import {
   type Availability,
   cannotExhaust,
   describeClient,
+  otherFramework,
   parseLimiterText,
   resolveTarget,
   unsupportedLimits,
@@ -236,11 +237,11 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
-/** Why a target with a web framework cannot be measured where no server is. */
-const withoutServer = ({ layer }: Entry, { framework }: Target): string | undefined =>
-  framework && isClientLayer(layer)
-    ? `${framework} is the server's framework: measure it with --layer server`
-    : undefined;
+/** Why a target cannot be measured where no server is, or in that web framework. */
+function frameworkReason({ layer }: Entry, target: Target): string | undefined {
+  if (!isClientLayer(layer)) return otherFramework(target);
+  return target.framework && `${target.framework} is the server's framework: measure it with --layer server`;
+}
 
 /** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
 function unequalDenials(target: Target, traffic: string, limits: Limits): string | undefined {
@@ -338,7 +339,7 @@ function combine(
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
               undividedLoad(entry, traffic) ??
-              withoutServer(entry, target) ??
+              frameworkReason(entry, target) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {

@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
   type BuildServer,
-  type Handler,
   KEEP_ALIVE_MS,
+  type WebReply,
   type WebRequest,
   type WebRoutes,
 } from "./framework.js";
@@ -12,28 +12,36 @@ import {
 export interface ExpressApp extends RequestListener {
   /** The prototype of all requests. */
   request: Partial<WebRequest>;
-  get(path: string, ...handlers: Handler[]): void;
+  get(path: string, ...handlers: unknown[]): void;
   use(handler: unknown): void;
 }
 
 export const buildExpress: BuildServer = async (routes, { logLevel, load }) => {
   const { default: express } = await load<{ default: () => ExpressApp }>("express");
   const app = express();
-  addRoutes(app, routes, logLevel);
+  await addRoutes(app, routes, logLevel);
   return serverOf(createServer(app));
 };
 
 /** Adds what the server answers to an application. */
-function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): void {
+async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): Promise<void> {
   // On the prototype, so that no request pays for it.
   Object.assign(app.request, { log: loggerOf(logLevel) });
-  for (const [path, handler] of Object.entries({ ...routes.limited, ...routes.open })) app.get(path, handler);
+  const { hook } = routes;
+  const before: unknown[] = [];
+  await hook?.install({ use: (middleware: unknown) => before.push(middleware) }, hook);
+  const after = hook ? [errorHandler(hook.onError)] : [];
+  for (const [path, handler] of Object.entries(routes.limited)) app.get(path, ...before, handler, ...after);
+  for (const [path, handler] of Object.entries(routes.open)) app.get(path, handler);
   app.use(routes.notFound);
-  // Express takes a function of four parameters for the handler of errors.
-  app.use((error: Error, request: WebRequest, reply: Parameters<Handler>[1], _next: unknown) =>
-    routes.onError(error, request, reply),
-  );
+  app.use(errorHandler(routes.onError));
 }
+
+/** Express takes a function of four parameters for one. */
+const errorHandler =
+  (handle: WebRoutes["onError"]) =>
+  (error: Error, request: WebRequest, reply: WebReply, _next: unknown): void =>
+    handle(error, request, reply);
 
 /** To standard error: standard output contains one line, the address. */
 const loggerOf = (level: string): WebRequest["log"] => ({

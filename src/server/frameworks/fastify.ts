@@ -15,6 +15,7 @@ export const buildFastify: BuildServer = async (routes, { logLevel }) => {
     const { hook } = routes;
     if (hook) {
       limited.decorateRequest("asked_ms", 0);
+      limited.decorateRequest("keys", null);
       limited.setErrorHandler(hook.onError);
       await hook.install(limited, hook);
     }

@@ -33,6 +33,8 @@ export function rateLimited(counters: Counters, limiter: RequestLimiter | undefi
 interface Hooked {
   /** When it was asked. */
   asked_ms: number;
+  /** All that the request carries: a framework may parse the query each time that it is read. */
+  keys: string | string[] | null;
 }
 
 const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
@@ -65,15 +67,18 @@ export const routeHook = (counters: Counters, hook: NonNullable<RequestLimiter["
       counters.finished++;
       throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
     }
-    (request as unknown as Hooked).asked_ms = performance.now();
+    const hooked = request as unknown as Hooked;
+    hooked.keys = keys;
+    hooked.asked_ms = performance.now();
     return key;
   },
   decided(request, outcome) {
-    counters.consumeDuration.observe(performance.now() - (request as unknown as Hooked).asked_ms);
+    const { asked_ms, keys } = request as unknown as Hooked;
+    counters.consumeDuration.observe(performance.now() - asked_ms);
     if (outcome === "limited") {
       counters.hits++;
       counters.answers[429]++;
-    } else if (typeof keysOf(request) !== "string") return;
+    } else if (typeof keys !== "string") return;
     counters.finished++;
   },
 });
@@ -81,8 +86,8 @@ export const routeHook = (counters: Counters, hook: NonNullable<RequestLimiter["
 /** Behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
-    const keys = keysOf(request);
-    if (typeof keys === "string") admit(counters, request, reply, work);
+    const { keys } = request as unknown as Hooked;
+    if (keys === null || typeof keys === "string") admit(counters, request, reply, work);
     else
       limiter.consume(keys.slice(1)).then((decision) => {
         answer(counters, request, reply, decision, work);

@@ -2,6 +2,7 @@ import { moduleLimiters } from "../modules/index.js";
 import type { LimiterDescription } from "../types.js";
 import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
+import { expressRateLimit } from "./express-rate-limit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
@@ -16,6 +17,7 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
   fastifyRateLimit,
+  expressRateLimit,
   ...flexibleWays,
   rateLimitRedis,
   redisGcra,

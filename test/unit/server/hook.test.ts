@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/server/config/index.js";
+import { expressRateLimit } from "../../../src/targets/limiters/express-rate-limit.js";
 import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { findClient } from "../../../src/targets/resolve.js";
@@ -9,70 +10,83 @@ import { targetOf } from "../../helpers/target.js";
 
 const POINTS = 3;
 
-/** The app behind the library's own hook, over its store in memory or over a handle of ioredis's kind. */
-async function hookedApp(answer?: () => Error) {
-  const { spec } = readConfig({ MODE: "memory+fastify-rate-limit", RUN_NONCE: "nonce-1" });
-  const target = targetOf(spec.target.text);
-  const memory = findClient("memory");
-  const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
-  const handle = {
-    defineCommand: (name: string) =>
-      Object.assign(handle, {
-        [name]: (...args: readonly unknown[]) =>
-          (args.at(-1) as (error: Error | null, result?: unknown) => void)(
-            isOpen ? null : (answer?.() ?? null),
-            [1, 1],
-          ),
-      }),
-    del: async () => 1,
-  };
-  let isOpen = true;
-  const description = answer ? findClient("ioredis") : memory;
-  const limits = { points: POINTS, window_s: 60, block_s: 0 };
-  const opened = answer ? { ...client, handle, shardKeys: async () => ["a"] } : client;
-  const created = pairOf(await fastifyRateLimit.create(opened, description, limits));
-  isOpen = false;
-  return served({
-    spec,
-    target,
-    client: { settings: {}, storeVersion: async () => undefined },
-    limiter: asRequestLimiter(created),
-    framework: { version: "5.0.0" },
-  });
-}
+describe.each([
+  ["memory+fastify-rate-limit", fastifyRateLimit],
+  ["memory+express+express-rate-limit", expressRateLimit],
+])("%s", (MODE, library) => {
+  /** The app behind the library's own hook, over its store in memory or over a handle of ioredis's kind. */
+  async function hookedApp(answer?: () => Error) {
+    const { spec } = readConfig({ MODE, RUN_NONCE: "nonce-1" });
+    const target = targetOf(spec.target.text);
+    const memory = findClient("memory");
+    const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
+    const handle = {
+      defineCommand: (name: string) =>
+        Object.assign(handle, {
+          [name]: (...args: readonly unknown[]) =>
+            (args.at(-1) as (error: Error | null, result?: unknown) => void)(
+              isOpen ? null : (answer?.() ?? null),
+              [1, 1],
+            ),
+        }),
+      call: async (command: string) => {
+        const error = isOpen ? undefined : answer?.();
+        if (error) throw error;
+        return command === "SCRIPT" ? "sha" : [1, 60_000];
+      },
+      del: async () => 1,
+    };
+    let isOpen = true;
+    const description = answer ? findClient("ioredis") : memory;
+    const limits = { points: POINTS, window_s: 60, block_s: 0 };
+    const opened = answer ? { ...client, handle, shardKeys: async () => ["a"] } : client;
+    const created = pairOf(await library.create(opened, description, limits));
+    isOpen = false;
+    return served({
+      spec,
+      target,
+      client: { settings: {}, storeVersion: async () => undefined },
+      limiter: asRequestLimiter(created),
+      framework: { version: "5.0.0" },
+    });
+  }
 
-test("the library's own hook decides, with its own answers, and every decision is counted once", async () => {
-  const { get, usage } = await hookedApp();
-  const codes = [];
-  for (let n = 0; n < POINTS + 1; n++) codes.push((await get("/light?userId=a")).statusCode);
-  expect(codes).toEqual([200, 200, 200, 429]);
-  const denied = await get("/heavy?userId=a");
-  expect(denied.headers).toMatchObject({ "x-ratelimit-limit": String(POINTS), "x-ratelimit-remaining": "0" });
-  expect(Number(denied.headers["retry-after"])).toBeGreaterThan(0);
-  expect((await get("/light?userId=exhausted-1")).statusCode).toBe(429);
-  expect((await get("/light?userId=")).statusCode).toBe(400);
-  expect(await usage()).toMatchObject({
-    requests: POINTS + 4,
-    in_flight: 0,
-    consumes: { calls: POINTS + 3, allowed: POINTS, limited: 3, failed: 0 },
+  test("the library's own hook decides, with its own answers, and every decision is counted once", async () => {
+    const { get, usage } = await hookedApp();
+    const codes = [];
+    for (let n = 0; n < POINTS + 1; n++) codes.push((await get("/light?userId=a")).statusCode);
+    expect(codes).toEqual([200, 200, 200, 429]);
+    const denied = await get("/heavy?userId=a");
+    expect(denied.headers).toMatchObject({
+      "x-ratelimit-limit": String(POINTS),
+      "x-ratelimit-remaining": "0",
+    });
+    expect(Number(denied.headers["retry-after"])).toBeGreaterThan(0);
+    expect((await get("/light?userId=exhausted-1")).statusCode).toBe(429);
+    expect((await get("/light?userId=")).statusCode).toBe(400);
+    expect(await usage()).toMatchObject({
+      requests: POINTS + 4,
+      in_flight: 0,
+      consumes: { calls: POINTS + 3, allowed: POINTS, limited: 3, failed: 0 },
+    });
   });
-});
 
-test("the keys of a request with several are all decided on", async () => {
-  const { get, usage } = await hookedApp();
-  expect((await get("/light?userId=a&userId=b")).statusCode).toBe(200);
-  expect((await get("/light?userId=b&userId=exhausted-1")).statusCode).toBe(429);
-  expect(await usage()).toMatchObject({
-    in_flight: 0,
-    consumes: { calls: 4, allowed: 3, limited: 1, failed: 0 },
+  test("the keys of a request with several are all decided on", async () => {
+    const { get, usage } = await hookedApp();
+    expect((await get("/light?userId=a&userId=b")).statusCode).toBe(200);
+    expect((await get("/light?userId=b&userId=exhausted-1")).statusCode).toBe(429);
+    expect(await usage()).toMatchObject({
+      in_flight: 0,
+      consumes: { calls: 4, allowed: 3, limited: 1, failed: 0 },
+    });
   });
-});
 
-test("a store that fails is no denial", async () => {
-  const { get, usage } = await hookedApp(() => new Error("the store hung up"));
-  expect((await get("/light?userId=a")).statusCode).toBe(503);
-  expect(await usage()).toMatchObject({
-    in_flight: 0,
-    consumes: { calls: 1, allowed: 0, limited: 0, failed: 1 },
+  test("a store that fails is no denial", async () => {
+    const { get, usage } = await hookedApp(() => new Error("the store hung up"));
+    expect((await get("/light?userId=a")).statusCode).toBe(503);
+    expect(await usage()).toMatchObject({
+      in_flight: 0,
+      consumes: { calls: 1, allowed: 0, limited: 0, failed: 1 },
+    });
   });
 });
