@@ -8,6 +8,18 @@ export interface FrameworkDescription {
   package?: PackageVersion;
 }
 
+/** One folder, because all of them must load the same copies. */
+export const NEST: PackageVersion = {
+  name: "@nestjs/core",
+  version: "11.2.10",
+  with: [
+    "@nestjs/common@11.2.10",
+    "@nestjs/platform-express@11.2.10",
+    "@nestjs/throttler@6.7.1",
+    "@nest-lab/throttler-storage-redis@1.2.0",
+  ],
+};
+
 /** The server's framework where a target names none: no text mentions it. */
 export const USUAL_FRAMEWORK = "fastify";
 
@@ -17,5 +29,10 @@ export const frameworks: readonly FrameworkDescription[] = [
     id: "express",
     summary: "the server's routes are Express's instead of Fastify's",
     package: { name: "express", version: "5.3.0" },
+  },
+  {
+    id: "nest",
+    summary: "the server's routes are NestJS's, on Express, instead of Fastify's",
+    package: NEST,
   },
 ];

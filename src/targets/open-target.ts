@@ -93,8 +93,12 @@ async function createLimiter(
 ): Promise<OpenTarget["limiter"]> {
   const limiter = findLimiter(target.limiter);
   if (!limits) throw usageError("the run spec names no limits");
-  const requested = { package: limiter.package, version: target.limiter_version ?? limiter.onDemand };
-  const libraries = librariesFor(requested, folder);
+  const requested = { package: limiter.package, version: target.limiter_version };
+  const { onDemand } = limiter;
+  const libraries = librariesFor(
+    onDemand && !requested.version ? { ...onDemand, package: onDemand.name } : requested,
+    folder,
+  );
   try {
     const created = await limiter.create(client, description, limits, key_prefix, libraries);
     requireVersion(requested, created?.version);

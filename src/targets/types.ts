@@ -1,6 +1,7 @@
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
+import type { PackageVersion } from "../contract/library-versions.js";
 import type { StoreFault, StoreFaultAction } from "../contract/probe-env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
@@ -230,8 +231,8 @@ export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 export interface LimiterDescription {
   id: string;
   package?: string;
-  /** The version of `package` that is installed when it is first used; absent where the project has it. */
-  onDemand?: string;
+  /** Installed when the limiter is first used, and loaded from there; absent where the project has it. */
+  onDemand?: PackageVersion;
   /** Id of the web framework that its hook is for; absent where it decides in any. */
   framework?: string;
   /** One line that says what decides, and how. */

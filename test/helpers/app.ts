@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { type Usage, usageSchema } from "../../src/contract/server-api.js";
 import { buildApp } from "../../src/server/app.js";
 import { readConfig } from "../../src/server/config/index.js";
+import type { LoadPackage } from "../../src/server/frameworks/framework.js";
 import type { AppDependencies } from "../../src/server/lib/app-dependencies.js";
 import { ownLibraries } from "../../src/targets/libraries.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
@@ -43,8 +44,8 @@ interface Answer {
 export const CALLER = "127.1.2.3";
 
 /** Lets the app listen until the test ends. @returns what sends a request to it */
-export function served(dependencies: AppDependencies) {
-  const starting = buildApp(dependencies, ownLibraries.fromFolder).then(async (app) => {
+export function served(dependencies: AppDependencies, load: LoadPackage = ownLibraries.fromFolder) {
+  const starting = buildApp(dependencies, load).then(async (app) => {
     onTestFinished(async () => void (await app.close()));
     return app.listen({ host: "127.0.0.1", port: 0 });
   });
@@ -64,7 +65,7 @@ export function served(dependencies: AppDependencies) {
 
 /** What every app of a framework is tested with: over two fake limiters, or over none for the mode `none`. */
 export const fakeAppOn =
-  (framework: string) =>
+  (framework: string, load?: LoadPackage) =>
   (
     mode = "memory",
     client: Partial<AppDependencies["client"]> = {},
@@ -74,12 +75,15 @@ export const fakeAppOn =
     const exhausted = new FakeLimiter();
     const MODE = framework === "fastify" ? mode : `${mode}+${framework}`;
     const { spec } = readConfig({ MODE, RUN_NONCE: "nonce-1", COMPUTATION_COMPLEXITY: "2" });
-    const app = served({
-      spec: { ...spec, server: { ...spec.server, ...server } },
-      target: targetOf(spec.target.text),
-      client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
-      limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
-      framework: { version: "5.0.0" },
-    });
+    const app = served(
+      {
+        spec: { ...spec, server: { ...spec.server, ...server } },
+        target: targetOf(spec.target.text),
+        client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
+        limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
+        framework: { version: "5.0.0" },
+      },
+      load,
+    );
     return { ...app, standard, exhausted };
   };

@@ -25,8 +25,7 @@ export const buildExpress: BuildServer = async (routes, { logLevel, load }) => {
 
 /** Adds what the server answers to an application. */
 async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): Promise<void> {
-  // On the prototype, so that no request pays for it.
-  Object.assign(app.request, { log: loggerOf(logLevel) });
+  giveLog(app, logLevel);
   const { hook } = routes;
   const before: unknown[] = [];
   await hook?.install({ use: (middleware: unknown) => before.push(middleware) }, hook);
@@ -43,13 +42,18 @@ const errorHandler =
   (error: Error, request: WebRequest, reply: WebReply, _next: unknown): void =>
     handle(error, request, reply);
 
+/** On the prototype of requests, so that no request pays for it. */
+export function giveLog({ request }: Pick<ExpressApp, "request">, logLevel: string): void {
+  Object.assign(request, { log: loggerOf(logLevel) });
+}
+
 /** To standard error: standard output contains one line, the address. */
 const loggerOf = (level: string): WebRequest["log"] => ({
   error: level === "silent" ? () => undefined : (error) => console.error(error),
 });
 
 /** Node's own server, with the settings that Fastify's has. */
-function serverOf(server: Server) {
+export function serverOf(server: Server) {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = 0;
   return {

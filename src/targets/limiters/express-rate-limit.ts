@@ -20,7 +20,7 @@ const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("me
 export const expressRateLimit: LimiterDescription = {
   id: "express-rate-limit",
   package: PACKAGE,
-  onDemand: "8.7.5",
+  onDemand: { name: PACKAGE, version: "8.7.5" },
   framework: "express",
   summary: "the limiter is express-rate-limit, in memory or over rate-limit-redis",
   algorithm: "fixed window",

@@ -1,15 +1,7 @@
 import { beforeAll } from "vitest";
-import { ensureVersions, versionsOfTargets } from "../../../src/orchestrator/host/versions.js";
-import { targetOf } from "../../helpers/target.js";
+import { installedFor } from "../../helpers/on-demand.js";
 import { limiterContract } from "../../suites/limiter.js";
 
-// A campaign installs it when it is first used.
-beforeAll(async () => {
-  await ensureVersions(versionsOfTargets([targetOf("memory+express-rate-limit")]), {
-    signal: new AbortController().signal,
-    holdProcess: async () => undefined,
-    onSetupStep: () => undefined,
-  });
-});
+beforeAll(() => installedFor("memory+express-rate-limit"));
 
 limiterContract("express-rate-limit");
