@@ -1,12 +1,11 @@
 import { BenchError, EXIT, environmentError, inOneLine, messageOf, usageError } from "../contract/errors.js";
-import { versionsFolder } from "../contract/library-versions.js";
 import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
 import type { Target } from "../contract/target.js";
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTargets } from "../plugins/register-targets.js";
 import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
-import { librariesWith, ownLibraries } from "../targets/libraries.js";
+import { librariesOnDemand } from "../targets/libraries.js";
 import { type OpenTarget, openTarget } from "../targets/open-target.js";
 import { findFramework, otherFramework } from "../targets/resolve.js";
 import { buildApp } from "./app.js";
@@ -47,7 +46,7 @@ async function main(): Promise<void> {
 /** Where the target's framework comes from. @throws environmentError when it is not installed */
 function frameworkPackages({ framework = USUAL_FRAMEWORK }: Target, { versions_folder: folder }: RunSpec) {
   const { id, package: wanted } = findFramework(framework);
-  const libraries = wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;
+  const libraries = librariesOnDemand(wanted, folder);
   return { version: libraries.version(wanted?.name ?? id), load: libraries.fromFolder };
 }
 

@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { environmentError } from "../contract/errors.js";
-import { LOADER, type PackageVersion, versionFolderName } from "../contract/library-versions.js";
+import {
+  LOADER,
+  type PackageVersion,
+  versionFolderName,
+  versionsFolder,
+} from "../contract/library-versions.js";
 import { packageVersion } from "./package-version.js";
 
 /** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */
@@ -22,7 +27,7 @@ export const ownLibraries: Libraries = {
 };
 
 /**
- * The project's libraries, except one, which Node loads from its folder below `versions`.
+ * The project's libraries, except one and those beside it, which Node loads from their folder below `versions`.
  * @throws environmentError when that version is not installed
  */
 export function librariesWith(versions: string, requested: PackageVersion): Libraries {
@@ -32,6 +37,8 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
       `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter, --framework) installs it`,
     );
   }
+  const isThere = (name: string) =>
+    name === requested.name || requested.with?.some((each) => each.startsWith(`${name}@`));
   const fromFolder = async <Module>(name: string): Promise<Module> => {
     const { default: load } = (await import(pathToFileURL(loader).href)) as {
       default: (name: string) => Promise<Module>;
@@ -39,8 +46,22 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
     return load(name);
   };
   return {
-    load: (name, own) => (name === requested.name ? fromFolder(name) : own()),
+    load: (name, own) => (isThere(name) ? fromFolder(name) : own()),
     fromFolder,
-    version: (name) => packageVersion(name, name === requested.name ? loader : undefined),
+    version: (name) => packageVersion(name, isThere(name) ? loader : undefined),
   };
 }
+
+/** The exports of a CommonJS package, whose names Node cannot always tell; a loader may give them without `default`. */
+export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>): Promise<Exports> => {
+  const loaded = await loading;
+  return loaded.default ?? (loaded as Exports);
+};
+
+/**
+ * Where what is installed when it is first used is loaded from; the project where nothing is.
+ * @param folder of all versions; absent: this user's
+ * @throws environmentError when it is not installed
+ */
+export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
+  wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

@@ -1,9 +1,9 @@
 import type { Server } from "node:http";
+import { commonJs } from "../../targets/libraries.js";
 import { type ExpressApp, giveLog, serverOf } from "./express.js";
 import type { BuildServer, Handler, WebError, WebReply, WebRequest, WebRoutes } from "./framework.js";
 
 type Decorator = (target: object, name?: string, place?: unknown) => void;
-type Exports<Members> = { default: Members };
 /** What handles a request, of any kind. */
 interface Context {
   switchToHttp(): { getRequest(): WebRequest; getResponse(): WebReply };
@@ -29,6 +29,9 @@ interface Core {
   NestFactory: { create(root: Class, adapter: unknown, options: object): Promise<NestApp> };
   BaseExceptionFilter: new (adapter: unknown) => Filter;
 }
+interface Platform {
+  ExpressAdapter: new () => { getInstance(): ExpressApp };
+}
 interface NestApp {
   init(): Promise<unknown>;
   close(): Promise<void>;
@@ -44,12 +47,9 @@ export interface NestParts {
 
 /** Without the syntax of decorators, which Node does not run. */
 export const buildNest: BuildServer = async (routes, { logLevel, load }) => {
-  const { default: core } = await load<Exports<Core>>("@nestjs/core");
-  const { default: common } = await load<Exports<Common>>("@nestjs/common");
-  const { default: platform } =
-    await load<Exports<{ ExpressAdapter: new () => { getInstance(): ExpressApp } }>>(
-      "@nestjs/platform-express",
-    );
+  const core = await commonJs<Core>(load("@nestjs/core"));
+  const common = await commonJs<Common>(load("@nestjs/common"));
+  const platform = await commonJs<Platform>(load("@nestjs/platform-express"));
   const adapter = new platform.ExpressAdapter();
   giveLog(adapter.getInstance(), logLevel);
   const parts: NestParts = { imports: [], guards: [] };

@@ -4,6 +4,7 @@ import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
 import { expressRateLimit } from "./express-rate-limit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
+import { nestjsThrottler } from "./nestjs-throttler.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
 import { flexibleWays } from "./rate-limiter-flexible-ways.js";
@@ -18,6 +19,7 @@ export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
   fastifyRateLimit,
   expressRateLimit,
+  nestjsThrottler,
   ...flexibleWays,
   rateLimitRedis,
   redisGcra,
