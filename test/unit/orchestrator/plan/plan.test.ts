@@ -50,6 +50,25 @@ describe("web frameworks", () => {
     expect(plan.skips[0]?.reason).toContain("--layer server");
   });
 
+  test.each([
+    ["memory+express-rate-limit", "express"],
+    ["memory+nestjs-throttler", "nest"],
+  ])("%s is measured in its own framework alone", async (target, own) => {
+    const flags = ["--clients", target, "--points", "100"];
+    await expectFailure(() => planFor(...flags), EXIT.usage, `--framework ${own}`);
+    const plan = planFor(...flags, "--framework", "fastify,express,nest");
+    expect(plan.configurations.map(({ configuration }) => configuration.target.framework)).toContain(own);
+    expect(labels(plan)).toHaveLength(1);
+    expect(plan.skips).toHaveLength(2);
+  });
+
+  test("the memory of @nestjs/throttler takes no large quota", () =>
+    expectFailure(
+      () => planFor("--clients", "memory+nest+nestjs-throttler", "--points", "20001"),
+      EXIT.usage,
+      "--points",
+    ));
+
   test("an unknown one is a usage error", async () => {
     await expectFailure(() => planFor("--framework", "expres"), EXIT.usage, "express");
   });
