@@ -11,8 +11,8 @@ from report.analysis.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class BestPerformer:
-    """The first row of all that one kind of decider has on one store in one cell with one kind of settings,
-    whatever its algorithm and script."""
+    """The first row of all that one kind of decider has on one store in one cell with one kind of settings
+    on one framework, whatever its algorithm and script."""
 
     cell: Cell
     ranking: Ranking
@@ -43,11 +43,18 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
         return ()
     found = []
     for cell in cells:
-        together: dict[tuple[str, bool, str | None, str, str], list[Ranking]] = {}
+        together: dict[tuple[object, ...], list[Ranking]] = {}
         for ranking in cell.rankings:
             group = ranking.group
             if group.store is not None:
-                key = (group.store, group.external, group.decided_by, group.settings, group.client)
+                key = (
+                    group.store,
+                    group.external,
+                    group.decided_by,
+                    group.settings,
+                    group.client,
+                    group.framework,
+                )
                 together.setdefault(key, []).append(ranking)
         for members in together.values():
             ranking = members[0] if len(members) == 1 else _over_all(members)
@@ -67,6 +74,7 @@ def _over_all(rankings: Sequence[Ranking]) -> Ranking:
         same_script=False,
         decided_by=group.decided_by,
         settings=group.settings,
+        framework=group.framework,
     )
     resolutions = (ranking.resolution for ranking in rankings)
     apart = next((each for each in resolutions if each and each.told_apart), None)

@@ -1,6 +1,6 @@
 """What rows must share to be ranked: the store and who started it, what decides, its algorithm, the script
-mode, where the clients' settings come from (M12), and the client where there are several versions of
-store or Node."""
+mode, where the clients' settings come from, the web framework (M12), and the client where there are several
+versions of store or Node."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +29,8 @@ class Group:
     """`Identity.settings` of its rows."""
     client: str = ""
     """`Identity.in_any_version` of its rows, which are in several versions of the store or of Node."""
+    framework: str | None = None
+    """`Summary.framework` of its rows."""
 
     @property
     def rankable(self) -> bool:
@@ -48,6 +50,7 @@ def _group_of(summary: Summary) -> Group:
         decided_by=identity.decided_by,
         algorithm=identity.algorithm,
         settings=identity.settings,
+        framework=summary.framework,
     )
 
 
@@ -68,7 +71,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
 
     Returns:
         Groups with their rows, by what decides and by algorithm; then those on the store with most rows
-        first, then those with the settings that all clients share, then the largest, then `same_script`.
+        first, then those with the settings that all clients share, then those on Fastify, then
+        the largest, then `same_script`.
     """
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
@@ -86,8 +90,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         fitting = [
             group
             for group in groups
-            if (group.store, group.external, group.same_script, group.settings)
-            == (meant.store, meant.external, True, meant.settings)
+            if (group.store, group.external, group.same_script, group.settings, group.framework)
+            == (meant.store, meant.external, True, meant.settings, meant.framework)
         ]
         groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
 
@@ -103,6 +107,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.store or "~",
             group.external,
             OWN_SETTINGS.index(group.settings) if group.settings else -1,
+            group.framework or "",
             -len(members),
             not group.same_script,
             group.limiter or "~",

@@ -59,6 +59,8 @@ class Summary:
     """Round and group of each planned run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
+    framework: str | None = None
+    """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
     by_turns: bool = False
     """Its runs were made at the same time as those that they are compared with."""
 
@@ -300,6 +302,7 @@ def _summary(
     runs: Iterable[Run],
     planned: Planned | None,
     looks: tuple[LookSchedule | None, int],
+    across_frameworks: bool,
 ) -> Summary:
     every = sorted(runs, key=lambda run: run.run)
     ordered = tuple(run for run in every if not run.set_aside)
@@ -319,6 +322,7 @@ def _summary(
         set_aside=tuple(run for run in every if run.set_aside),
         places=frozenset(planned.places.values()) if planned else frozenset(),
         reference=planned is not None and planned.reference,
+        framework=None if across_frameworks else identity.framework,
         by_turns=planned is not None and planned.by_turns,
     )
 
@@ -338,7 +342,8 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
         runs.setdefault(run.identity.key, []).append(run)
     ordered = sorted(identities.values(), key=row_order)
     looks = _schedule(campaign)
+    across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
     return tuple(
-        _summary(number, identity, runs[identity.key], planned.get(identity.key), looks)
+        _summary(number, identity, runs[identity.key], planned.get(identity.key), looks, across_frameworks)
         for number, identity in enumerate(ordered, start=1)
     )

@@ -98,6 +98,7 @@ def identity_of(configuration: Mapping[str, Any], configuration_hash: str) -> Id
         algorithm=target.get("algorithm"),
         module=target.get("module"),
         service=target.get("service"),
+        framework=target.get("framework"),
         decides_locally=target.get("decides_locally", False),
         program=target.get("program"),
         node=target.get("node"),

@@ -145,6 +145,8 @@ class Identity:
     """Id of the module that the store loads."""
     service: str | None = field(default=None, compare=False)
     """Id of the service between server and store."""
+    framework: str | None = field(default=None, compare=False)
+    """Id of the server's web framework; None for Fastify, and where no server is."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
     node: str | None = None

@@ -64,11 +64,14 @@ _SETTINGS = {
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run, and which settings they have unless they are those that
-    all clients share; empty where there is nothing to say."""
+    """Which script the rows of a ranking should run, and which settings and framework they have unless they
+    are the usual ones; empty where there is nothing to say."""
+    group = ranking.group
     varying = joined([f"{name}s" for name in _varying_versions(ranking)])
-    versions = f"{ranking.group.client} in several {varying}" if ranking.group.client else ""
-    return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[ranking.group.settings])))
+    versions = f"{group.client} in several {varying}" if group.client else ""
+    framework = f"on {group.framework}" if group.framework else ""
+    texts = (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)
+    return ", ".join(filter(None, texts))
 
 
 def _script_mode(ranking: Ranking) -> str:
@@ -173,6 +176,9 @@ def difference(cell: Cell) -> str:
     if len(settings) > 1:
         named = [_SETTINGS[each] or "those that all clients share" for each in settings]
         texts.append(f"The clients' settings differ: {joined(named)}.")
+    frameworks = dict.fromkeys(ranking.group.framework or "fastify" for ranking in cell.rankings)
+    if len(frameworks) > 1:
+        texts.append(f"The server's web frameworks differ: {joined(list(frameworks))}.")
     if cell.scripts_differ:
         modes = list(dict.fromkeys(_script_mode(ranking) for ranking in cell.rankings))
         named = [mode for mode in modes if mode]

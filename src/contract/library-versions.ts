@@ -7,6 +7,8 @@ import { userFolder } from "./user-folder.js";
 export interface PackageVersion {
   name: string;
   version: string;
+  /** What is installed beside it, `name@version`. */
+  with?: readonly string[];
 }
 
 /** What was installed for a requested version. */

@@ -113,6 +113,8 @@ export const planSchema = z.strictObject({
   notes: z.array(z.string()),
   /** With which the others are compared: hashes, one for each group that is ranked together. */
   references: z.array(configurationHashSchema).optional(),
+  /** Rankings have rows of several web frameworks: they were asked for. */
+  compare_frameworks: z.literal(true).optional(),
   /** The references were not asked for: they stand beside one target alone (M22). */
   reference_added: z.literal(true).optional(),
   /** Store with which the others of the store layer are compared; absent without that layer. */

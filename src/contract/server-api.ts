@@ -10,6 +10,8 @@ export const EXHAUSTED_KEY_PREFIX = "exhausted-";
 export const versionsSchema = z.strictObject({
   node: z.string(),
   fastify: z.string().optional(),
+  express: z.string().optional(),
+  nest: z.string().optional(),
   client: z.string().optional(),
   limiter: z.string().optional(),
   store: z.string().optional(),

@@ -65,6 +65,8 @@ export const targetSchema = z.strictObject({
   node: z.string().max(40).optional(),
   /** The load program that makes the calls in the client's place: then it is a control. */
   program: idSchema.optional(),
+  /** The web framework of the server; absent for Fastify. */
+  framework: idSchema.optional(),
   /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
   decides_locally: z.literal(true).optional(),
 });

@@ -72,7 +72,7 @@ const clientShape = {
   limiter: idSchema,
   flexible: flexibleSchema.optional(),
   canSkipHandshake: z.literal(true).optional(),
-  handleApi: z.literal("ioredis").optional(),
+  handleApi: z.enum(["ioredis", "node-redis"]).optional(),
   sendsAgain: z.literal(true).optional(),
   waitsForStore: z.literal(true).optional(),
   unsupportedReason: functionSchema.optional(),

@@ -1,12 +1,16 @@
-import type { FastifyInstance } from "fastify";
-import { BenchError, EXIT, environmentError, inOneLine, messageOf } from "../contract/errors.js";
-import type { ServerSpec } from "../contract/run-spec.js";
+import { BenchError, EXIT, environmentError, inOneLine, messageOf, usageError } from "../contract/errors.js";
+import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
+import type { Target } from "../contract/target.js";
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTargets } from "../plugins/register-targets.js";
+import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
+import { librariesOnDemand } from "../targets/libraries.js";
 import { type OpenTarget, openTarget } from "../targets/open-target.js";
+import { findFramework, otherFramework } from "../targets/resolve.js";
 import { buildApp } from "./app.js";
 import { pluginPaths, readConfig } from "./config/index.js";
+import type { WebServer } from "./frameworks/framework.js";
 
 /** Time for open requests to finish after a signal. */
 const GRACE_MS = 3_000;
@@ -22,10 +26,14 @@ async function main(): Promise<void> {
   registerTargets(plugins);
   const { spec, access } = readConfig(process.env);
   const opened = await openTarget(spec, access);
-  let app: FastifyInstance;
+  let app: WebServer;
   let url: string;
   try {
-    app = buildApp({ spec, ...opened, plugins: plugins.map(({ facts }) => facts) });
+    const reason = otherFramework(opened.target);
+    if (reason) throw usageError(reason);
+    const { load, version } = frameworkPackages(opened.target, spec);
+    const facts = plugins.map((each) => each.facts);
+    app = await buildApp({ spec, ...opened, framework: { version }, plugins: facts }, load);
     url = await listen(app, spec.server);
   } catch (error) {
     await opened.close();
@@ -35,8 +43,15 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid })}\n`);
 }
 
+/** Where the target's framework comes from. @throws environmentError when it is not installed */
+function frameworkPackages({ framework = USUAL_FRAMEWORK }: Target, { versions_folder: folder }: RunSpec) {
+  const { id, package: wanted } = findFramework(framework);
+  const libraries = librariesOnDemand(wanted, folder);
+  return { version: libraries.version(wanted?.name ?? id), load: libraries.fromFolder };
+}
+
 /** @throws environmentError when the address is not available */
-async function listen(app: FastifyInstance, { host, port }: ServerSpec): Promise<string> {
+async function listen(app: WebServer, { host, port }: ServerSpec): Promise<string> {
   try {
     // A benchmark opens all its connections at once, and none should need a second attempt.
     return await app.listen({ host, port, backlog: 4_096 });
@@ -45,7 +60,7 @@ async function listen(app: FastifyInstance, { host, port }: ServerSpec): Promise
   }
 }
 
-function stopOnSignals(app: FastifyInstance, opened: OpenTarget): void {
+function stopOnSignals(app: WebServer, opened: OpenTarget): void {
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
     // The second signal ends the process at once, with the conventional exit code.

@@ -2,41 +2,66 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { environmentError } from "../contract/errors.js";
-import { LOADER, type PackageVersion, versionFolderName } from "../contract/library-versions.js";
+import {
+  LOADER,
+  type PackageVersion,
+  versionFolderName,
+  versionsFolder,
+} from "../contract/library-versions.js";
 import { packageVersion } from "./package-version.js";
 
 /** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */
 export interface Libraries {
   /** @param own imports the project's version; a library from elsewhere is assumed to have the same exports */
   load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
+  /** Imports a package from that folder: the requested one, or one that was installed with it. */
+  fromFolder<Module>(name: string): Promise<Module>;
   /** Version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 
 export const ownLibraries: Libraries = {
   load: (_name, own) => own(),
+  fromFolder: (name) => import(name),
   version: (name) => packageVersion(name),
 };
 
 /**
- * The project's libraries, except one, which Node loads from its folder below `versions`.
+ * The project's libraries, except one and those beside it, which Node loads from their folder below `versions`.
  * @throws environmentError when that version is not installed
  */
 export function librariesWith(versions: string, requested: PackageVersion): Libraries {
   const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {
     throw environmentError(
-      `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter) installs it`,
+      `${requested.name} ${requested.version} is not installed: a campaign that names it (--clients, --limiter, --framework) installs it`,
     );
   }
+  const isThere = (name: string) =>
+    name === requested.name || requested.with?.some((each) => each.startsWith(`${name}@`));
+  const fromFolder = async <Module>(name: string): Promise<Module> => {
+    const { default: load } = (await import(pathToFileURL(loader).href)) as {
+      default: (name: string) => Promise<Module>;
+    };
+    return load(name);
+  };
   return {
-    async load<Module>(name: string, own: () => Promise<Module>): Promise<Module> {
-      if (name !== requested.name) return own();
-      const { default: load } = (await import(pathToFileURL(loader).href)) as {
-        default: (name: string) => Promise<Module>;
-      };
-      return load(name);
-    },
-    version: (name) => packageVersion(name, name === requested.name ? loader : undefined),
+    load: (name, own) => (isThere(name) ? fromFolder(name) : own()),
+    fromFolder,
+    version: (name) => packageVersion(name, isThere(name) ? loader : undefined),
   };
 }
+
+/** The exports of a CommonJS package, whose names Node cannot always tell; a loader may give them without `default`. */
+export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>): Promise<Exports> => {
+  const loaded = await loading;
+  return loaded.default ?? (loaded as Exports);
+};
+
+/**
+ * Where what is installed when it is first used is loaded from; the project where nothing is.
+ * @param folder of all versions; absent: this user's
+ * @throws environmentError when it is not installed
+ */
+export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
+  wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

@@ -1,11 +1,10 @@
 import { formatNodes } from "../contract/env.js";
 import { environmentError, messageOf, usageError } from "../contract/errors.js";
-import { versionsFolder } from "../contract/library-versions.js";
 import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
 import { failOpen } from "./fail-open.js";
-import { type Libraries, librariesWith, ownLibraries } from "./libraries.js";
+import { type Libraries, librariesOnDemand } from "./libraries.js";
 import { asRequestLimiter, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
@@ -33,11 +32,8 @@ interface RequestedPackage {
 }
 
 /** Where that package is loaded from. @throws environmentError when the version is not installed */
-function librariesFor({ package: name, version }: RequestedPackage, folder: string | undefined): Libraries {
-  return name && version
-    ? librariesWith(folder ?? versionsFolder(process.env), { name, version })
-    : ownLibraries;
-}
+const librariesFor = ({ package: name, version }: RequestedPackage, folder: string | undefined): Libraries =>
+  librariesOnDemand(name && version ? { name, version } : undefined, folder);
 
 /** A client or limiter of a plugin may load another version. @throws environmentError naming both versions */
 function requireVersion({ package: name, version }: RequestedPackage, loaded: string | undefined): void {
@@ -94,7 +90,9 @@ async function createLimiter(
   const limiter = findLimiter(target.limiter);
   if (!limits) throw usageError("the run spec names no limits");
   const requested = { package: limiter.package, version: target.limiter_version };
-  const libraries = librariesFor(requested, folder);
+  const libraries = requested.version
+    ? librariesFor(requested, folder)
+    : librariesOnDemand(limiter.onDemand, folder);
   try {
     const created = await limiter.create(client, description, limits, key_prefix, libraries);
     requireVersion(requested, created?.version);

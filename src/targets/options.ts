@@ -1,5 +1,6 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
 import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
+import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
@@ -161,6 +162,27 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id,
   },
 }));
 
+/** The server's routes are those of another web framework. Rankings never mix frameworks unless asked. */
+const frameworkOptions: readonly OptionDescription[] = frameworks
+  .filter(({ id }) => id !== USUAL_FRAMEWORK)
+  .map(({ id, summary }) => ({
+    id,
+    summary,
+    apply(client) {
+      if (client.framework)
+        return { skip: `${client.id}: +${client.framework} and +${id} exclude each other` };
+      if (client.program)
+        return unsupported(
+          client,
+          id,
+          `the load program ${client.program} makes its calls, without a server`,
+        );
+      const own = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
+      if (own && own !== id) return unsupported(client, id, `${client.limiter} is installed in ${own}`);
+      return { ...client, framework: id };
+    },
+  }));
+
 /**
  * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
  * limiter; then one that replaces `open`, before those that extend it.
@@ -175,6 +197,7 @@ export const options: readonly OptionDescription[] = [
   localCache,
   copy,
   ...loadProgramOptions,
+  ...frameworkOptions,
   failOpen,
   node,
 ];

@@ -14,6 +14,7 @@ import {
 import { findLoadProgram } from "./benchmarks/load-programs.js";
 import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
+import { type FrameworkDescription, frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { nodeVersionOf, options } from "./options.js";
 import { findService } from "./services/index.js";
@@ -176,6 +177,7 @@ function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
     ...(client.service ? { service: client.service } : {}),
     ...(client.program ? { program: client.program } : {}),
     ...(client.node ? { node: client.node } : {}),
+    ...(client.framework ? { framework: client.framework } : {}),
     ...(client.decidesLocally ? { decides_locally: true } : {}),
   };
 }
@@ -389,4 +391,31 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
   const isFixed = !limiterNames().includes(own ?? findClient(target.client).limiter);
   if (requested.length === 0 || isNamed || isFixed) return [text];
   return requested.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
+}
+
+export const findFramework = (id: string): FrameworkDescription => findKnown("framework", frameworks, id);
+
+/**
+ * The target on each of these frameworks; one that names a framework is kept as it is.
+ * @throws usageError when the text is not a target, or a framework is unknown
+ */
+export function withFrameworks(text: string, requested: readonly string[]): string[] {
+  const ids = requested.map((id) => findFramework(id).id);
+  const target = parseTargetText(text);
+  if (ids.length === 0 || target.options.some(({ id }) => frameworks.some((each) => each.id === id)))
+    return [text];
+  return ids.map((id) =>
+    id === USUAL_FRAMEWORK ? text : formatTargetText({ ...target, options: [...target.options, { id }] }),
+  );
+}
+
+/** Why the hook of the target's limiter cannot be installed in the target's framework. */
+export function otherFramework({
+  limiter,
+  framework = USUAL_FRAMEWORK,
+}: Pick<Target, "limiter" | "framework">): string | undefined {
+  const { framework: own = framework } = findLimiter(limiter);
+  return own === framework
+    ? undefined
+    : `${limiter} is installed in ${own}, not in ${framework}: measure it with --framework ${own}`;
 }

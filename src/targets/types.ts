@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
+import type { PackageVersion } from "../contract/library-versions.js";
 import type { StoreFault, StoreFaultAction } from "../contract/probe-env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
@@ -110,7 +110,7 @@ export interface ClientDescription {
   /** Whether it can connect with `Tuning.skipsHandshake`. */
   canSkipHandshake?: true;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
-  handleApi?: "ioredis";
+  handleApi?: "ioredis" | "node-redis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
   /** It can connect with `Tuning.settings`: the members that each of them replaces. */
@@ -131,6 +131,8 @@ export interface ClientDescription {
   node?: string;
   /** Id of the load program that an option puts in its place. */
   program?: string;
+  /** Id of the server's web framework that an option chooses; absent: the usual one. */
+  framework?: string;
   /** Loads the library and connects. @throws Error when the store cannot be reached */
   open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
@@ -210,20 +212,31 @@ export interface RequestLimiter {
   readonly hook?: { install: InstallHook /** It could not decide. */; failed(): void } | undefined;
 }
 
+/** The members of a request that a hook tells its key from, in every framework. */
+export interface HookedRequest {
+  readonly query: unknown;
+  readonly ip?: string | undefined;
+}
+
 /** What a limiter that decides in a hook of the web framework is told, and tells. */
 export interface LimiterHook {
   /** The key of a request. @throws an error with a status code for a bad one */
-  keyOf(request: FastifyRequest): string;
+  keyOf(request: HookedRequest): string;
   /** Called once for each decision, before the handler runs. */
-  decided(request: FastifyRequest, outcome: "allowed" | "limited"): void;
+  decided(request: HookedRequest, outcome: "allowed" | "limited"): void;
 }
 
-/** Adds the hook of a limiter that is a plugin of Fastify to the routes that are added to this instance afterwards. */
-export type InstallHook = (app: FastifyInstance, hook: LimiterHook) => Promise<unknown>;
+/** Adds the hook of a limiter to the routes that are added afterwards to this application of its framework. */
+// biome-ignore lint/suspicious/noExplicitAny: each framework has a type of its own
+export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 
 export interface LimiterDescription {
   id: string;
   package?: string;
+  /** Installed when the limiter is first used, and loaded from there; absent where the project has it. */
+  onDemand?: PackageVersion;
+  /** Id of the web framework that its hook is for; absent where it decides in any. */
+  framework?: string;
   /** One line that says what decides, and how. */
   summary?: string;
   /** The algorithm that predicts the share of limited requests (M10); absent: a fixed window. */

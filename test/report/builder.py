@@ -40,6 +40,7 @@ def target(label: str) -> Document:
         **({"limiter_version": versions[limiter]} if limiter in versions else {}),
         "options": options,
         **({"node": nodes[0].removeprefix("node-")} if nodes else {}),
+        **({"framework": "express"} if "express" in options else {}),
     }
 
 

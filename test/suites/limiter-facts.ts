@@ -5,6 +5,7 @@ import { sum } from "../../src/contract/numbers.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
 import { sha256Of } from "../../src/orchestrator/run/module-files.js";
 import { clients } from "../../src/targets/clients/index.js";
+import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
 import { findModule } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
@@ -112,7 +113,14 @@ async function withClients<Result>(
   try {
     for (let n = 0; n < count; n++) {
       const client = await description.open(place);
-      const created = await findLimiter(target.limiter).create(client, description, limitsOf(points));
+      const used = findLimiter(target.limiter);
+      const created = await used.create(
+        client,
+        description,
+        limitsOf(points),
+        undefined,
+        librariesOnDemand(used.onDemand),
+      );
       if (!created) throw new Error(`${target.text} decides nothing`);
       const limiter = "standard" in created ? created.standard : created;
       opened.push({

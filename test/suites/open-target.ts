@@ -3,6 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Limits } from "../../src/contract/configuration.js";
 import type { Target } from "../../src/contract/target.js";
+import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
 import { options } from "../../src/targets/options.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
@@ -64,7 +65,14 @@ async function connected<Result>(
   const description = describeClient(target);
   const client = await description.open(place);
   try {
-    const created = await findLimiter(target.limiter).create(client, description, limits);
+    const limiter = findLimiter(target.limiter);
+    const created = await limiter.create(
+      client,
+      description,
+      limits,
+      undefined,
+      librariesOnDemand(limiter.onDemand),
+    );
     return use({ target, description, client }, created);
   } catch (error) {
     await client.close();

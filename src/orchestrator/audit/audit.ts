@@ -11,7 +11,7 @@ import {
 import { BenchError, EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import type { Target } from "../../contract/target.js";
 import type { Runtime } from "../../runtimes/types.js";
-import { type Availability, resolveTarget } from "../../targets/resolve.js";
+import { type Availability, otherFramework, resolveTarget } from "../../targets/resolve.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import { createCampaignFolder, writeAtomically } from "../files/results-folder.js";
 import { harnessVersion } from "../host/machine.js";
@@ -78,11 +78,12 @@ const measurable = (texts: readonly string[]): Target[] =>
 type Skip = Audit["skips"][number];
 
 /** Why a target has nothing to check; undefined where it has. */
-function uselessReason({ limiter, program }: Target): string | undefined {
+function uselessReason(target: Target): string | undefined {
+  const { limiter, program } = target;
   if (limiter === "none") return "it limits nothing, so it promises nothing";
   if (program !== undefined)
     return `+${program} makes the calls without a server: check the target without it`;
-  return undefined;
+  return otherFramework(target);
 }
 
 /** What of the requested targets can be checked here. @throws usageError where nothing is left */

@@ -8,6 +8,7 @@ import { describeMachine } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
+import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { packageVersion } from "../../targets/package-version.js";
 import { findStore } from "../../targets/resolve.js";
@@ -100,11 +101,14 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
       ...(target.limiter_version ? [] : [target.limiter]),
     ]),
   );
-  const packages = [...clients, ...limiters].flatMap((each) =>
+  const webPackages = configurations.some(({ configuration: { target } }) => !target.framework)
+    ? [USUAL_FRAMEWORK]
+    : [];
+  const packages = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)].flatMap((each) =>
     used.has(each.id) ? (each.package ?? []) : [],
   );
   return Object.fromEntries(
-    ["fastify", "autocannon", ...packages].flatMap((name) => {
+    [...webPackages, "autocannon", ...packages].flatMap((name) => {
       const version = installedVersion(name);
       return version ? [[name, version]] : [];
     }),

@@ -19,6 +19,7 @@ import type { CliCommand, CliContext } from "./types.js";
 const SETTINGS = noDefaults([
   "clients",
   "limiter",
+  "framework",
   "runtime",
   "plugin",
   "program",

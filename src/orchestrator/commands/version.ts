@@ -77,7 +77,7 @@ async function versionReport(context: CliContext): Promise<VersionReport> {
     version: harnessVersion(context.packageFolder),
     node: process.versions.node,
     clients: installed(clients),
-    limiters: installed(limiters),
+    limiters: installed(limiters.filter(({ onDemand }) => !onDemand)),
     stores: await storeVersions(context),
     load_generator: installed([{ id: "autocannon", package: "autocannon" }]),
     server: installed([{ id: "fastify", package: "fastify" }]),

@@ -19,7 +19,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { Target } from "../../contract/target.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
-import { findClient, findLimiter } from "../../targets/resolve.js";
+import { findClient, findFramework, findLimiter } from "../../targets/resolve.js";
 import { makeFolder } from "../files/folders.js";
 import { parseJson } from "../files/json.js";
 import { isAlive, thisOwner } from "../ownership/state-folder.js";
@@ -43,12 +43,16 @@ export const requestedVersions = ({ configurations }: Pick<Plan, "configurations
 export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
   for (const target of targets) {
+    const limiter = findLimiter(target.limiter);
     const packages = [
       [findClient(target.client).package, target.client_version],
-      [findLimiter(target.limiter).package, target.limiter_version],
+      [limiter.package, target.limiter_version],
     ];
-    for (const [name, version] of packages)
-      if (name && version) versions.set(`${name}@${version}`, { name, version });
+    const wanted = packages.map(([name, version]) => (name && version ? { name, version } : undefined));
+    const framework = target.framework ? findFramework(target.framework).package : undefined;
+    const limiterOnDemand = target.limiter_version ? undefined : limiter.onDemand;
+    for (const each of [...wanted, limiterOnDemand, framework])
+      if (each) versions.set(`${each.name}@${each.version}`, each);
   }
   return [...versions.values()];
 }
@@ -185,12 +189,12 @@ const NPM_ARGUMENTS = [
 ];
 
 async function npmInstall(
-  { name, version }: PackageVersion,
+  { name, version, with: others = [] }: PackageVersion,
   folder: string,
   { signal, holdProcess }: InstallOptions,
 ): Promise<void> {
   signal.throwIfAborted();
-  const running = execa("npm", [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`], {
+  const running = execa("npm", [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`, ...others], {
     cwd: folder,
     stdin: "ignore",
     // Ctrl-C reaches only the orchestrator, which stops npm with everything that it started.
@@ -246,7 +250,8 @@ async function factsOf(requested: PackageVersion, folder: string): Promise<Versi
       [path.replace(/^node_modules\//, ""), { version, integrity }] as const,
   );
   return {
-    ...requested,
+    name: requested.name,
+    version: requested.version,
     sha256: createHash("sha256")
       .update(canonicalJson(Object.fromEntries(kept)))
       .digest("hex"),

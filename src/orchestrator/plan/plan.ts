@@ -32,6 +32,7 @@ import {
   type Availability,
   cannotExhaust,
   describeClient,
+  otherFramework,
   resolveTarget,
   unsupportedLimits,
 } from "../../targets/resolve.js";
@@ -229,6 +230,12 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
+/** Why a target cannot be measured where no server is, or in that web framework. */
+function frameworkReason({ layer }: Entry, target: Target): string | undefined {
+  if (!isClientLayer(layer)) return otherFramework(target);
+  return target.framework && `${target.framework} is the server's framework: measure it with --layer server`;
+}
+
 /** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
 function unequalDenials(target: Target, traffic: string, limits: Limits): string | undefined {
   const reason = cannotExhaust(target);
@@ -332,6 +339,7 @@ function combine(
               serviceConflict(request, target) ??
               undividedLoad(entry, traffic) ??
               nodeReason(target, entry.layer) ??
+              frameworkReason(entry, target) ??
               loadProgramReason({ ...entry, target, traffic, load }, request) ??
               separateCounters({ ...entry, target, traffic, load, limits }, request.workers);
             if (reason) {
@@ -506,10 +514,12 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
   const against = asked.order === "turns" ? reasonAgainstTurns(asked, loads) : undefined;
   const request = against ? { ...asked, order: "interleaved" as const } : asked;
   const referenceOf = referenceChooser(added?.text ?? request.reference, selected);
+  const rankingsIn = (members: readonly Planned[]) =>
+    rankingsOf(members, referenceOf, request.comparesFrameworks);
   const isRanked = request.diagnose !== "alone";
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
-  const configurations = hasCopies ? withCopies(selected, rankingsOf(selected, referenceOf)) : selected;
-  const rankings = rankingsOf(configurations, referenceOf);
+  const configurations = hasCopies ? withCopies(selected, rankingsIn(selected)) : selected;
+  const rankings = rankingsIn(configurations);
   const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
   const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
     isProgramLayer(layer) ? [target.store] : [],
@@ -530,6 +540,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
     ...(references.length > 0 ? { references } : {}),
+    ...(request.comparesFrameworks ? { compare_frameworks: true as const } : {}),
     ...(added ? { reference_added: true as const } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [

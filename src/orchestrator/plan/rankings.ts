@@ -42,7 +42,12 @@ const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
-  const deciding: readonly string[] = [limiter, "same-script", ...OWN_SETTINGS];
+  const deciding: readonly (string | undefined)[] = [
+    limiter,
+    "same-script",
+    ...OWN_SETTINGS,
+    target.framework,
+  ];
   const options = parseTargetText(text).options.filter(
     ({ id }) => deciding.includes(id) || nodeVersionOf([id]),
   );
@@ -56,19 +61,20 @@ export function addedReference(target: Target, available?: Availability): Target
 }
 
 /** What the members of a ranking share: the same as in `report/analysis/cells.py` and `groups.py`. */
-function rankingKey(planned: Planned): string {
+function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
   if (isControl(planned) || planned.configuration.faults) return planned.hash;
   // There the stores themselves are compared.
   if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology: target.topology });
-  return canonicalJson({ ...load, ...rankedBy(target) });
+  const { framework, ...shared } = rankedBy(target);
+  return canonicalJson({ ...load, ...shared, ...(acrossFrameworks ? {} : { framework }) });
 }
 
 /** What targets share that are ranked together. */
-function rankedBy({ store, topology, decided_by, limiter, algorithm, options }: Target) {
+function rankedBy({ store, topology, decided_by, limiter, algorithm, options, framework }: Target) {
   const sameScript = options.includes("same-script");
   const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
-  return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings };
+  return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
 }
 
 /**
@@ -105,12 +111,16 @@ function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) =
   return [...found.values()];
 }
 
-/** @param referenceOf chooses among the two or more members of a ranking */
+/**
+ * @param referenceOf chooses among the two or more members of a ranking
+ * @param acrossFrameworks whether rows of several web frameworks are ranked together
+ */
 export function rankingsOf(
   configurations: readonly Planned[],
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
+  acrossFrameworks = false,
 ): Ranking[] {
-  return grouped(configurations, rankingKey)
+  return grouped(configurations, (planned) => rankingKey(planned, acrossFrameworks))
     .flatMap(byVersion)
     .map((members) => {
       const reference = members.length > 1 ? referenceOf(members) : undefined;
@@ -147,8 +157,12 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
 }
 
 /** The rankings of a plan; without references where it is older than them. */
-export function plannedRankings({ configurations, references = [] }: Plan): Ranking[] {
-  return rankingsOf(configurations, (members) => members.find(({ hash }) => references.includes(hash)));
+export function plannedRankings({ configurations, references = [], compare_frameworks }: Plan): Ranking[] {
+  return rankingsOf(
+    configurations,
+    (members) => members.find(({ hash }) => references.includes(hash)),
+    compare_frameworks === true,
+  );
 }
 
 /** The members that are compared, without copies; all where a user measures copies alone. */

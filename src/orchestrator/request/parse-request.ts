@@ -301,6 +301,8 @@ export function requestFromLayers(
     limiters: settings.list("limiter"),
     storeVersions: storeVersionsOf(settings).texts,
     nodes: [...nodes.keys()],
+    frameworks: settings.list("framework"),
+    comparesFrameworks: settings.isOn("compare-frameworks"),
     ...entries,
     ...storeLayerOf(settings, entries.layers),
     workloads: workloadsOf(settings.list("workload")),

@@ -54,6 +54,10 @@ export interface Request {
   storeVersions: string[];
   /** Versions of Node that servers run in; empty for the project's own. */
   nodes: string[];
+  /** Web frameworks that each target is measured with; empty for the usual one. */
+  frameworks: string[];
+  /** Targets on several of them are ranked together. */
+  comparesFrameworks: boolean;
   layers: Layer[];
   /** Stores of the store layer; empty without it, like the two below. */
   stores: string[];

@@ -11,6 +11,7 @@ import { idSchema } from "../../contract/target.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { operations } from "../../targets/benchmarks/operations.js";
 import { clients } from "../../targets/clients/index.js";
+import { frameworks, USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import { groups } from "../../targets/groups.js";
 import { limiterNames } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
@@ -162,6 +163,18 @@ const targets: SettingGroup = {
       help: "versions of stores that each target is measured on, e.g. valkey~8.1,valkey~9.1 (tags of images), or name~version=path",
       defaultText: "its own",
       repeatable: true,
+    },
+    {
+      key: "framework",
+      value: "<list>",
+      help: "web frameworks of the server; each target is measured with each",
+      defaultText: USUAL_FRAMEWORK,
+      repeatable: true,
+      choices: () => frameworks.map(({ id, summary }) => ({ value: id, hint: summary })),
+    },
+    {
+      key: "compare-frameworks",
+      help: "targets on several web frameworks are ranked together",
     },
     {
       key: "layer",

@@ -1,23 +1,31 @@
 import { parseStoreText } from "../../contract/target.js";
 import { groups } from "../../targets/groups.js";
-import { parseLimiterText, withLimiters, withNodes, withStoreVersions } from "../../targets/resolve.js";
+import {
+  parseLimiterText,
+  withFrameworks,
+  withLimiters,
+  withNodes,
+  withStoreVersions,
+} from "../../targets/resolve.js";
 import type { Request } from "./request.js";
 
 /**
- * The texts of the requested targets: groups are expanded, and limiters, versions of stores and Nodes
- * combined with each target.
+ * The texts of the requested targets: groups are expanded, and limiters, versions of stores, Nodes and
+ * frameworks combined with each target.
  */
 export function targetTexts({
   clients,
   limiters,
   storeVersions,
   nodes,
-}: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes">): string[] {
+  frameworks,
+}: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">): string[] {
   const named = limiters.map(parseLimiterText);
   const versions = storeVersions.map(parseStoreText);
   return clients
     .flatMap((word) => groups[word] ?? [word])
     .flatMap((text) => withLimiters(text, named))
     .flatMap((text) => withStoreVersions(text, versions))
-    .flatMap((text) => withNodes(text, nodes));
+    .flatMap((text) => withNodes(text, nodes))
+    .flatMap((text) => withFrameworks(text, frameworks));
 }

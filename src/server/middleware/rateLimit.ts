@@ -1,11 +1,9 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Decision, RequestLimiter } from "../../targets/types.js";
+import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 
 /** The work of a route for an admitted request; returns the JSON of the answer. */
 export type Work = () => string;
-
-type Handler = (request: FastifyRequest, reply: FastifyReply) => void;
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const MAX_KEY_LENGTH = 256;
@@ -20,7 +18,7 @@ const isKey = (key: unknown): boolean =>
 
 /**
  * Makes a route's handler from its work, behind the limiter if there is one. It is a wrapper instead of a hook, because
- * after a hook Fastify does not run the handler of a client that has gone, and `in_flight` must not decrease before a
+ * after a hook a framework may not run the handler of a client that has gone, and `in_flight` must not decrease before a
  * request's consumes and handler are finished: only then the store's counters are final.
  *
  * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest wait · 503 when the
@@ -35,59 +33,61 @@ export function rateLimited(counters: Counters, limiter: RequestLimiter | undefi
 interface Hooked {
   /** When it was asked. */
   asked_ms: number;
+  /** All that the request carries: a framework may parse the query each time that it is read. */
+  keys: string | string[] | null;
 }
 
-const keysOf = (request: FastifyRequest): string | string[] =>
-  (request.query as { userId?: string | string[] }).userId ?? request.ip;
+const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
+  (request.query as { userId?: string | string[] }).userId ?? request.ip ?? "";
 
 /**
- * Installs the limiter's own hook for the routes that follow, as its users do: the answers to denied requests are its own.
+ * The limiter's own hook for the limited routes, as its users install it: the answers to denied requests are its own.
  * The hook decides on one key; the handler asks for the others of a request that has several. A request is finished when
  * its last decision is known: its handler follows in the same turn of the event loop, if its client is still there.
  */
-export async function installLimiter(
-  app: FastifyInstance,
-  counters: Counters,
-  hook: NonNullable<RequestLimiter["hook"]>,
-): Promise<void> {
-  app.decorateRequest("asked_ms", 0);
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+export const routeHook = (counters: Counters, hook: NonNullable<RequestLimiter["hook"]>): RouteHook => ({
+  install: hook.install,
+  onError(error, request, reply) {
     // What the library throws for a denied request, and a bad key.
-    if (error.statusCode !== undefined) return reply.code(error.statusCode).send({ error: error.message });
+    if (error.statusCode !== undefined) {
+      reply.status(error.statusCode).send({ error: error.message });
+      return;
+    }
     hook.failed();
     counters.answers[503]++;
     counters.finished++;
-    return fail(request, reply, error);
-  });
-  await hook.install(app, {
-    keyOf(request) {
-      counters.requests++;
-      const keys = keysOf(request);
-      const key = typeof keys === "string" ? keys : keys[0];
-      if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
-        counters.answers[400]++;
-        counters.finished++;
-        throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
-      }
-      (request as unknown as Hooked).asked_ms = performance.now();
-      return key;
-    },
-    decided(request, outcome) {
-      counters.consumeDuration.observe(performance.now() - (request as unknown as Hooked).asked_ms);
-      if (outcome === "limited") {
-        counters.hits++;
-        counters.answers[429]++;
-      } else if (typeof keysOf(request) !== "string") return;
+    fail(request, reply, error);
+  },
+  keyOf(request) {
+    counters.requests++;
+    const keys = keysOf(request);
+    const key = typeof keys === "string" ? keys : keys[0];
+    if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
+      counters.answers[400]++;
       counters.finished++;
-    },
-  });
-}
+      throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
+    }
+    const hooked = request as unknown as Hooked;
+    hooked.keys = keys;
+    hooked.asked_ms = performance.now();
+    return key;
+  },
+  decided(request, outcome) {
+    const { asked_ms, keys } = request as unknown as Hooked;
+    counters.consumeDuration.observe(performance.now() - asked_ms);
+    if (outcome === "limited") {
+      counters.hits++;
+      counters.answers[429]++;
+    } else if (typeof keys !== "string") return;
+    counters.finished++;
+  },
+});
 
 /** Behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
-    const keys = keysOf(request);
-    if (typeof keys === "string") admit(counters, request, reply, work);
+    const { keys } = request as unknown as Hooked;
+    if (keys === null || typeof keys === "string") admit(counters, request, reply, work);
     else
       limiter.consume(keys.slice(1)).then((decision) => {
         answer(counters, request, reply, decision, work);
@@ -98,8 +98,8 @@ function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work):
 
 function answer(
   counters: Counters,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: WebRequest,
+  reply: WebReply,
   decision: Decision,
   work: Work,
 ): void {
@@ -121,7 +121,7 @@ function unlimitedHandler(counters: Counters, work: Work): Handler {
 }
 
 function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
-  const finish = (request: FastifyRequest, reply: FastifyReply, decision: Decision, startedMs: number) => {
+  const finish = (request: WebRequest, reply: WebReply, decision: Decision, startedMs: number) => {
     counters.consumeDuration.observe(performance.now() - startedMs);
     answer(counters, request, reply, decision, work);
     counters.finished++;
@@ -143,7 +143,7 @@ function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work)
 
 const areKeys = (keys: readonly unknown[]): boolean => keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
 
-function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply, work: Work): void {
+function admit(counters: Counters, request: WebRequest, reply: WebReply, work: Work): void {
   let body: string;
   try {
     body = work();
@@ -158,7 +158,7 @@ function admit(counters: Counters, request: FastifyRequest, reply: FastifyReply,
   reply.header("content-type", JSON_TYPE).send(body);
 }
 
-function deny(counters: Counters, reply: FastifyReply, decision: Decision & { outcome: "limited" }): void {
+function deny(counters: Counters, reply: WebReply, decision: Decision & { outcome: "limited" }): void {
   counters.hits++;
   counters.answers[429]++;
   // Whole seconds, rounded up, so that a client that waits this long is admitted; at least one.
@@ -170,11 +170,11 @@ function deny(counters: Counters, reply: FastifyReply, decision: Decision & { ou
   send(reply, 429, `{"error":"too many requests","retry_after_s":${seconds}}`);
 }
 
-function fail(request: FastifyRequest, reply: FastifyReply, error: Error): void {
+function fail(request: WebRequest, reply: WebReply, error: Error): void {
   request.log.error(error);
   send(reply, 503, FAILED);
 }
 
-function send(reply: FastifyReply, status: number, body: string): void {
-  reply.code(status).header("content-type", JSON_TYPE).send(body);
+function send(reply: WebReply, status: number, body: string): void {
+  reply.status(status).header("content-type", JSON_TYPE).send(body);
 }

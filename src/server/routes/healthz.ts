@@ -1,25 +1,32 @@
-import type { FastifyInstance } from "fastify";
 import { messageOf } from "../../contract/errors.js";
 import type { Health } from "../../contract/server-api.js";
+import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import type { Handler } from "../frameworks/framework.js";
 import type { AppDependencies } from "../lib/app-dependencies.js";
 
 /** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
-export function healthz(
-  app: FastifyInstance,
-  { spec, target, client, limiter, plugins = [] }: AppDependencies,
-): void {
+export function healthz({
+  spec,
+  target,
+  client,
+  limiter,
+  framework,
+  plugins = [],
+}: AppDependencies): Handler {
   const identity = {
     service: "ratelimit-bench-server",
     run_nonce: spec.run_nonce,
     pid: process.pid,
   } as const;
 
-  app.get("/healthz", async (_request, reply) => {
+  return async (_request, reply) => {
     let store: string | undefined;
     try {
       store = await client.storeVersion();
     } catch (error) {
-      return reply.code(503).send({ ...identity, status: "store does not answer", error: messageOf(error) });
+      return reply
+        .status(503)
+        .send({ ...identity, status: "store does not answer", error: messageOf(error) });
     }
     const health: Health = {
       ...identity,
@@ -30,7 +37,7 @@ export function healthz(
       ...(limiter?.script ? { limiter_script: limiter.script } : {}),
       versions: {
         node: process.versions.node,
-        fastify: app.version,
+        [target.framework ?? USUAL_FRAMEWORK]: framework.version,
         ...(client.version ? { client: client.version } : {}),
         ...(limiter?.version ? { limiter: limiter.version } : {}),
         ...(store ? { store } : {}),
@@ -39,5 +46,5 @@ export function healthz(
       ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
     };
     return reply.send(health);
-  });
+  };
 }

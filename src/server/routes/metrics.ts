@@ -1,6 +1,6 @@
-import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
 import type { RequestLimiter } from "../../targets/types.js";
+import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 
 /**
@@ -8,16 +8,12 @@ import type { Counters } from "../lib/counters.js";
  * metrics (event-loop lag, garbage collection) start with the first request to this route, so that a benchmark without
  * such requests does not pay for them.
  */
-export function metrics(
-  app: FastifyInstance,
-  counters: Counters,
-  limiter: Pick<RequestLimiter, "consumes"> | undefined,
-): void {
+export function metrics(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Handler {
   let registry: Registry | undefined;
-  app.get("/metrics", async (_request, reply) => {
+  return async (_request, reply) => {
     registry ??= createRegistry(counters, limiter);
-    return reply.type(registry.contentType).send(await registry.metrics());
-  });
+    return reply.header("content-type", registry.contentType).send(await registry.metrics());
+  };
 }
 
 function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Registry {

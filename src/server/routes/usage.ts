@@ -1,12 +1,12 @@
 import { getHeapStatistics } from "node:v8";
-import type { FastifyInstance } from "fastify";
 import type { Usage } from "../../contract/server-api.js";
+import type { Handler } from "../frameworks/framework.js";
 import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Counters } from "../lib/counters.js";
 
 /** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */
-export function usage(app: FastifyInstance, { spec, limiter }: AppDependencies, counters: Counters): void {
-  app.get("/usage", (_request, reply) => {
+export function usage({ spec, limiter }: AppDependencies, counters: Counters): Handler {
+  return (_request, reply) => {
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
     const reading: Usage = {
@@ -23,5 +23,5 @@ export function usage(app: FastifyInstance, { spec, limiter }: AppDependencies, 
       ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
     };
     reply.send(reading);
-  });
+  };
 }

@@ -263,6 +263,7 @@ export const nodeRedis: ClientDescription = {
   topologies: ["standalone", "cluster", "cluster-3"],
   control: false,
   canSkipHandshake: true,
+  handleApi: "node-redis",
   survivesStoreRestart: true,
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",

@@ -70,6 +70,7 @@ const servesFastifyRateLimit = (client: ClientDescription): boolean =>
 export const fastifyRateLimit: LimiterDescription = {
   id: "fastify-rate-limit",
   package: PACKAGE,
+  framework: "fastify",
   summary: "the limiter is @fastify/rate-limit instead of rate-limiter-flexible",
   algorithm: "fixed window",
   atomic: true,

@@ -2,8 +2,10 @@ import { moduleLimiters } from "../modules/index.js";
 import type { LimiterDescription } from "../types.js";
 import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
+import { expressRateLimit } from "./express-rate-limit.js";
 import { fastifyRateLimit } from "./fastify-rate-limit.js";
 import { gubernatorLimiters } from "./gubernator.js";
+import { nestjsThrottler } from "./nestjs-throttler.js";
 import { rateLimitRedis } from "./rate-limit-redis.js";
 import { rateLimiterFlexible } from "./rate-limiter-flexible.js";
 import { flexibleWays } from "./rate-limiter-flexible-ways.js";
@@ -17,6 +19,8 @@ const none: LimiterDescription = { id: "none", create: async () => undefined };
 export const limiters: readonly LimiterDescription[] = [
   rateLimiterFlexible,
   fastifyRateLimit,
+  expressRateLimit,
+  nestjsThrottler,
   ...flexibleWays,
   rateLimitRedis,
   redisGcra,

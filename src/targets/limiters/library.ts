@@ -66,10 +66,6 @@ export const unsupported = (
   why: string,
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
-/** For a limiter that runs on both stores; the client's default store stays the first. */
-const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["stores"] =>
-  first === "redis" ? ["redis", "valkey"] : ["valkey", "redis"];
-
 /**
  * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
  * of client cannot have it.
@@ -77,8 +73,14 @@ const bothStores = ([first]: ClientDescription["stores"]): ClientDescription["st
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
     return unsupported(client, limiter, "it takes a client with the methods of ioredis");
-  return { ...withLimiter(client, limiter), stores: bothStores(client.stores) };
+  return onBothStores(withLimiter(client, limiter));
 }
+
+/** For a limiter that runs on both stores; the client's default store stays the first. */
+export const onBothStores = (client: ClientDescription): ClientDescription => ({
+  ...client,
+  stores: client.stores[0] === "redis" ? ["redis", "valkey"] : ["valkey", "redis"],
+});
 
 /** A client without what belongs to its own limiter, with one that loads its script again where it is gone. */
 export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {

@@ -191,6 +191,15 @@ def test_clients_are_never_ranked_across_the_origin_of_their_settings() -> None:
     ) in difference(cell)
 
 
+def test_web_frameworks_are_ranked_together_only_when_asked() -> None:
+    labels = ["iovalkey", "ioredis@valkey", "iovalkey+express"]
+    rows = [measured(label, 1000 + 100 * place) for place, label in enumerate(labels)]
+    cell = cell_of(*rows)
+    assert [names for _, _, names in groups(cell)] == [["ioredis@valkey", "iovalkey"], ["iovalkey+express"]]
+    assert mode_text(cell.rankings[1]).endswith("on express")
+    assert "frameworks differ: fastify and express" in difference(cell)
+
+
 def test_protocols_are_disclosed_where_they_differ() -> None:
     def spoke(label: str, protocol: str) -> Document:
         document = measured(label)

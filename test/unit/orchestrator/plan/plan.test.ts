@@ -3,6 +3,7 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { requestedVersions } from "../../../../src/orchestrator/host/versions.js";
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
+import { plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 
@@ -16,6 +17,62 @@ const durations = (plan: Plan) =>
     load.connections,
     "duration_s" in extent ? extent.duration_s : undefined,
   ]);
+
+describe("web frameworks", () => {
+  const flags = ["--clients", "none,ioredis@valkey", "--framework", "fastify,express", "--concurrency", "20"];
+
+  test("each target is measured with each, and the framework is installed first", () => {
+    const plan = planFor(...flags);
+    expect(labels(plan)).toEqual(["none", "none+express", "ioredis@valkey", "ioredis@valkey+express"]);
+    expect(plan.configurations.map(({ configuration }) => configuration.target.framework)).toEqual([
+      undefined,
+      "express",
+      undefined,
+      "express",
+    ]);
+    expect(requestedVersions(plan)).toEqual([{ name: "express", version: "5.3.0" }]);
+  });
+
+  test("they are ranked together only when asked", () => {
+    const ranked = (plan: Plan) =>
+      plannedRankings(plan)
+        .filter(({ reference }) => reference)
+        .map(({ members }) => members.map(({ configuration: { target } }) => target.label));
+    expect(ranked(planFor(...flags, "--runs", "3"))).toEqual([]);
+    expect(ranked(planFor(...flags, "--runs", "3", "--compare-frameworks"))).toEqual([
+      ["ioredis@valkey", "ioredis@valkey+express"],
+    ]);
+  });
+
+  test("where no server is, they are left out with the reason", () => {
+    const plan = planFor(...flags, "--layer", "server,limiter");
+    expect(plan.skips.map(({ asked }) => asked)).toEqual(["none+express", "ioredis@valkey+express"]);
+    expect(plan.skips[0]?.reason).toContain("--layer server");
+  });
+
+  test.each([
+    ["memory+express-rate-limit", "express"],
+    ["memory+nestjs-throttler", "nest"],
+  ])("%s is measured in its own framework alone", async (target, own) => {
+    const flags = ["--clients", target, "--points", "100"];
+    await expectFailure(() => planFor(...flags), EXIT.usage, `--framework ${own}`);
+    const plan = planFor(...flags, "--framework", "fastify,express,nest");
+    expect(plan.configurations.map(({ configuration }) => configuration.target.framework)).toContain(own);
+    expect(labels(plan)).toHaveLength(1);
+    expect(plan.skips).toHaveLength(2);
+  });
+
+  test("the memory of @nestjs/throttler takes no large quota", () =>
+    expectFailure(
+      () => planFor("--clients", "memory+nest+nestjs-throttler", "--points", "20001"),
+      EXIT.usage,
+      "--points",
+    ));
+
+  test("an unknown one is a usage error", async () => {
+    await expectFailure(() => planFor("--framework", "expres"), EXIT.usage, "express");
+  });
+});
 
 describe("counters in each process under a quota that requests use up", () => {
   const flags = ["--clients", "memory,none,iovalkey"];

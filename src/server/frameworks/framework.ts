@@ -1,0 +1,63 @@
+import type { Server } from "node:http";
+import type { LimiterHook, RequestLimiter } from "../../targets/types.js";
+
+/**
+ * What handlers read of a request, and call to answer it: the members that the requests and replies of every framework
+ * have themselves, so that nothing is wrapped on the path of a request.
+ */
+export interface WebRequest {
+  readonly query: unknown;
+  readonly ip?: string | undefined;
+  readonly log: { error(error: unknown): void };
+}
+export interface WebReply {
+  status(code: number): WebReply;
+  header(name: string, value: string | number): WebReply;
+  send(body: unknown): unknown;
+}
+export type Handler = (request: WebRequest, reply: WebReply) => unknown;
+
+export type WebError = Error & { statusCode?: number | undefined };
+type ErrorHandler = (error: WebError, request: WebRequest, reply: WebReply) => void;
+
+/** The hook of a limiter that its users install in the framework, and what it is told. */
+export interface RouteHook extends LimiterHook {
+  install: NonNullable<RequestLimiter["hook"]>["install"];
+  /** An error of the hook. */
+  onError: ErrorHandler;
+}
+
+/** What the server answers, whatever the framework. */
+export interface WebRoutes {
+  /** Handlers of `GET` by path, behind the hook if there is one. */
+  limited: Readonly<Record<string, Handler>>;
+  hook?: RouteHook;
+  /** Handlers of `GET` by path. */
+  open: Readonly<Record<string, Handler>>;
+  notFound: Handler;
+  onError: ErrorHandler;
+}
+
+/** A server that does not listen yet. */
+export interface WebServer {
+  /** @returns its address */
+  listen(address: { host: string; port: number; backlog?: number }): Promise<string>;
+  /** Waits for open requests. */
+  close(): Promise<unknown>;
+  readonly server: Pick<Server, "closeAllConnections">;
+}
+
+/** Imports a package of the framework: the project's own, or one that was installed when it was first used. */
+export type LoadPackage = <Module>(name: string) => Promise<Module>;
+
+export interface WebOptions {
+  /** `silent`: nothing is logged. */
+  logLevel: string;
+  load: LoadPackage;
+}
+
+/** Builds a server on a web framework. */
+export type BuildServer = (routes: WebRoutes, options: WebOptions) => Promise<WebServer>;
+
+/** Longer than any pause of a benchmark, so that no connection is closed between warm-up and measurement. */
+export const KEEP_ALIVE_MS = 120_000;
