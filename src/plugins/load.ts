@@ -86,9 +86,10 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Members>
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginSource[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
-  installHooks(
-    sources.filter(({ isSingleFile }) => isSingleFile).map(({ entry }) => pathToFileURL(entry).href),
+  const modules = sources.filter(
+    ({ isSingleFile, entry }) => isSingleFile && !entry.endsWith(TRACE_EXTENSION),
   );
+  installHooks(modules.map(({ entry }) => pathToFileURL(entry).href));
   const plugins: LoadedPlugin[] = [];
   for (const source of sources) plugins.push(await loaded(source));
   return plugins;
