@@ -22,7 +22,9 @@ export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
 /** @throws Error for bytes that are not a whole trace */
 export function decodeTrace(bytes: Buffer): Trace {
   const begins = bytes.indexOf("\n") + 1;
-  const facts = traceFactsSchema.parse(JSON.parse(bytes.toString("utf8", 0, begins)));
+  const parsed = traceFactsSchema.safeParse(JSON.parse(bytes.toString("utf8", 0, begins)));
+  if (!parsed.success) throw new Error("it does not begin with the facts of a trace");
+  const facts = parsed.data;
   const columns = traceColumns(facts.lines);
   const middle = begins + columns.times_ms.byteLength;
   if (bytes.length !== middle + columns.keys.byteLength) throw new Error("it is not a whole trace");
