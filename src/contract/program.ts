@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { BenchError, EXIT, type ExitCode, environmentError, inOneLine, messageOf } from "./errors.js";
 
 /**
@@ -17,8 +19,13 @@ export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLin
   }
 }
 
-const isOutOfFiles = (error: unknown): boolean =>
-  ["EMFILE", "ENFILE"].includes(String((error as NodeJS.ErrnoException | undefined)?.code));
+function isOutOfFiles(error: unknown): boolean {
+  const { code, message = "" } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (code === "EMFILE" || code === "ENFILE") return true;
+  // Node takes a package for missing whose files it cannot open.
+  const [, path] = /^Cannot find package '(\/[^']+)'/.exec(message) ?? [];
+  return code === "ERR_MODULE_NOT_FOUND" && path !== undefined && existsSync(dirname(path));
+}
 
 const tooFewFiles = (): BenchError =>
   environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096");

@@ -1,17 +1,23 @@
 import { versionsFolder } from "../../src/contract/library-versions.js";
+import type { Target } from "../../src/contract/target.js";
 import { ensureVersions, versionsOfTargets } from "../../src/orchestrator/host/versions.js";
 import { librariesWith } from "../../src/targets/libraries.js";
 import { targetOf } from "./target.js";
 
-/** Installs what a target needs on demand, as a campaign does. @returns where its first package is loaded from */
-export async function installedFor(text: string) {
-  const wanted = versionsOfTargets([targetOf(text)]);
+/** Installs what a target needs on demand, as a campaign does; nothing for most. */
+export async function ensureInstalled(target: Target) {
+  const wanted = versionsOfTargets([target]);
   await ensureVersions(wanted, {
     signal: new AbortController().signal,
     holdProcess: async () => undefined,
     onSetupStep: () => undefined,
   });
-  const [first] = wanted;
+  return wanted;
+}
+
+/** @returns where the first package is loaded from that was installed on demand */
+export async function installedFor(text: string) {
+  const [first] = await ensureInstalled(targetOf(text));
   if (!first) throw new Error(`${text} installs nothing`);
   return librariesWith(versionsFolder(process.env), first);
 }

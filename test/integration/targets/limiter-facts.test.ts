@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, test } from "vitest";
 import { findLimiter } from "../../../src/targets/resolve.js";
+import { ensureInstalled } from "../../helpers/on-demand.js";
 import { ROOT } from "../../helpers/programs.js";
 import { missingFor } from "../../helpers/target-system.js";
 import { factTargets, findFacts, type LimiterFacts } from "../../suites/limiter-facts.js";
@@ -21,6 +22,7 @@ describe.concurrent("docs/limiters.md says what limiters do: if it differs, run 
     const missing = missingFor(target);
     if (missing) process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
     test(target.text, { skip: missing !== undefined }, async ({ expect }) => {
+      await ensureInstalled(target);
       const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
       const { tried: triedBefore, bytes_per_key: bytesBefore, ...before } = known.get(target.text) ?? {};
       expect(found).toEqual(before);
