@@ -30,9 +30,6 @@ class Standing:
     """A row in its ranking."""
 
     summary: Summary
-    rank: int | None
-    """One more than the number of rows that were shown to be better; None unless every comparison with
-    another row is decided, and some of the ranking's shows a difference."""
     versus_base: Comparison | None = None
     """What the ranking is by, against `Ranking.base`; None for that row, and where nothing is compared."""
     cpu_versus_base: Comparison | None = None
@@ -232,19 +229,6 @@ def best_of(pairs: Sequence[Pair]) -> Summary | None:
     return next((row for row in rows.values() if _beats_all(row, pairs)), None)
 
 
-def _ranks(pairs: Sequence[Pair]) -> dict[str, int]:
-    """Ranks by the id of their row, of those that have one; see `Standing.rank`."""
-    if not any(pair.comparison.shown for pair in pairs):
-        return {}
-    rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    found = {}
-    for row in rows.values():
-        own = [pair for pair in pairs if pair.has(row)]
-        if all(pair.comparison.decided for pair in own):
-            found[row.id] = 1 + sum(pair.better not in (None, row) for pair in own)
-    return found
-
-
 def rank(
     summaries: Sequence[Summary],
     group: Group,
@@ -270,7 +254,7 @@ def rank(
     if len(rows) < 2 or not group.rankable:
         return Ranking(
             group,
-            tuple(Standing(summary, None) for summary in ordered),
+            tuple(map(Standing, ordered)),
             decider_text=decider_text,
             reference=reference,
             resolution=resolution,
@@ -282,12 +266,10 @@ def rank(
         pairs, order, family = compared.ranked_by(rows)
     cpu_pairs = compared.with_base(rows, consumer_cpu)
     told_apart = resolution is not None and resolution.told_apart
-    ranks, base = {} if told_apart else _ranks(order), reference or rows[0]
+    base = reference or rows[0]
     versus = {pair.new.id: pair.comparison for pair in pairs if pair.base is base}
     cpu_versus = {pair.new.id: pair.comparison for pair in cpu_pairs if pair.base is base}
-    standings = tuple(
-        Standing(row, ranks.get(row.id), versus.get(row.id), cpu_versus.get(row.id)) for row in ordered
-    )
+    standings = tuple(Standing(row, versus.get(row.id), cpu_versus.get(row.id)) for row in ordered)
     return Ranking(
         group,
         standings,

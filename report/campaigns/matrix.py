@@ -264,7 +264,7 @@ def _cell(question: str, found: Sequence[Answer]) -> TableCell:
         if each.source.machine != newest.source.machine and each.apart(newest)
     ]
     where = [newest.source.machine, newest.source.started_at[:10], newest.versions]
-    older = f"{plural(len(found) - 1, 'older campaign')} beside it" if len(found) > 1 else ""
+    older = f"{plural(len(found) - 1, 'older campaign')} in the list below" if len(found) > 1 else ""
     return TableCell(
         newest.text,
         range=" | ".join(filter(None, [newest.interval, *others[:1]])),
@@ -284,8 +284,6 @@ class MatrixView:
     filters: Mapping[str, Sequence[str]]
     rows: Mapping[str, Mapping[str, str]]
     """What each row has under each filter."""
-    filled: float
-    """Share of the cells that can exist and have an answer."""
 
 
 def view_of(matrix: Matrix) -> MatrixView:
@@ -293,7 +291,6 @@ def view_of(matrix: Matrix) -> MatrixView:
     conditions = matrix.conditions() or [ANY]
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
-    cells = filled = 0
     for condition in conditions:
         own = {key for where, key, _ in matrix.answers if where == condition}
         if condition == conditions[0]:
@@ -305,8 +302,6 @@ def view_of(matrix: Matrix) -> MatrixView:
                 or matrix.answers.get((ANY, key, question), [])
                 for question in QUESTIONS
             }
-            cells += len(QUESTIONS)
-            filled += sum(bool(each) for each in found.values())
             label, store, topology = key
             answers = (_cell(name, each) for name, each in found.items())
             texts = (*named(label, store, topology), *answers, TableCell(condition))
@@ -336,5 +331,4 @@ def view_of(matrix: Matrix) -> MatrixView:
             if len(found) > 1
         },
         values,
-        filled / cells if cells else 0,
     )

@@ -11,23 +11,11 @@ from report.base.format import ABSENT, microseconds, milliseconds, plural, rate,
 from report.campaigns.campaign_record import CampaignRecord, Facts, differences
 from report.campaigns.dataframe import COMPARABLE, group_numbers
 from report.results.model import LAYERS
+from report.sections.section import TableCell, number, sort_key
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignCell:
-    """One printed value, as the page's templates print those of a campaign's own tables."""
-
-    text: str
-    kind: str = "number"
-    sort: str = ""
-    hint: str = ""
-    range: str = ""
-    marks: tuple[tuple[str, str], ...] = ()
-    best: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +46,7 @@ class CampaignTable:
     """`throughput`, `p99` or `cpu`."""
     title: str
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[CampaignCell, ...]], ...]
+    rows: tuple[tuple[tuple[str, ...], tuple[TableCell, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +72,35 @@ def _outcome(record: dict[str, Any]) -> str:
     return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
 
 
-def _figure(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
+def _figure(metric: _Metric, record: dict[str, Any] | None) -> TableCell:
     if record is None:
-        return CampaignCell(ABSENT, hint="not measured in this campaign")
+        return number(ABSENT, None, hint="not measured in this campaign")
     value = record[metric.column]
     if pd.isna(value):
         if record["hole"]:
             text = "failed its load" if record["spoiled_runs"] else "no valid run"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
-        return CampaignCell(text, kind="no-figures", hint=str(record["hole"]))
+        return TableCell(text, kind="no-figures", sort="", hint=str(record["hole"]))
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     hint = f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs
     few = metric.id == "p99" and not record["latency_p99_supported"]
-    return CampaignCell(
+    return TableCell(
         metric.show(value),
         kind="number",
-        sort=f"{value:.9g}",
+        sort=sort_key(value),
         hint=hint,
         range=_outcome(record),
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
 
-def _ratio(metric: _Metric, record: dict[str, Any] | None) -> CampaignCell:
+def _ratio(metric: _Metric, record: dict[str, Any] | None) -> TableCell:
     value = record.get(f"{metric.column}_to_baseline") if record else None
     if value is None or pd.isna(value):
-        return CampaignCell(ABSENT)
-    return CampaignCell(ratio(value), sort=f"{value:.9g}")
+        return number(ABSENT, None)
+    return number(ratio(value), value)
 
 
 def _table(
@@ -131,7 +119,7 @@ def _table(
     for _, alike in dataframe.groupby(COMPARABLE, sort=False):
         records: dict[Any, Any] = {record["campaign"]: record for record in alike.to_dict("records")}
         first = next(iter(records.values()))
-        cells: list[CampaignCell] = []
+        cells: list[TableCell] = []
         for campaign in campaigns:
             cells.append(_figure(metric, records.get(campaign.name)))
             if baseline and campaign.name != baseline:
@@ -139,7 +127,7 @@ def _table(
         spread = first["highest_to_lowest"]
         if metric.id == "throughput":
             alone = pd.isna(spread) or alike["requests_per_second"].count() < 2
-            cells.append(CampaignCell(ABSENT) if alone else CampaignCell(ratio(spread), sort=f"{spread:.9g}"))
+            cells.append(number(ABSENT, None) if alone else number(ratio(spread), spread))
         label = f"{first['label']} (control)" if first["control"] else str(first["label"])
         topology = "" if first["control"] else str(first["topology"])
         rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
@@ -181,7 +169,7 @@ def sections(
     base = next((campaign for campaign in campaigns if campaign.name == baseline), None)
     newest = ordered[0][1][0]
     found = []
-    for position, (number, group) in enumerate(ordered, start=1):
+    for position, (place, group) in enumerate(ordered, start=1):
         facts = (*group[0].environment, *group[0].software)
         alike = base is not None and base in group
         no_ratio = ""
@@ -190,7 +178,7 @@ def sections(
             no_ratio = f"The baseline {base.name} was measured elsewhere: {'; '.join(other)}."
         shown = _shown(group, baseline)
         section = f"group{position}"
-        rows = dataframe[dataframe["group"] == number] if not dataframe.empty else dataframe
+        rows = dataframe[dataframe["group"] == place] if not dataframe.empty else dataframe
         relative = baseline if alike else None
         tables = [
             _table(metric, section, rows[rows["layer"] == layer], shown, relative)

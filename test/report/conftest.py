@@ -9,11 +9,28 @@ import pytest
 from builder import Document
 from campaign_writer import write_campaign
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.cli.generate import main
 from report.results.convert import run_of
 from report.results.model import Campaign
 from report.results.validate import validate_result
+
+
+def ranks_of(ranking: Ranking) -> list[int | None]:
+    """Of each row one more than the number of rows that were shown to be better; None unless every comparison
+    with another row is decided, and some of the ranking's shows a difference."""
+    told_apart = ranking.resolution is not None and ranking.resolution.told_apart
+    any_shown = any(pair.comparison.shown for pair in ranking.order)
+
+    def rank(row: Summary) -> int | None:
+        own = [pair for pair in ranking.order if pair.has(row)]
+        decided = own and all(pair.comparison.decided for pair in own)
+        if told_apart or not any_shown or not decided:
+            return None
+        return 1 + sum(pair.better not in (None, row) for pair in own)
+
+    return [rank(row) for row in ranking.summaries]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builder import Document, configuration, hash_of, result, target
-from conftest import summaries_of
+from conftest import ranks_of, summaries_of
 from report.analysis.cells import Cell, cells
 from report.sections.script_text import difference, mode_text
 
@@ -16,7 +16,10 @@ def cells_of(*results: Document) -> tuple[Cell, ...]:
 
 def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
     return [
-        (ranking.store or "?", [(s.summary.identity.label, s.rank) for s in ranking.standings])
+        (
+            ranking.store or "?",
+            list(zip([row.identity.label for row in ranking.summaries], ranks_of(ranking), strict=True)),
+        )
         for ranking in cell.rankings
     ]
 

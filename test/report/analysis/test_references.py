@@ -12,7 +12,7 @@ import pytest
 
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
-from conftest import Build
+from conftest import Build, ranks_of
 from report.analysis.cells import Cell, cells, copy_key
 from report.analysis.resolution import resolutions
 from report.analysis.summary import summarize
@@ -39,7 +39,7 @@ def test_each_row_is_compared_with_the_reference_by_pairs() -> None:
         (REFERENCE, SLOW),
     }
     assert {(pair.comparison.pairs, pair.comparison.comparisons) for pair in ranking.pairs} == {(10, 2)}
-    assert [(s.summary.identity.label, s.rank) for s in ranking.standings] == [
+    assert list(zip([row.identity.label for row in ranking.summaries], ranks_of(ranking), strict=True)) == [
         (FAST, 1),
         (REFERENCE, 2),
         (SLOW, 3),
@@ -86,7 +86,7 @@ def test_where_the_copy_is_told_apart_no_winner_is_named() -> None:
     assert ranking.resolution and ranking.resolution.told_apart
     assert any(pair.comparison.shown for pair in ranking.pairs)
     assert (ranking.winner, dict(ranking.best)) == (None, {})
-    assert {standing.rank for standing in ranking.standings} == {None}
+    assert set(ranks_of(ranking)) == {None}
 
 
 def test_a_missing_run_of_the_reference_drops_its_partners() -> None:

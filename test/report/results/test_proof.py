@@ -7,7 +7,7 @@ import pytest
 
 from builder import Document, configuration, result
 from campaign_writer import manifest
-from conftest import Build, summaries_of
+from conftest import Build, ranks_of, summaries_of
 from evidence import REDIS_SHA1, calls_of, reading
 from report.analysis.cells import cells
 from report.base.errors import FieldError
@@ -88,7 +88,7 @@ EXTERNAL = configuration("iovalkey", external_store=True)
 
 def test_store_that_already_ran_is_never_ranked_with_one_of_ours() -> None:
     (cell,) = cells(summaries_of(result(EXTERNAL, 1, 9000), result(configuration("iovalkey"), 1, 1000)))
-    assert [[s.rank for s in ranking.standings] for ranking in cell.rankings] == [[None], [None]]
+    assert [ranks_of(ranking) for ranking in cell.rankings] == [[None], [None]]
     assert cell.stores_differ
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
-from conftest import Build, summaries_of
+from conftest import Build, ranks_of, summaries_of
 from evidence import VALKEY_SHA1
 from report.analysis.cells import Cell, cells
 from report.sections.script_text import difference, disclosure, mode_text
@@ -125,7 +125,7 @@ def test_one_script_that_is_not_on_record_is_not_ranked(build: Build) -> None:
     labels = ["iovalkey+same-script", "valkey-glide+same-script"]
     results = [without_script(label) for label in labels]
     cell = cell_of(*results)
-    assert [standing.rank for standing in cell.rankings[0].standings] == [None, None]
+    assert ranks_of(cell.rankings[0]) == [None, None]
     assert cell.rankings[0].pairs == ()
     page = build(manifest([configuration(label) for label in labels], 1), results).page
     assert "Not compared: one script was asked for all rows, but it was not recorded." in page

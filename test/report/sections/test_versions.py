@@ -2,7 +2,7 @@
 
 from builder import Document, configuration, result
 from campaign_writer import manifest
-from conftest import summaries_of
+from conftest import ranks_of, summaries_of
 from evidence import REDIS_SHA1, VALKEY_SHA1
 from report.analysis.cells import Cell, cells
 from report.analysis.groups import Group
@@ -31,7 +31,8 @@ def cell_of(*results: Document) -> Cell:
 
 def ranked(cell: Cell) -> list[list[tuple[str, int | None]]]:
     return [
-        [(s.summary.identity.short_label, s.rank) for s in ranking.standings] for ranking in cell.rankings
+        list(zip([row.identity.short_label for row in ranking.summaries], ranks_of(ranking), strict=True))
+        for ranking in cell.rankings
     ]
 
 

@@ -99,3 +99,27 @@ test.each([1, 2])(
     await part.stop();
   },
 );
+
+test("a store whose port is taken ends, and gets another one", async () => {
+  const path = join(newFolder(), "store");
+  // As a store does: it ends at once where its port is taken, and else stays.
+  writeFileSync(
+    path,
+    '#!/bin/sh\n[ "$1" = --version ] && exec echo 1.0.0\n[ "$1" = 1 ] && echo "Address already in use" >&2 && exit 1\nexec sleep 600\n',
+  );
+  chmodSync(path, 0o755);
+  const chosen = [1];
+  const { freePort } = ports;
+  vi.spyOn(ports, "freePort").mockImplementation(async () => chosen.shift() ?? freePort());
+  onTestFinished(() => void vi.restoreAllMocks());
+  const runtime = await local.open(optionsOf([{ id: "mystore", command: "store", path }]));
+  const store: Part = {
+    ...partOf("mystore", ""),
+    kind: "store",
+    endsByItself: false,
+    arguments: ({ port }) => [`${port}`],
+  };
+  const part = await runtime.start(store, async () => {});
+  expect(part.address.port).not.toBe(1);
+  await part.stop();
+});
