@@ -102,10 +102,10 @@ test.each([1, 2])(
 
 test("a store whose port is taken ends, and gets another one", async () => {
   const path = join(newFolder(), "store");
-  // As a store does: it ends at once where its port is taken, and else stays.
+  // As a store does: it ends soon where its port is taken, and else stays.
   writeFileSync(
     path,
-    '#!/bin/sh\n[ "$1" = --version ] && exec echo 1.0.0\n[ "$1" = 1 ] && echo "Address already in use" >&2 && exit 1\nexec sleep 600\n',
+    '#!/bin/sh\n[ "$1" = --version ] && exec echo 1.0.0\n[ "$1" = 1 ] && sleep 0.05 && echo "Address already in use" >&2 && exit 1\nexec sleep 600\n',
   );
   chmodSync(path, 0o755);
   const chosen = [1];
