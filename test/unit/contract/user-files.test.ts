@@ -1,6 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { storeAddressFrom } from "../../../src/contract/store-url.js";
 import { readUserFile } from "../../../src/contract/user-files.js";
@@ -98,9 +108,24 @@ test("settings that nest a thousand deep, or whose aliases explode, are refused 
   }
 });
 
-test("without a home, the variable that helps is named [R-no-home-1]", () => {
-  vi.stubEnv("HOME", "relative");
-  expect(() => userFolder({}, "XDG_STATE_HOME")).toThrow("XDG_STATE_HOME");
-  expect(() => userFolder({}, "XDG_CACHE_HOME")).toThrow(expect.objectContaining(environment));
+test("a user without a home has one below the temporary folder, unless it is another's [R-no-home-1]", () => {
+  const temporary = newFolder();
+  vi.stubEnv("TMPDIR", temporary);
+  for (const home of ["relative", "/dev/null"]) {
+    vi.stubEnv("HOME", home);
+    const state = userFolder({}, "XDG_STATE_HOME");
+    expect(dirname(userFolder({}, "XDG_CACHE_HOME"))).toBe(
+      join(temporary, basename(readdirSync(temporary)[0] ?? ""), ".cache"),
+    );
+    expect(state.startsWith(`${temporary}/`)).toBe(true);
+  }
   expect(userFolder({ XDG_STATE_HOME: "/state" }, "XDG_STATE_HOME")).toBe("/state/ratelimit-bench");
+  const [name = ""] = readdirSync(temporary);
+  const folder = join(temporary, name);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  chmodSync(folder, 0o777);
+  expect(() => userFolder({}, "XDG_CACHE_HOME")).toThrow(expect.objectContaining(environment));
+  rmSync(folder, { recursive: true });
+  symlinkSync(newFolder(), folder);
+  expect(() => userFolder({}, "XDG_STATE_HOME")).toThrow("XDG_STATE_HOME");
 });
