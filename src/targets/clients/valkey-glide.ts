@@ -1,4 +1,5 @@
 import { readdirSync, rmSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
@@ -136,12 +137,22 @@ function presentCertificate(client: object, { cert = "", key = "" }: StoreTls): 
   };
 }
 
+/** glide ends the process where the user has no home: no HOME, and no entry in the list of users. */
+function setHome(): void {
+  try {
+    homedir();
+  } catch {
+    process.env.HOME = tmpdir();
+  }
+}
+
 /** @param asIoredis whether the handle is for RateLimiterRedis instead of glide's own class */
 async function open(
   place: StorePlace,
   { libraries = ownLibraries, settings }: Tuning = {},
   asIoredis = false,
 ): Promise<OpenClient> {
+  setHome();
   const glide = await libraries.load(PACKAGE, () => import("@valkey/valkey-glide"));
   if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
