@@ -42,7 +42,7 @@ if [[ ${stamp#*: } != "$packages" || " $enough " != *" ${stamp%%: *} "* ]]; then
   new=$(mktemp -d ./.setup-XXXXXX)
   trap 'rm -rf "$new"' EXIT
   # npm keeps its cache at home: an account without one gets a cache for this time.
-  [[ -w ${HOME:-/nonexistent} || -n ${npm_config_cache:-} ]] || export npm_config_cache="$PWD/$new/cache"
+  [[ -w ${HOME:-/nonexistent} || -w ${npm_config_cache:-/nonexistent} ]] || export npm_config_cache="$PWD/$new/cache"
   # npm can omit all of devDependencies or none, so it gets a manifest and a lock file that name fewer.
   node -e '
     const { readFileSync, writeFileSync } = require("fs");
