@@ -6,7 +6,6 @@ difference.
 
 import re
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
+from report.results.archives import unpack
 from report.results.load import load_campaign
 from report.results.model import Campaign
 from report.sections.first_screen import decision_cells
@@ -27,8 +27,7 @@ BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: en
 
 def _example() -> Campaign:
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(ROOT / RUNS) as archive:
-            archive.extractall(folder, filter="data")
+        unpack(ROOT / RUNS, Path(folder))
         return load_campaign(Path(folder) / Path(EXAMPLE).name)
 
 

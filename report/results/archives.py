@@ -2,13 +2,14 @@
 
 import lzma
 import os
+import shutil
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
+from report.base.errors import USAGE, ReportError, one_line
 
 SUFFIX = ".tar.xz"
 #: Of one archive, unpacked: the largest campaign here has 6 MB.
@@ -63,10 +64,8 @@ def unpack(archive: Path, folder: Path) -> None:
 
     Raises:
         ReportError: exit code 2 for a link, a device, an absolute or parent path, or more than `MAX_BYTES`;
-            nothing is unpacked then. Exit code 3 for a Python that cannot refuse these.
+            nothing is unpacked then.
     """
-    if not hasattr(tarfile, "data_filter"):
-        raise ReportError("Python 3.11.4 or newer is needed to unpack archives", ENVIRONMENT)
     try:
         # What is packed may be far larger than the archive: nothing is read before that is known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:
@@ -86,7 +85,13 @@ def unpack(archive: Path, folder: Path) -> None:
                 # A sparse file says more than it holds.
                 if sum(member.size for member in members) > MAX_BYTES:
                     raise _too_large(archive)
-                opened.extractall(folder, filter="data")
+                # Not by `extractall`: its filter is missing before Python 3.11.4, as in Debian 12.
+                for member in members:
+                    target = folder / member.name
+                    (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)
+                    if source := opened.extractfile(member):
+                        with source, target.open("xb") as copy:
+                            shutil.copyfileobj(source, copy)
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as error:
         raise _refused(archive, f"it cannot be unpacked: {one_line(error, 200)}") from error
 

@@ -20,8 +20,11 @@ export interface ClosedConnections {
   readonly reopened?: Readonly<Reopened>;
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
-  /** @param quota number of requests, after which no more are sent */
-  openGate(recorder: ResponseRecorder, quota: number): void;
+  /**
+   * @param quota number of requests, after which no more are sent
+   * @param spread_ms over which the connections begin, one after another; all at once by default
+   */
+  openGate(recorder: ResponseRecorder, quota: number, spread_ms?: number): void;
   /**
    * Changes the recorder while the gate is open. Requests in flight now belong to the new recorder and to its quota,
    * because a window counts the answers that come in it (M2).

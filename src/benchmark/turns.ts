@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { sum } from "../contract/numbers.js";
 import type { TurnLengths } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
-import { drawnCycles, type TurnOrder } from "../traffic/turn-order.js";
+import { drawnCycles, spreadMs, type TurnOrder } from "../traffic/turn-order.js";
 import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
@@ -75,12 +75,15 @@ export class TurnWindow {
     return left.has(this.#connections);
   }
 
-  /** One turn: lead-in, slice, and what is in flight followed to its end. */
-  async turn({ lead_in_ms, slice_ms }: TurnLengths): Promise<void> {
+  /**
+   * One turn: lead-in, slice, and what is in flight followed to its end.
+   * @param spread_ms over which its connections begin
+   */
+  async turn({ lead_in_ms, slice_ms }: TurnLengths, spread_ms = 0): Promise<void> {
     const before = this.#readUsage();
     const began_ms = cheapMonotonicMs();
     this.#ignored.resume(began_ms, 1);
-    this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY);
+    this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY, spread_ms);
     await sleep(lead_in_ms);
     const opened = this.#readUsage();
     const opened_ms = cheapMonotonicMs();
@@ -212,9 +215,9 @@ const WARMUP_OVERRUN_S = 3;
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
-  { seconds, counts }: Pick<TurnsPlan, "seconds" | "counts">,
+  { seconds, counts, lengths }: Pick<TurnsPlan, "seconds" | "counts"> & Partial<TurnOrder>,
 ): Promise<void> {
   const most_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
   if (window.overrun_ms > 1000 * most_s) await window.leave();
-  if (!window.hasLeft) await window.turn(turn);
+  if (!window.hasLeft) await window.turn(turn, lengths && spreadMs(lengths));
 }

@@ -44,7 +44,7 @@ function canBeMade(folder: string): boolean {
 /** Others may write the folder for temporary files, so a folder or link of theirs is never used. */
 function temporaryHome(variable: string): string {
   const uid = process.getuid?.();
-  const folder = join(tmpdir(), `ratelimit-bench.home-${uid}`);
+  const folder = join(tmpdir(), `.ratelimit-bench-home-${uid}`);
   const unusable = (reason: string, cause?: unknown) =>
     environmentError(
       `this user has no home, and ${folder} cannot stand for it (${reason}): set ${variable} to a folder that can be written`,

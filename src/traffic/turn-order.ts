@@ -26,6 +26,18 @@ export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths
   };
 }
 
+/** A shorter spread is none: the timers of an event loop have whole milliseconds. */
+const SHORTEST_SPREAD_MS = 5;
+
+/**
+ * The time over which connections begin a turn: a mean latency of the slowest target. All at once, they would wait for
+ * each other in every cycle of requests, which no continuous load does.
+ */
+export function spreadMs({ lead_in_ms }: TurnLengths): number {
+  const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
+  return latency_ms < SHORTEST_SPREAD_MS ? 0 : latency_ms;
+}
+
 /** Seconds of slices of each target in a window that is to last so long. */
 export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
   Math.max(planned_s, (FEWEST_CYCLES * slice_ms) / 1000);

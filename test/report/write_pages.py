@@ -4,7 +4,6 @@ They are `report`, `faults`, `machines`, `layout` (a packed campaign), and sever
 """
 
 import sys
-import tarfile
 from pathlib import Path
 
 import write_campaigns
@@ -100,12 +99,12 @@ def write(root: Path) -> None:
     """Writes all of them into `root`."""
     sys.path.insert(0, str(ROOT))
     from report.cli.generate import main
+    from report.results.archives import unpack
 
     write_report(root / "report")
     write_faults(root / "faults")
     write_machines(root / "machines")
-    with tarfile.open(ROOT / "test" / "fixtures" / "layout.tar.xz") as archive:
-        archive.extractall(root, filter="data")
+    unpack(ROOT / "test" / "fixtures" / "layout.tar.xz", root)
     campaigns = root / "campaigns"
     write_campaigns.write(campaigns)
     several = ["--compare-runs", str(campaigns), "--include-trends", "--baseline", "20260101_000000"]

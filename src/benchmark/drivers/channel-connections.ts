@@ -45,12 +45,14 @@ export class ChannelConnections implements ClosedConnections {
     return this.#pool.connected(Math.max(5, this.#options.timeoutS), this.#options.endpoint);
   }
 
-  openGate(recorder: ResponseRecorder, quota: number): void {
+  openGate(recorder: ResponseRecorder, quota: number, spread_ms = 0): void {
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = 0;
     this.#isOpen = true;
-    while (this.#send());
+    const { connections } = this.#options;
+    if (spread_ms === 0) while (this.#send());
+    else for (let n = 0; n < connections; n++) setTimeout(() => this.#send(), (spread_ms * n) / connections);
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {

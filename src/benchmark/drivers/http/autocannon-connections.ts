@@ -78,14 +78,19 @@ export class AutocannonConnections implements ClosedConnections {
     Object.assign(this.reopened, { all: 0, without_cause: 0 });
   }
 
-  openGate(recorder: ResponseRecorder, quota: number): void {
+  openGate(recorder: ResponseRecorder, quota: number, spread_ms = 0): void {
     this.#recorder = recorder;
     this.#sent = 0;
     this.#quota = quota;
     this.#open = true;
     const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const client of waiting) client._doRequest();
+    const begin = (client: autocannon.Client) => {
+      if (this.#waiting.has(client)) client._doRequest();
+    };
+    for (const [index, client] of waiting.entries()) {
+      if (spread_ms === 0) begin(client);
+      else setTimeout(begin, (spread_ms * index) / waiting.length, client);
+    }
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
@@ -161,6 +166,8 @@ export class AutocannonConnections implements ClosedConnections {
       }
       if (this.#open && this.#sent < this.#quota && !isPausing) {
         this.#sent++;
+        // A reconnection may be earlier than its place in the spread.
+        this.#waiting.delete(client);
         // It takes the next request itself.
         send();
         source.sent();

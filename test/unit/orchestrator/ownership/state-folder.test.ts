@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import {
   acquireLock,
@@ -17,6 +17,7 @@ import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
 const newFolder = temporaryFolders();
 const newState = ownStateFolder(newFolder);
 let state: string;
+afterEach(() => vi.unstubAllEnvs());
 beforeEach(() => {
   state = newState();
 });
@@ -69,7 +70,9 @@ describe("the lock", () => {
 test("the state folder follows the XDG rules: a relative path counts as unset", () => {
   expect(stateFolder()).toBe(state);
   process.env.XDG_STATE_HOME = "relative";
-  expect(stateFolder()).toBe(join(homedir(), ".local", "state", "ratelimit-bench"));
+  const home = newFolder();
+  vi.stubEnv("HOME", home);
+  expect(stateFolder()).toBe(join(home, ".local", "state", "ratelimit-bench"));
 });
 
 test("a folder that a live campaign writes to is refused to all others, also in parallel [R-second-3]", async () => {

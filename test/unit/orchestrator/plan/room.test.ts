@@ -1,10 +1,12 @@
 import { tmpdir } from "node:os";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { stateFolder } from "../../../../src/orchestrator/ownership/state-folder.js";
 import { diskBytes } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { diskReason, filesReason, openFilesNeeded } from "../../../../src/orchestrator/plan/room.js";
 import { everything, requestOf } from "../../../helpers/request.js";
+
+afterEach(() => vi.unstubAllEnvs());
 
 const plan = (...flags: string[]) =>
   makePlan(requestOf("--concurrency", "500", "--no-copy", ...flags), everything);
@@ -21,6 +23,7 @@ test("open files are held against the connections of all targets of a group, and
 });
 
 test("what a plan writes is held against what is free in each folder [R-full-disk-4]", async () => {
+  vi.stubEnv("XDG_STATE_HOME", "/state");
   const made = plan("--clients", "iovalkey");
   const needed = diskBytes(made);
   const reason = (full: string, bytes: number) =>
