@@ -5,7 +5,7 @@ import type { ResponseRecorder } from "../../../src/benchmark/measurement/record
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turns.js";
 import { sum } from "../../../src/contract/numbers.js";
 import { accounted } from "../../../src/judge/counts.js";
-import { lengthsFor } from "../../../src/traffic/turn-order.js";
+import { lengthsFor, spreadMs } from "../../../src/traffic/turn-order.js";
 
 const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
 
@@ -118,3 +118,7 @@ test.each([
     expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
   },
 );
+
+test("connections begin over a mean latency, at once where timers cannot tell", () => {
+  expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);
+});

@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
