@@ -271,7 +271,9 @@ export class Campaign {
     const state = join(this.state, "ratelimit-bench");
     const files = [this.temporary, this.#leases, state]
       .filter(existsSync)
-      .flatMap((folder) => readdirSync(folder).filter((name) => !STATE_FILES.includes(name)));
+      .flatMap((folder) => readdirSync(folder))
+      // The home of a user who has none stays.
+      .filter((name) => !STATE_FILES.includes(name) && !name.startsWith(".ratelimit-bench-home-"));
     return [...left, ...sockets, ...files];
   }
 
