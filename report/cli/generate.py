@@ -27,8 +27,6 @@ unwritable) · 4 writing failed"""
 
 _LATEST = "results/latest"
 _BOTH = "both"
-#: `--compare-runs` without a folder.
-_BESIDE = ""
 
 
 def _rate(text: str) -> float:
@@ -90,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         "--compare-runs",
         metavar="ROOT",
         nargs="?",
-        const=_BESIDE,
+        const=True,
         help="all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)",
     )
     several.add_argument(
@@ -157,7 +155,7 @@ def _report_campaigns(options: argparse.Namespace) -> int:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    if options.campaign is not None and options.compare_runs:
+    if options.campaign is not None and options.compare_runs not in (None, True):
         parser.error("give either a campaign's folder or --compare-runs ROOT")
     if options.extract_median and options.compare_runs is not None:
         parser.error("give either --extract-median or --compare-runs")
@@ -177,7 +175,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         options.output_format = "html"
     beside = options.campaign or _LATEST
     if options.compare_runs is not None:
-        options.compare_runs = options.compare_runs or results_root(Path(beside))
+        if options.compare_runs is True:
+            options.compare_runs = results_root(Path(beside))
         return _report_campaigns(options)
     options.campaign = beside
     if options.extract_median:
