@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures one configuration, set by environment variables:
+# Measures one configuration, set by environment variables, or those of the original's flags (--help):
 #   DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light RATE_LIMITER_TYPE=valkey-glide ./scripts/run-benchmark.sh
 set -euo pipefail
 unset CDPATH NODE_OPTIONS

@@ -12,9 +12,9 @@ import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
-import { definition as singleRun } from "../src/orchestrator/commands/single.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
+import { singleCommand } from "../src/orchestrator/request/single-run.js";
 import { groups } from "../src/targets/groups.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
@@ -74,7 +74,7 @@ const generated: Readonly<Record<string, string>> = {
     dimensions.map(({ key, one, other, layers }) => ({ key, one, other, layers })),
   ),
   "scripts/help/run.txt": helpOf(),
-  "scripts/help/single.txt": singleRun().name("./scripts/run-benchmark.sh").helpInformation(),
+  "scripts/help/single.txt": singleCommand().name("./scripts/run-benchmark.sh").helpInformation(),
   ...Object.fromEntries(topics.map((topic) => [`scripts/help/${topic}.txt`, helpOf(topic)])),
   "biome.imports.json": json(biomeImports()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),

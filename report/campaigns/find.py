@@ -9,6 +9,9 @@ from report.results.model import MANIFEST
 #: Where the pages about several campaigns go.
 REPORT = "report"
 
+#: How folders with copied runs begin, which must not count twice.
+MEDIANS = "median_results_"
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -39,6 +42,8 @@ def find_campaigns(root: Path) -> Found:
     try:
         for path in sorted(root.iterdir()):
             if path.is_symlink() or not path.is_dir() or path.name.startswith(".") or path.name == REPORT:
+                continue
+            if path.name.startswith(MEDIANS):
                 continue
             if has_results(path):
                 campaigns.append(path)

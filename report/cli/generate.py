@@ -12,6 +12,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
+from report.campaigns.median_runs import extract_median_runs, results_root
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -22,6 +23,10 @@ from report.sections.cost import DEFAULT_RATE, MAX_RATE
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
 unwritable) · 4 writing failed"""
+
+
+_LATEST = "results/latest"
+_BOTH = "both"
 
 
 def _rate(text: str) -> float:
@@ -41,10 +46,16 @@ def _parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     parser.add_argument(
-        "campaign", metavar="DIR", nargs="?", help="a campaign's folder or a link to it, e.g. results/latest"
+        "campaign",
+        metavar="DIR",
+        nargs="?",
+        help=f"a campaign's folder or a link to it (default: {_LATEST})",
     )
     parser.add_argument(
-        "--output-format", choices=tuple(FORMATS), default="all", help="which files to write (default: all)"
+        "--output-format",
+        choices=(*FORMATS, _BOTH),
+        default="all",
+        help="which files to write (default: all); both: html with csv, as html",
     )
     parser.add_argument(
         "--at-rate",
@@ -74,13 +85,23 @@ def _parser() -> argparse.ArgumentParser:
     )
     several = parser.add_argument_group("several campaigns")
     several.add_argument(
-        "--compare-runs", metavar="ROOT", help="all campaigns in this folder side by side, e.g. ./results"
+        "--compare-runs",
+        metavar="ROOT",
+        nargs="?",
+        const=True,
+        help="all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)",
     )
     several.add_argument(
         "--include-trends", action="store_true", help="with --compare-runs: the history of each configuration"
     )
     several.add_argument(
         "--baseline", metavar="NAME|DIR", help="with --compare-runs: the campaign that others relate to"
+    )
+    several.add_argument(
+        "--extract-median",
+        action="store_true",
+        help="copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
+        "report that",
     )
     return parser
 
@@ -134,8 +155,10 @@ def _report_campaigns(options: argparse.Namespace) -> int:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    if (options.campaign is None) == (options.compare_runs is None):
+    if options.campaign is not None and options.compare_runs not in (None, True):
         parser.error("give either a campaign's folder or --compare-runs ROOT")
+    if options.extract_median and options.compare_runs is not None:
+        parser.error("give either --extract-median or --compare-runs")
     if options.compare_runs is None:
         for flag in ("include_trends", "baseline"):
             if getattr(options, flag):
@@ -148,7 +171,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
-    return _report_campaign(options) if options.campaign is not None else _report_campaigns(options)
+    if options.output_format == _BOTH:
+        options.output_format = "html"
+    beside = options.campaign or _LATEST
+    if options.compare_runs is not None:
+        if options.compare_runs is True:
+            options.compare_runs = results_root(Path(beside))
+        return _report_campaigns(options)
+    options.campaign = beside
+    if options.extract_median:
+        options.campaign = extract_median_runs(Path(beside), options.keep_going)
+    return _report_campaign(options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,6 +4,7 @@ import { runAudit } from "./audit/audit.js";
 import type { Check } from "./audit/check.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
 import { dryRunExitCode, previewCampaign, previewLines } from "./campaign/dry-run.js";
+import { showPlanFirst } from "./campaign/plan-first.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
 import type { CliContext } from "./commands/types.js";
@@ -64,6 +65,7 @@ async function campaign(request: Request): Promise<CampaignEnd> {
     request,
     "; finished runs are kept; continue with --resume",
     async (eventLog, signal) => {
+      if (request.planFirst) await showPlanFirst(request, { packageFolder, eventLog, signal });
       const exitCode = await runCampaign(request, { packageFolder, eventLog, signal, foreignLoad });
       return { exitCode, ...folderOf(eventLog) };
     },

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import { type ExitCode, environmentError, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
@@ -146,7 +146,7 @@ async function measure(
   if (lacking !== undefined) throw environmentError(lacking);
   const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
   await lease.update({ folder });
-  eventLog.writeTo(join(folder, "benchmark.log"));
+  eventLog.writeTo(folder);
   const campaign = existing?.manifest.campaign ?? basename(folder);
   const overheads = await overheadsOf(runtime.id, plan.order);
   const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));

@@ -59,7 +59,7 @@ export async function openExistingCampaign(
 ): Promise<CompletedRuns> {
   await lease.update({ folder });
   await refuseIfInUse(folder);
-  eventLog.writeTo(join(folder, "benchmark.log"));
+  eventLog.writeTo(folder);
   for (const name of await removeTemporaries(folder))
     eventLog.warn(`${name} is ignored and removed: an interrupted write left it behind`);
   const completedRuns = await readCompletedRuns(folder, manifest, await Checksums.read(folder));

@@ -1,32 +1,21 @@
 import { EXIT, usageError } from "../../contract/errors.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { helpTable } from "../request/help.js";
-import { parseSingle, SINGLE_VARIABLES } from "../request/single-run.js";
+import { parseCommandLine } from "../request/command-line.js";
+import { parseSingle, singleCommand } from "../request/single-run.js";
+import { isInteractive } from "../ui/tty.js";
+import { run } from "./run.js";
 import type { CliCommand } from "./types.js";
-
-export const definition = () =>
-  createCommand("ratelimit-bench single")
-    .description("Measures one configuration, set by environment variables.")
-    .configureHelp({
-      formatHelp: (command) =>
-        [
-          `Usage: ${command.name()}`,
-          "",
-          command.description(),
-          "",
-          "Variables:",
-          ...helpTable(Object.entries(SINGLE_VARIABLES)),
-          "",
-        ].join("\n"),
-    });
 
 export const single: CliCommand = {
   name: "single",
-  definition,
-  async run(argv, { env, campaign }) {
-    const unexpected = argv.find((arg) => arg !== "--help" && arg !== "-h");
-    if (unexpected)
-      throw usageError(`unexpected ${unexpected}: a single run is set by environment variables`);
-    return parseCommandLine(definition(), argv) ? (await campaign(parseSingle(env))).exitCode : EXIT.done;
+  definition: singleCommand,
+  async run(argv, context) {
+    const command = parseCommandLine(singleCommand(), argv);
+    if (!command) return EXIT.done;
+    if (command.getOptionValue("interactive") === true) {
+      if (argv.length > 1 || !isInteractive())
+        throw usageError("--interactive asks on a terminal and takes no other flag: leave it out");
+      return run.run([], context);
+    }
+    return (await context.campaign(parseSingle(context.env, argv, command))).exitCode;
   },
 };

@@ -103,12 +103,12 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
 
 /** The flags of the answers given so far; the menu's own defaults are no answers. */
 export function argvSoFar(given: Partial<MenuAnswers>): string[] {
-  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: defaultOf("runs"), ...given });
+  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: "", ...given });
   // The clients come first.
   return given.clients === undefined && argv[0] === "--clients" ? argv.slice(2) : argv;
 }
 
-/** The command line of the answers, without flags that only repeat a default. */
+/** The command line of the answers, without empty ones and flags that only repeat a default. */
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
@@ -117,11 +117,13 @@ export function argvOf(answers: MenuAnswers): string[] {
     ["workload", answers.workload],
     ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],
-    ...Object.entries(answers.limits).filter(([, list]) => list !== ""),
+    ...Object.entries(answers.limits),
     ["duration-mode", answers.duration],
     ["concurrency", answers.concurrency],
     ["runs", answers.runs],
     ["runtime", answers.runtime],
   ];
-  return values.flatMap(([key, value]) => (value === settingOf(key).defaultValue ? [] : [`--${key}`, value]));
+  // Without --runs, run-all.sh would fill in the defaults of the original.
+  const isDefault = (key: string, value: string) => key !== "runs" && value === settingOf(key).defaultValue;
+  return values.flatMap(([key, value]) => (value === "" || isDefault(key, value) ? [] : [`--${key}`, value]));
 }

@@ -1,5 +1,5 @@
 import type { Environment } from "../../contract/env.js";
-import { parseCampaign } from "../request/parse-request.js";
+import { parseRunAll } from "../request/original.js";
 import type { Request } from "../request/request.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
@@ -21,7 +21,7 @@ export async function requestFrom(
     requireTerminal();
     return plainPrompts(argv, env);
   }
-  if (argv.length > 0 || !isInteractive()) return parseCampaign(argv, env);
+  if (argv.length > 0 || !isInteractive()) return parseRunAll(argv, env);
   // Imported here because a campaign from flags does not need the menu.
   const [{ argvSoFar }, { menu, requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] =
     await Promise.all([

@@ -9,7 +9,7 @@ import { SETTINGS, type Setting, settingOf } from "./settings.js";
 export const joined = (text: string, before?: string): string =>
   before === undefined ? text : `${before},${text}`;
 
-function optionOf(setting: Setting, ownDefault?: string): Option {
+export function optionOf(setting: Setting, ownDefault?: string): Option {
   const { key, value, repeatable } = setting;
   const option = new Option(value ? `--${key} ${value}` : `--${key}`, meaningOf(setting, ownDefault));
   // To commander a flag that begins with --no- is the opposite of another one: here each is a flag of its own.
@@ -55,7 +55,11 @@ export function campaignCommand(): Command {
  */
 export function flagLayer(argv: readonly string[]): Layer | undefined {
   const command = parseCommandLine(campaignCommand(), argv);
-  if (!command) return undefined;
+  return command && layerOf(command);
+}
+
+/** The options that a parsed command line gives, by name. */
+export function layerOf(command: Command): Layer {
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());

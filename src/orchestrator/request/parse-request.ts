@@ -106,7 +106,7 @@ function storeAccess(settings: Settings): Record<string, string> {
 }
 
 /** The command without the store's address, which may hold a password: to repeat the command, set STORE_URL. */
-function withoutSecrets(argv: readonly string[]): string[] {
+export function withoutSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
     if (word === "--store-url" || argv[index - 1] === "--store-url") return [];
     return word.startsWith("--store-url=") ? [] : [word];

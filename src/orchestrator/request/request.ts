@@ -135,6 +135,8 @@ export interface Request {
   audit?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
+  /** The original filled in what its flags left open: the plan is shown first, with time to stop. */
+  planFirst?: true;
   /** Refuses to start on a machine that the doctor warns about. */
   strict: boolean;
   /** Continues the campaign of this name below `output` instead of starting a new one. */

@@ -1,12 +1,18 @@
+import { type Command, Option } from "commander";
 import { z } from "zod";
 import { type Environment, isOn, readEnv, switchText } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
-import { assignments, requestFromLayers, SHARED_VARIABLES } from "./parse-request.js";
-import { LISTED_LIMITS, type Request } from "./request.js";
-import { environmentLayer, type SettingValue } from "./setting-layers.js";
+import { quoted } from "../ui/command-text.js";
+import { createCommand } from "./command-line.js";
+import { layerOf, optionOf } from "./flags.js";
+import { helpTable } from "./help.js";
+import { filledInNotice } from "./original.js";
+import { assignments, requestFromLayers, SHARED_VARIABLES, withoutSecrets } from "./parse-request.js";
+import { CUSTOM_DURATION, LISTED_LIMITS, type Request } from "./request.js";
+import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
 const DEFAULT_CLIENT = "valkey-glide";
@@ -54,6 +60,8 @@ export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
     singleRunSettings.map((setting) => [setting.singleRun.name, singleRunHelp(setting, setting.singleRun)]),
   ),
   OUTPUT_FILE: "the result is copied to this file too",
+  SKIP_LONG_TESTS: "true: 30 s, and one run of each configuration",
+  DEBUG_MODE: "true: as --verbose",
   ...Object.fromEntries(
     SETTINGS.flatMap(({ variable, variableHelp, help, defaultText }) =>
       variable ? [[variable, withDefault(variableHelp ?? help, defaultText)]] : [],
@@ -85,40 +93,213 @@ function targetText(env: Environment): string {
   });
 }
 
-/** The settings that single-run variables give, or their defaults. */
-function settingLayer(env: Environment): [string, SettingValue][] {
+interface OriginalFlag {
+  names: readonly string[];
+  value: string;
+  help: string;
+  key: string;
+}
+
+/** Flags of the original that name a setting otherwise. */
+const RENAMED: readonly OriginalFlag[] = [
+  {
+    names: ["time", "duration"],
+    value: "<s>",
+    help: "measured seconds of a run",
+    key: "duration-mode",
+  },
+  { names: ["requests", "request-types"], value: "<list>", help: "light, heavy", key: "workload" },
+  { names: ["limiters", "rate-limiters"], value: "<list>", help: "targets", key: "clients" },
+];
+
+const EVERYTHING = {
+  "duration-mode": `${CUSTOM_DURATION}30`,
+  concurrency: "50 100 500 1000",
+  workload: "light heavy",
+  clients: "all",
+};
+/** Plans of the original. */
+const PLANS: readonly { names: readonly [string, string]; values: Readonly<Record<string, string>> }[] = [
+  { names: ["defaults", "default"], values: EVERYTHING },
+  {
+    names: ["clusters", "cluster-only"],
+    values: { ...EVERYTHING, "duration-mode": `${CUSTOM_DURATION}150`, clients: "cluster" },
+  },
+  {
+    names: ["standalone", "standalone-only"],
+    values: {
+      ...EVERYTHING,
+      "duration-mode": `${CUSTOM_DURATION}120`,
+      concurrency: "50 100 500",
+      clients: "standalone",
+    },
+  },
+  {
+    names: ["quick", "quick-mode"],
+    values: {
+      ...EVERYTHING,
+      concurrency: "50 100",
+      workload: "light",
+      clients: "valkey-glide iovalkey",
+    },
+  },
+];
+
+const planHelp = ({ values }: (typeof PLANS)[number]): string =>
+  `${values.clients}; ${values.workload}; ${values.concurrency} connections; ${values["duration-mode"]?.slice(CUSTOM_DURATION.length)} s`;
+
+/** Flags of the original with several names each, the placeholder of their value, and their help. */
+const ORIGINAL_FLAGS: readonly (readonly [names: readonly string[], value: string, help: string])[] = [
+  ...RENAMED.map(({ names, value, help }) => [names, ` ${value}`, help] as const),
+  ...PLANS.map((plan) => [plan.names, "", planHelp(plan)] as const),
+];
+
+/** Flags of campaigns that a single run does not take; `quick` is another plan here. */
+const NOT_TAKEN = ["quick", "preset", "config", "resume", "legacy"];
+
+/** Variables, the original's flags, and those of a campaign. */
+export function singleCommand(): Command {
+  const command = createCommand("ratelimit-bench single").description(
+    "Measures one configuration, set by environment variables, or those of flags.",
+  );
+  for (const [names, value, help] of ORIGINAL_FLAGS)
+    for (const name of names) command.addOption(new Option(`--${name}${value}`, help));
+  command.option("-i, --interactive", "asks what to measure");
+  for (const setting of SETTINGS) if (!NOT_TAKEN.includes(setting.key)) command.addOption(optionOf(setting));
+  return command.configureHelp({
+    formatHelp: ({ name, description }) =>
+      [
+        `Usage: ${name.call(command)} [flags]`,
+        "",
+        description.call(command),
+        "",
+        "Variables:",
+        ...helpTable(Object.entries(SINGLE_VARIABLES)),
+        "",
+        "Flags, beside those of a campaign; what they leave out is that of --defaults:",
+        ...helpTable([
+          ...ORIGINAL_FLAGS.map(
+            ([names, value, help]) =>
+              [`${names.map((name) => `--${name}`).join(", ")}${value}`, help] as const,
+          ),
+          ["-i, --interactive", "asks what to measure"],
+        ]),
+        "",
+      ].join("\n"),
+  });
+}
+
+/** The settings that single-run variables give. @param withDefaults for a plan that has none of its own */
+function settingLayer(env: Environment, withDefaults: boolean): [string, SettingValue][] {
   const given = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {
     const { name, toValue = (text: string) => text } = singleRun;
     // In an open loop, the number of connections has another default.
-    const defaultValue =
-      key === "concurrency" && (given.RATE || given.FAULT) ? undefined : singleRun.defaultValue;
+    const isOpenLoop = key === "concurrency" && (given.RATE || given.FAULT);
+    const defaultValue = withDefaults && !isOpenLoop ? singleRun.defaultValue : undefined;
     const text = given[name] ?? defaultValue;
     return text === undefined ? [] : [[key, { source: name, value: toValue(text) }]];
   });
 }
 
+/** The flags of a parsed command line by setting. */
+function settingsOf(flags: Layer): Map<string, SettingValue> {
+  const settings = new Map(flags);
+  for (const { names, key } of RENAMED)
+    for (const given of names.flatMap((name) => flags.get(name) ?? []))
+      settings.set(
+        key,
+        key === "duration-mode" ? { ...given, value: `${CUSTOM_DURATION}${given.value}` } : given,
+      );
+  return settings;
+}
+
+/** The plan that a flag names. @throws usageError if several are named */
+function planOf(flags: Layer): (typeof PLANS)[number] | undefined {
+  const named = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
+  if (named.length > 1)
+    throw usageError(`${named.map(({ names: [name] }) => `--${name}`).join(" and ")}: give one of them`);
+  return named[0];
+}
+
+const switches = {
+  SKIP_LONG_TESTS: switchText.optional(),
+  DEBUG_MODE: switchText.optional(),
+  SKIP_CONTAINER_SETUP: switchText.optional(),
+};
+
+/** What switches of the original set, whatever else is given. @throws usageError for containers that already run */
+function switchLayer(env: Environment): Layer {
+  const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
+  if (isOn(SKIP_CONTAINER_SETUP))
+    throw usageError("SKIP_CONTAINER_SETUP: name the store that already runs by STORE_URL");
+  const short = { source: "SKIP_LONG_TESTS" };
+  return new Map([
+    ...(isOn(SKIP_LONG_TESTS)
+      ? ([
+          ["duration-mode", { ...short, value: `${CUSTOM_DURATION}30` }],
+          ["runs", { ...short, value: "1" }],
+        ] as const)
+      : []),
+    ...(isOn(DEBUG_MODE) ? ([["verbose", { source: "DEBUG_MODE", value: "true" }]] as const) : []),
+  ]);
+}
+
 /**
- * Reads the environment of `run-benchmark.sh`: one configuration, measured once unless RUNS is set.
- * @throws usageError naming the variable
+ * Reads what `run-benchmark.sh` is given: variables for one configuration, measured once unless RUNS is set, or flags of
+ * the original for several, each measured three times. Flags win over variables.
+ * @param command the parsed command line, if there is one
+ * @throws usageError naming the variable or the flag
  */
-export function parseSingle(env: Environment): Request {
-  const given = settingLayer(env);
+export function parseSingle(env: Environment, argv: readonly string[] = [], command?: Command): Request {
+  const given = command ? layerOf(command) : new Map<string, SettingValue>();
+  const plan = planOf(given);
+  const flags = settingsOf(given);
+  const isPlanned = plan !== undefined || Object.keys(EVERYTHING).some((key) => flags.has(key));
+  const namesTarget = Object.keys(targetSchemas).some((name) => env[name]);
   const { OUTPUT_FILE: outputFile } = readEnv({ OUTPUT_FILE: outputFileSchema }, env);
   const settings = new Map([
-    ["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }],
+    ...(isPlanned && !namesTarget
+      ? []
+      : ([["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }]] as const)),
     ["no-reference", { source: "a single run", value: "true" }],
-    ...given,
+    ...(isPlanned ? ([["seed", { source: "SEED", value: "1" }]] as const) : []),
+    ...settingLayer(env, !isPlanned),
   ]);
-  const names = [...Object.keys(targetSchemas), ...Object.keys(settingSchemas), "OUTPUT_FILE"];
-  const command = () =>
-    [...assignments([...names, ...SHARED_VARIABLES], env), "./scripts/run-benchmark.sh"].join(" ");
+  const values = { ...EVERYTHING, ...plan?.values };
+  const filled = isPlanned
+    ? Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key))
+    : [];
+  const source = `--${plan?.names[0] ?? "defaults"}`;
+  for (const [key, value] of filled) settings.set(key, { source, value });
+  // A flag wins over a default without a word.
+  for (const key of flags.keys()) {
+    const variable = singleRunSettings.find((each) => each.key === key)?.singleRun.name;
+    if (variable && !env[variable]) settings.delete(key);
+  }
+  const names = [
+    ...Object.keys(targetSchemas),
+    ...Object.keys(settingSchemas),
+    "OUTPUT_FILE",
+    ...Object.keys(switches),
+  ];
+  const repeated = () =>
+    [
+      ...assignments([...names, ...SHARED_VARIABLES], env),
+      "./scripts/run-benchmark.sh",
+      ...withoutSecrets(argv).map(quoted),
+    ].join(" ");
   const variables = environmentLayer(env);
   for (const key of LISTED_LIMITS) {
     const { source = "", value = "" } = variables.get(key) ?? {};
     if (value.trim().match(/[,\s]/))
       throw usageError(`${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`);
   }
-  const request = requestFromLayers([variables, settings], command, []);
-  return { ...request, ...(outputFile ? { outputFile } : {}) };
+  const notices = plan ? [] : filledInNotice(filled);
+  const request = requestFromLayers([variables, settings, flags, switchLayer(env)], repeated, notices);
+  return {
+    ...request,
+    ...(isPlanned ? { planFirst: true as const } : {}),
+    ...(outputFile ? { outputFile } : {}),
+  };
 }

@@ -1,4 +1,5 @@
 import { appendFileSync, closeSync, constants, openSync } from "node:fs";
+import { join } from "node:path";
 import { messageOf } from "../../contract/errors.js";
 import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
@@ -9,6 +10,9 @@ import type { Screen } from "./types.js";
 /** Nothing is written through a link, and nobody waits for the reader of a pipe. */
 const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const FLAGS = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK;
+
+/** The campaign's log, and the name that the original's run-all.sh gave it. */
+const LOG_NAMES = ["benchmark.log", "full_benchmark.log"];
 
 /** Appends lines to a file. A write error is reported once and stops nothing but the log. */
 export function lineLog(
@@ -52,9 +56,15 @@ export class EventLog {
     this.emit({ event: "opened", schema: EVENT_SCHEMA, schema_version: EVENT_SCHEMA_VERSION });
   }
 
-  /** Writes all lines to this file, including those from before this call. */
-  writeTo(path: string): void {
-    this.#append = lineLog(path, (text) => this.warn(text));
+  /**
+   * Writes all lines to the folder's logs, including those from before this call. Each is a file: a results folder with
+   * links is refused where it is unpacked.
+   */
+  writeTo(folder: string): void {
+    const logs = LOG_NAMES.map((name) => lineLog(join(folder, name), (text) => this.warn(text)));
+    this.#append = (line) => {
+      for (const append of logs) append(line);
+    };
     for (const line of this.#held) this.#append(line);
     this.#held = [];
   }
@@ -127,7 +137,7 @@ export class EventLog {
   }
 }
 
-/** The lines of benchmark.log for an event. Live figures are left out: the results hold better ones. */
+/** The lines of the logs for an event. Live figures are left out: the results hold better ones. */
 function logLines(event: CampaignEvent, state: CampaignState): string[] {
   switch (event.event) {
     case "opened":

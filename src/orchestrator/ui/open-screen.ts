@@ -9,11 +9,11 @@ import type { OutputMode, Outputs, Screen } from "./types.js";
 /** Whether the output is a terminal that can move its cursor. */
 const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
 
+export const isCi = ({ CI }: Environment): boolean =>
+  CI !== undefined && CI !== "" && CI !== "0" && CI !== "false";
+
 /** Whether somebody watches the output now. The log of a CI job is read later. */
-function isWatched(outputs: Outputs, env: Environment): boolean {
-  const isCi = env.CI !== undefined && env.CI !== "" && env.CI !== "0" && env.CI !== "false";
-  return canRedraw(outputs, env) && !isCi;
-}
+const isWatched = (outputs: Outputs, env: Environment): boolean => canRedraw(outputs, env) && !isCi(env);
 
 /**
  * Opens the screen that fits the output mode and the terminal.

@@ -66,7 +66,7 @@ describe("before anything is started", () => {
     [["run", "--clients", "$(touch x)"], "$(touch"],
     [["run", "--clients", "none", "--runtime", "lokal"], "local"],
     [["run", "--resume", "../../x"], "--resume"],
-    [["single", "extra"], "extra"],
+    [["single", "extra"], "too many arguments"],
     [[], "run"],
   ])("%j is bad usage without any effect [R-unknown-2]", async (parameters, message) => {
     await expectRefused(Campaign.command(newFolder(), parameters), 2, message);

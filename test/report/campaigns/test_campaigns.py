@@ -296,6 +296,7 @@ def test_many_campaigns_keep_pages_small(root: Path, capsys: pytest.CaptureFixtu
         ("md", {"compare.md"}),
         ("json", {"compare.json"}),
         ("html", {"index.html", "compare.html", "compare.csv"}),
+        ("both", {"index.html", "compare.html", "compare.csv"}),
     ],
 )
 def test_formats(root: Path, capsys: pytest.CaptureFixture[str], chosen: str, names: set[str]) -> None:
@@ -307,8 +308,8 @@ def test_formats(root: Path, capsys: pytest.CaptureFixture[str], chosen: str, na
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["x", "--compare-runs", "y"],
+        ["--extract-median", "--compare-runs", "y"],
         ["x", "--include-trends"],
         ["x", "--baseline", "y"],
         ["--compare-runs", "y", "--summary-json"],

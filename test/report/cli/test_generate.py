@@ -55,7 +55,10 @@ def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("arguments", [[], ["--nonsense", "x"], ["a", "b"], ["x", "--output-format", "pdf"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["x", "--compare-runs", "y"], ["--nonsense", "x"], ["a", "b"], ["x", "--output-format", "pdf"]],
+)
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as error:
         main(arguments)
@@ -155,3 +158,40 @@ def test_chart_library_that_is_not_installed(
     assert main([str(campaign)]) == 3
     assert "run ./scripts/setup.sh" in capsys.readouterr().err
     assert not (campaign / "report").exists()
+
+
+def of_runs(root: Path, name: str, *rates: int) -> Path:
+    """A campaign of one configuration, with a run at each rate."""
+    runs = [
+        result(configuration(), number, requests_per_second=rate, campaign=name)
+        for number, rate in enumerate(rates, 1)
+    ]
+    return write_campaign(root / name, manifest([configuration()], len(rates), campaign=name), runs)
+
+
+@pytest.mark.parametrize("given", ["results", "results/latest", None])
+def test_extract_median_copies_the_median_run_over_all_campaigns(
+    tmp_path: Path, given: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "results"
+    of_runs(root, "20260101_000000", 100, 900)
+    of_runs(root, "20260102_000000", 800, 500, 200)
+    (root / "latest").symlink_to("20260102_000000")
+    monkeypatch.chdir(tmp_path)
+    flags = ["--extract-median", *([given] if given else [])]
+    assert main([*flags, "--output-format", "both"]) == 0
+    (medians,) = root.glob("median_results_*")
+    assert capsys.readouterr().out.strip() == str(medians / "report" / "index.html")
+    (copied,) = medians.glob("*.json")
+    assert copied.read_bytes() == (root / "20260102_000000" / copied.name).read_bytes()
+    assert json.loads(copied.read_text(encoding="utf-8"))["run"] == 2
+    assert "median of 5 runs" in (medians / "median_extraction_summary.txt").read_text(encoding="utf-8")
+    # Copies are no campaign of their own.
+    assert main([*flags[1:], "--compare-runs"]) == 0
+    assert "median_results_" not in (root / "report" / "compare.csv").read_text(encoding="utf-8")
+
+
+def test_extract_median_needs_two_campaigns(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(campaign), "--extract-median"]) == 2
+    assert "two or more" in capsys.readouterr().err
+    assert [path.name for path in campaign.parent.iterdir()] == [campaign.name]

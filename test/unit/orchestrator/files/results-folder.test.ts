@@ -139,12 +139,13 @@ describe("`latest`", () => {
 
 describe("the log", () => {
   test("starts with the lines from before the file existed", () => {
-    const path = join(newFolder(), "benchmark.log");
+    const folder = newFolder();
     const eventLog = new EventLog({ show: () => {}, close: () => {} });
     eventLog.detail("first");
-    eventLog.writeTo(path);
+    eventLog.writeTo(folder);
     eventLog.detail("second");
-    expect(readFileSync(path, "utf8")).toMatch(/^\S+Z first\n\S+Z second\n$/);
+    for (const name of ["benchmark.log", "full_benchmark.log"])
+      expect(readFileSync(join(folder, name), "utf8")).toMatch(/^\S+Z first\n\S+Z second\n$/);
   });
 
   test("that cannot be written is reported once and ends nothing", () => {
