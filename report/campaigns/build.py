@@ -10,10 +10,10 @@ from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.campaigns.campaign_record import CampaignRecord, record_of
-from report.campaigns.dataframe import dataframe_csv, dataframe_of
 from report.campaigns.exports import compare_json, compare_markdown
 from report.campaigns.find import REPORT, find_campaigns
 from report.campaigns.pages import compare_page, index_page, trends_page
+from report.campaigns.records import compare_csv, records_of
 from report.results.load import load_campaign
 from report.results.model import Excluded
 
@@ -93,18 +93,18 @@ def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader
 
 def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
     campaigns = sorted(reading.campaigns, key=lambda each: each.order)
-    dataframe, excluded = dataframe_of(campaigns, baseline), reading.excluded
+    records, excluded = records_of(campaigns, baseline), reading.excluded
     make: dict[str, dict[str, Callable[[], str]]] = {
         "html": {
             "index.html": lambda: index_page(campaigns, empty, excluded, asked.trends),
-            "compare.html": lambda: compare_page(campaigns, dataframe, baseline, excluded, asked.trends),
+            "compare.html": lambda: compare_page(campaigns, records, baseline, excluded, asked.trends),
         },
-        "csv": {"compare.csv": lambda: dataframe_csv(dataframe)},
-        "md": {"compare.md": lambda: compare_markdown(campaigns, dataframe, baseline, excluded)},
-        "json": {"compare.json": lambda: compare_json(campaigns, dataframe, baseline, excluded)},
+        "csv": {"compare.csv": lambda: compare_csv(records)},
+        "md": {"compare.md": lambda: compare_markdown(campaigns, records, baseline, excluded)},
+        "json": {"compare.json": lambda: compare_json(campaigns, records, baseline, excluded)},
     }
     if asked.trends:
-        make["html"]["trends.html"] = lambda: trends_page(campaigns, dataframe, excluded)
+        make["html"]["trends.html"] = lambda: trends_page(campaigns, records, excluded)
     # The pages link to the table.
     make["html"].update(make["csv"])
     chosen = make.values() if asked.output_format == "all" else [make[asked.output_format]]

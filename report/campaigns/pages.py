@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import pandas as pd
-
 from report.base.paths import STATIC
 from report.campaigns.campaign_record import CampaignRecord, store_notices
 from report.campaigns.history import History, histories
-from report.campaigns.tables import Section, sections
+from report.campaigns.records import Record
+from report.campaigns.tables import sections
 from report.html.template import render_template
 from report.results.model import Excluded
 
 STYLES = (STATIC / "campaigns.css",)
+_SECTION_STYLES = (*STYLES, STATIC / "report.css")
 
 DRIFT = (
     "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
@@ -44,7 +44,7 @@ def _links(campaign: CampaignRecord) -> dict[str, str]:
 
 def compare_page(
     campaigns: Sequence[CampaignRecord],
-    dataframe: pd.DataFrame,
+    records: Sequence[Record],
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
@@ -54,11 +54,12 @@ def compare_page(
     Raises:
         ReportError: exit code 3 when a script of the page is not installed.
     """
-    found: tuple[Section, ...] = sections(campaigns, dataframe, baseline)
     return render_template(
         "compare.html.j2",
-        styles=STYLES,
-        sections=found,
+        styles=_SECTION_STYLES,
+        sections=sections(campaigns, records, baseline),
+        row_colours={},
+        charts={},
         campaigns=campaigns,
         baseline=baseline,
         excluded=excluded,
@@ -70,10 +71,10 @@ def compare_page(
 
 
 def trends_page(
-    campaigns: Sequence[CampaignRecord], dataframe: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
+    campaigns: Sequence[CampaignRecord], records: Sequence[Record], excluded: Sequence[tuple[str, Excluded]]
 ) -> str:
     """trends.html: the history of each configuration, a machine and runtime after the other."""
-    found, left_out = histories(dataframe)
+    found, left_out = histories(records)
     environments = list(dict.fromkeys(campaign.environment for campaign in campaigns))
     by_environment: dict[int, list[History]] = {}
     for history in found:

@@ -12,6 +12,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
+from report.campaigns.build import Options, build_report
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -119,9 +120,6 @@ def _report_campaign(options: argparse.Namespace) -> int:
 
 
 def _report_campaigns(options: argparse.Namespace) -> int:
-    # It takes a second to load pandas, which a single campaign does not need.
-    from report.campaigns.build import Options, build_report
-
     return build_report(
         Options(
             root=Path(options.compare_runs),

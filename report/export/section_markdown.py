@@ -18,7 +18,7 @@ def _cells(row: TableRow, shown: Table) -> list[str]:
 
 def _group(shown: Table, group: TableGroup) -> list[str]:
     columns = [column for column in shown.columns if not column.raw]
-    headers = [f"{column.name}, {column.unit}" if column.unit else column.name for column in columns]
+    headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
     heading = prose(": ".join(filter(None, (group.heading, group.hint))))
     first_number = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
     lines = table(headers, [_cells(row, shown) for row in group.rows], first_number)
