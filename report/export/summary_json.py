@@ -12,7 +12,7 @@ from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
-from report.sections.best_performers import best_documents, best_works
+from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
 from report.sections.load_programs import load_program_sentences
@@ -148,7 +148,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
             "limits": [line.text for line in recommended.caveats] if recommended else [],
             "screen": screen_lines(analysis),
         },
-        "best_performers": best_documents(best_works(analysis)),
+        "best_performers": best_documents(analysis),
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "max_rate": max_rate_documents(analysis.max_rates) or None,
