@@ -38,11 +38,9 @@ MAX_BARS, MAX_LINES = 30, 16
 _OF_SERVERS = {
     "rejection": " (HTTP 429)",
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
-    "node_part": "Node is the servers, with HTTP and the endpoint’s work.",
     "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
 }
 _OF_LIMITERS = {
-    "node_part": "Node is the load generator, which is the client.",
     "no_controls": " Controls, which call no store, are not drawn.",
 }
 
