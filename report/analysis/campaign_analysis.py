@@ -38,7 +38,6 @@ class Analysis:
 
     @property
     def row_count(self) -> int:
-        """Rows of all tables."""
         operations = len(self.store_operations.rows) if self.store_operations else 0
         faulted = {case.identity.key for group in self.faults for case in group.cases}
         return len(self.summaries) + operations + len(self.load_programs) + len(faulted)
@@ -60,12 +59,10 @@ class Analysis:
 
 
 def analyse(campaign: Campaign) -> Analysis:
-    """Computes rows, rankings, comparisons and thresholds of a campaign."""
     return analysis_of(campaign, summarize(campaign))
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
-    """The same from rows that are there already."""
     return Analysis(
         campaign=campaign,
         summaries=tuple(summaries),

@@ -41,17 +41,14 @@ class Cell:
 
     @property
     def stores_differ(self) -> bool:
-        """Its rankings are on several stores, or some on a store that the user already ran."""
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
 
     @property
     def limiters_differ(self) -> bool:
-        """Its rankings are of several limiters."""
         return len({ranking.limiters for ranking in self.rankings}) > 1
 
     @property
     def deciders_differ(self) -> bool:
-        """What decides, or its algorithm, is not the same in all its rankings."""
         return len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in self.rankings}) > 1
 
     @property
@@ -84,7 +81,6 @@ def load_key(identity: Identity) -> tuple[object, ...]:
 
 
 def copy_key(row: Summary) -> tuple[object, ...]:
-    """What a copy shares with its reference."""
     identity = row.identity
     return (row.runtime, identity.topology, json.dumps(identity.caps, sort_keys=True), *load_key(identity))
 

@@ -17,8 +17,6 @@ _Rows = tuple[Summary | None, Summary | None]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One client with its version and options on one store."""
-
     name: str
     own: Summary | None
     """Under its own script."""
@@ -63,7 +61,6 @@ def client_vs_script(summaries: Sequence[Summary]) -> tuple[StoreVariants, ...]:
 
 
 def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
-    """By variant; a figure of all variants is one family."""
     both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
     found: dict[str, list[Comparison]] = {name: [] for name in both}
     for figure in COMPARED:

@@ -42,7 +42,6 @@ def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_d
 
 
 def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
-    """`0.91×, 0.89–0.93×`; empty where neither is known."""
     texts = [ratio(estimate) if estimate else "", interval_text(interval) if interval else ""]
     return ", ".join(filter(None, texts))
 

@@ -24,7 +24,6 @@ _NAMED_RATIO = 2.0
 
 
 def node_kind(layer: str) -> str:
-    """The kind of role that calls the limiter."""
     return "server" if layer_text(layer).has_servers else "generator"
 
 

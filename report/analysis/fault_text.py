@@ -47,7 +47,6 @@ def fault_words(fault: Fault) -> str:
 
 
 def seconds_text(value: float | None) -> str:
-    """`2.1`; `never`."""
     if value is None:
         return ABSENT
     return "never" if value == NEVER else f"{value:,.1f}"

@@ -62,8 +62,6 @@ def answer_share(name: str) -> Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCase:
-    """One fault of one configuration."""
-
     identity: Identity
     place: int
     """The place of the fault among those of the configuration."""
@@ -78,7 +76,6 @@ class FaultCase:
 
     @property
     def counted(self) -> tuple[FaultedRun, ...]:
-        """Runs that were measured soundly, and in which the fault was injected."""
         return tuple(
             FaultedRun(run, record, record.figures)
             for run in self.runs
@@ -94,12 +91,10 @@ class FaultCase:
         return worst[0] if worst else "valid"
 
     def record_of(self, run: Run) -> FaultRecord | None:
-        """None for a run that ended before its figures were there."""
         records = run.faults.records if run.faults else ()
         return records[self.place] if self.place < len(records) else None
 
     def spread(self, read: Read) -> Spread | None:
-        """None where no run has the figure."""
         values = sorted(value for each in self.counted if (value := read(each)) is not None)
         if not values:
             return None
@@ -121,8 +116,6 @@ class FaultCase:
 
 @dataclass(frozen=True, slots=True)
 class FaultGroup:
-    """The cases of one fault, which may be drawn and compared together."""
-
     text: str
     """`store-restart`, with its times where the campaign has it at several."""
     fault: Fault
@@ -164,6 +157,5 @@ def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
 
 
 def fault_runs_of(groups: Sequence[FaultGroup]) -> list[Run]:
-    """Every run once, by configuration and number."""
     found = {run.file: run for group in groups for case in group.cases for run in case.runs}
     return list(found.values())

@@ -11,8 +11,6 @@ from report.results.model import OWN_SETTINGS
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The key of a ranking."""
-
     store: str | None
     """None for an address whose store is not known."""
     external: bool

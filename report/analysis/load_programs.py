@@ -23,12 +23,10 @@ class LoadProgramControl:
 
     @property
     def client_label(self) -> str:
-        """The target without the program: `throttlecrab-http`."""
         return self.row.identity.label.replace(f"+{self.program}", "")
 
 
 def _target(identity: Identity) -> tuple[object, ...]:
-    """What a row shares with the client that its program replaces."""
     return (
         identity.client,
         identity.store_program,
@@ -41,7 +39,6 @@ def _target(identity: Identity) -> tuple[object, ...]:
 
 
 def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[LoadProgramControl, ...]:
-    """In the order of the plan; they are in no ranking."""
     by_target = {_target(summary.identity): summary for summary in summaries}
     rows = printed_rows(campaign, lambda identity: identity.program is not None)
     return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)

@@ -24,7 +24,6 @@ def load_name(identity: Identity) -> str:
 
 
 def count_text(identity: Identity, dimension: Dimension) -> str:
-    """`2 servers`; empty at a layer that has none."""
     count = identity.counts[dimension.key]
     return f"{count} {dimension.one if count == 1 else dimension.other}" if count else ""
 
@@ -35,7 +34,6 @@ def workload_text(identity: Identity) -> str:
 
 
 def _limit_text(identity: Identity, index: int, form: str) -> str:
-    """A member of `Identity.limits`; empty where the limits are not known."""
     return form.format(identity.limits[index]) if identity.limits else ""
 
 
@@ -81,7 +79,6 @@ def _is_named(part: LoadField, identity: Identity) -> bool:
 
 
 def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    """The parts that are not the same in all rows."""
     return tuple(
         part for part in LOAD_FIELDS if len({part.read(summary.identity) for summary in summaries}) > 1
     )
@@ -127,7 +124,6 @@ def cap_text(cap: Mapping[str, Any]) -> str:
 
 
 def caps_text(caps: Mapping[str, Any]) -> str:
-    """`server 2.0 GiB; store 2 CPUs, 2.0 GiB`, by kind of role."""
     return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
 
 
@@ -152,5 +148,4 @@ def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[st
 
 
 def plural_cpus(cpus: float) -> str:
-    """`0.5 CPUs`, `1 CPU`, `2 CPUs`."""
     return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"

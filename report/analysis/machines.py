@@ -62,17 +62,14 @@ def links_of(campaign: Campaign) -> tuple[Link, ...]:
 
 
 def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
-    """Those of the manifest; nothing where runs took place on one."""
     return tuple((campaign.manifest or {}).get("machines", ()))
 
 
 def all_runs(campaign: Campaign) -> tuple[Run, ...]:
-    """Runs of every kind, those that count and those that do not."""
     return (*campaign.runs, *campaign.operations, *campaign.fault_runs, *campaign.diagnoses)
 
 
 def kind_of(role: str) -> str:
-    """`store-1` → `store`."""
     return role.rpartition("-")[0]
 
 
@@ -96,7 +93,6 @@ def tier_of(roles: Sequence[str]) -> int:
 
 
 def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
-    """`2 load generators`, `server`: one text a kind."""
     kinds = list(dict.fromkeys(map(kind_of, roles)))
     counts = {kind: sum(kind_of(role) == kind for role in roles) for kind in kinds}
     return tuple(
@@ -140,5 +136,4 @@ def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
 
 
 def kind_name(kind: str) -> str:
-    """`load generator`, `store`."""
     return "store" if kind == "store" else _ROLE_NAMES.get(kind, kind)

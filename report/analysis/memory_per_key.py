@@ -17,8 +17,6 @@ FRESH_KEYS = "variable"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run: how many keys it made, and how much more memory was in use after it."""
-
     summary_id: str
     run: int
     keys: int
@@ -59,7 +57,6 @@ class KeyMemory:
 
 
 def _group(summary: Summary) -> tuple[object, ...]:
-    """What rows of one target share: all but the number of keys."""
     identity = summary.identity
     return (
         summary.runtime,

@@ -11,8 +11,6 @@ from report.statistics.samples import Place, Sample, sample_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedRow:
-    """One configuration."""
-
     identity: Identity
     runs: tuple[Run, ...]
     missing: tuple[int, ...]
@@ -32,7 +30,6 @@ class PrintedRow:
 
     @property
     def counted(self) -> tuple[Printed, ...]:
-        """Figures of the runs that count, by run number."""
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Callable[[Printed], float | None]) -> tuple[float, ...]:
@@ -47,18 +44,15 @@ class PrintedRow:
         }
 
     def sample(self, base: "PrintedRow", read: Callable[[Printed], float | None]) -> Sample:
-        """This row's runs beside those of its reference."""
         rounds = min(len({number for number, _ in each.places}) for each in (self, base))
         return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
 
     def range_of(self, read: Callable[[Printed], float | None]) -> tuple[float, float] | None:
-        """Lowest and highest over the runs that count; None below two."""
         values = self.values(read)
         return (min(values), max(values)) if len(values) > 1 else None
 
     @property
     def by_turns(self) -> bool:
-        """A foreign program never has the load by turns."""
         return False
 
     @property

@@ -27,8 +27,6 @@ from report.statistics.sequential import Family, LookSchedule, compare_in_looks
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row in its ranking."""
-
     summary: Summary
     versus_base: Comparison | None = None
     """What the ranking is by, against `Ranking.base`; None for that row, and where nothing is compared."""
@@ -46,7 +44,6 @@ class Pair:
 
     @property
     def better(self) -> Summary | None:
-        """The row that was shown to be better."""
         match self.comparison.status:
             case "better":
                 return self.new
@@ -56,16 +53,13 @@ class Pair:
 
     @property
     def worse(self) -> Summary | None:
-        """The other one."""
         better = self.better
         return None if better is None else self.base if better is self.new else self.new
 
     def has(self, row: Summary) -> bool:
-        """The row is one of the two."""
         return row in (self.base, self.new)
 
     def seen_from(self, base: Summary) -> "Pair":
-        """The same with this one of the two as the base."""
         return self if base is self.base else Pair(self.new, self.base, self.comparison.inverted())
 
 
@@ -108,7 +102,6 @@ class Ranking:
 
     @property
     def limiters(self) -> tuple[str, ...]:
-        """What decides its rows, e.g. the names of libraries."""
         return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))
 
     @property
@@ -142,7 +135,6 @@ class Ranking:
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        """The rows that are compared with each other; none where there is one alone, or no ranking."""
         rows = tuple(summary for summary in self.summaries if summary.median)
         return rows if len(rows) > 1 and self.group.rankable else ()
 
@@ -156,7 +148,6 @@ class Ranking:
 
     @property
     def fewest_runs(self) -> int:
-        """Runs that count, of the compared row that has the fewest."""
         return min((summary.counted_runs for summary in self.compared), default=0)
 
     @property
@@ -224,7 +215,6 @@ def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
 
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
-    """The row that was shown to be better than every other one; None where nothing shows that."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
     return next((row for row in rows.values() if _beats_all(row, pairs)), None)
 
@@ -287,8 +277,6 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The comparisons of one ranking."""
-
     reference: Summary | None
     planned_rows: int
     """All rows of the group, those without a run that counts too."""
@@ -306,7 +294,6 @@ class _Compared:
         return _attributable(row_pairs, found)
 
     def _with_each(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
-        """Every row with every other: one family."""
         known = [row for row in rows if row.sample(figure)]
         row_pairs = list(combinations(known, 2))
         found = _compare(row_pairs, figure, math.comb(self.planned_rows, 2))
@@ -325,7 +312,6 @@ class _Compared:
         return pairs, self._order(rows, pairs, figure), family
 
     def _order(self, rows: Sequence[Summary], pairs: Sequence[Pair], figure: Figure) -> tuple[Pair, ...]:
-        """See `Ranking.order`."""
         if self.reference is None or len(rows) == 2:
             return tuple(pairs)
         others = self._with_each(rows, figure)

@@ -22,14 +22,12 @@ class RuntimeResults:
 
     @property
     def name(self) -> str:
-        """`docker, limiter layer`, `Limiter layer`."""
         if not self.runtime:
             return self.layer.capitalize()
         return ", ".join(filter(None, (self.runtime, self.layer)))
 
     @property
     def title(self) -> str:
-        """`Runtime docker, limiter layer`."""
         return f"Runtime {self.name}" if self.runtime else self.name
 
     @property

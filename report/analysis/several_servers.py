@@ -57,8 +57,6 @@ class AddedServer:
 
 @dataclass(frozen=True, slots=True)
 class FirstSecond:
-    """The first second of the window against the rest of it."""
-
     throughput: Ratio
     """The ratio of both rates, within each run."""
     p99_ms: float | None
@@ -167,7 +165,6 @@ Compare = Callable[[Summary, Summary], Sample]
 def _compared(
     pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool
 ) -> dict[str, Comparison]:
-    """Comparisons of new and base, by the id of the new row; all are one family."""
     family = compare_samples([sample(new, base) for new, base in pairs], higher_is_better=higher_is_better)
     return {
         new.id: attributable(comparison, base, new)

@@ -11,8 +11,6 @@ from report.statistics.decision import Comparison, compare_samples
 
 @dataclass(frozen=True, slots=True)
 class OperationFigure:
-    """A figure of a printed run that stores are compared by."""
-
     name: str
     """In rows of CSV and JSON."""
     higher_is_better: bool
@@ -28,8 +26,6 @@ COMPARED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRatio:
-    """A store compared with the reference; ratios are store ÷ reference."""
-
     row: PrintedRow
     comparisons: tuple[Comparison, ...]
     """In the order of `COMPARED`."""
@@ -48,8 +44,6 @@ class StoreCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOperations:
-    """All that the runs of the store layer show."""
-
     reference: str
     cells: tuple[StoreCell, ...]
 
@@ -59,12 +53,10 @@ class StoreOperations:
 
     @property
     def problems(self) -> tuple[Run, ...]:
-        """Runs that are suspect, invalid or failed."""
         return tuple(run for row in self.rows for run in row.runs if run.verdict != "valid")
 
 
 def _work(identity: Identity) -> tuple[object, ...]:
-    """What stores must share to be compared."""
     return (
         identity.workload,
         identity.payload_bytes,

@@ -110,7 +110,6 @@ class Summary:
         return len({number for number, _ in self.places})
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
-        """A figure of each run that served its load and has it, by run number."""
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
 
@@ -146,12 +145,10 @@ class Summary:
 
     @property
     def runtime(self) -> str:
-        """Where its runs took place, e.g. `local`; empty if no run has it on record."""
         return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
 
     @property
     def served_runs(self) -> int:
-        """Their figures count: soundly measured, and the target served its load."""
         return sum(run.eligible for run in self.runs)
 
     @property
@@ -161,18 +158,15 @@ class Summary:
 
     @property
     def counted_runs(self) -> int:
-        """Runs that count in comparisons."""
         return self.served_runs + self.spoiled_runs
 
     @property
     def spoiled_text(self) -> str:
-        """`failed its load in 3 of 10 runs`; empty where it served it in all."""
         runs = plural(self.counted_runs, "run")
         return f"failed its load in {self.spoiled_runs} of {runs}" if self.spoiled_runs else ""
 
     @property
     def spoiled_share(self) -> float:
-        """The share of the runs that count, 0 to 1."""
         return self.spoiled_runs / self.counted_runs if self.counted_runs else 0.0
 
     @property
@@ -186,17 +180,14 @@ class Summary:
 
     @property
     def invalid_runs(self) -> int:
-        """Measured, but the measurement is broken."""
         return sum(run.measured is not None and run.verdict == "invalid" for run in self.runs)
 
     @property
     def failed_runs(self) -> int:
-        """Gave no figures: failed or aborted."""
         return sum(run.measured is None for run in self.runs)
 
     @property
     def verdict(self) -> str | None:
-        """The worst verdict of its runs; None when none was recorded."""
         return max((run.verdict for run in self.runs), key=_WORST_LAST.index, default=None)
 
     @property
@@ -213,7 +204,6 @@ class Summary:
 def _compared(
     runs: Sequence[Run], figure: Figure, read: Callable[[Measured], float | None]
 ) -> list[tuple[Run, float]]:
-    """See `Summary.sample`."""
     found = [
         (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
@@ -254,7 +244,6 @@ def decider_order(decided_by: str | None) -> tuple[int, str]:
 
 
 def algorithm_order(algorithm: str | None) -> tuple[int, str]:
-    """The same."""
     return _known_first(algorithm or "~", ALGORITHMS)
 
 

@@ -26,8 +26,6 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One threshold on one configuration."""
-
     summary: Summary
     threshold: str
     """The text as it was asked, e.g. `p99<10ms`."""
@@ -116,7 +114,6 @@ def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgem
 
 
 def documents(judged: Iterable[Judgement]) -> list[dict[str, Any]]:
-    """For the summary document; a null value is no figure."""
     return [
         {
             "configuration_hash": each.summary.identity.configuration_hash,

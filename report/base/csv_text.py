@@ -11,7 +11,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_number(value: float | None, digits: int) -> str | None:
-    """`1.5, 2` → `1.50`."""
     return None if value is None else f"{value:.{digits}f}"
 
 
@@ -24,8 +23,6 @@ def safe_cell(value: Cell) -> str:
 
 
 class _Lines:
-    """Takes lines that end in CR LF and keeps them with LF."""
-
     def __init__(self) -> None:
         self.lines: list[str] = []
 

@@ -17,7 +17,6 @@ def use_utf8() -> None:
 
 
 def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
-    """A parser that takes no abbreviated flags, and prints the epilog as it is."""
     return ArgumentParser(
         prog=program,
         description=description,

@@ -22,8 +22,6 @@ _MAX_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks of several campaigns."""
-
     root: Path
     trends: bool
     baseline: str | None
@@ -43,7 +41,6 @@ class _Reader:
         self.excluded: list[tuple[str, Excluded]] = []
 
     def add(self, folder: Path) -> None:
-        """Reads a campaign; its problems are collected and reported together."""
         name = one_line(folder.name)
         try:
             campaign = load_campaign(folder, keep_going=self._keep_going, series=False)

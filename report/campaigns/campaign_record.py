@@ -79,7 +79,6 @@ class CampaignRecord:
 
     @property
     def order(self) -> tuple[str, str]:
-        """By time, then by name."""
         return (self.started_at, self.name)
 
 
@@ -141,7 +140,6 @@ def _unranked(campaign: Campaign) -> tuple[Run, ...]:
 
 
 def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> CampaignRecord:
-    """What stays of a campaign when its runs are let go."""
     versions = _versions(summaries)
     manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]

@@ -19,7 +19,6 @@ def compare_json(
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
 ) -> str:
-    """compare.json; its shape is `schemas/compare.schema.json`."""
     document = {
         "schema": "ratelimit-bench/compare",
         "schema_version": 1,
@@ -51,7 +50,6 @@ def compare_markdown(
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
 ) -> str:
-    """compare.md: throughput and p99 side by side, at most 60 kB."""
     blocks = [
         ["## Campaigns side by side"],
         [DRIFT],

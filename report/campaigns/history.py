@@ -58,7 +58,6 @@ class History:
 
     @property
     def described(self) -> str:
-        """The drawing in words."""
         known = [point for point in self.points if point.y is not None]
         if not known:
             return "no campaign with a valid run"
@@ -102,7 +101,6 @@ class _Scale:
 
 
 def _line(points: Sequence[Point]) -> str:
-    """Broken where a campaign has no figure."""
     parts, pen = [], "M"
     for point in points:
         if point.y is not None:

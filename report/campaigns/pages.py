@@ -26,8 +26,6 @@ DRIFT = (
 
 @dataclass(frozen=True, slots=True)
 class ListedCampaign:
-    """A row of a list of campaigns."""
-
     record: CampaignRecord
     environment: Mapping[str, str]
     links: Mapping[str, str]
@@ -73,7 +71,6 @@ def compare_page(
 def trends_page(
     campaigns: Sequence[CampaignRecord], records: Sequence[Record], excluded: Sequence[tuple[str, Excluded]]
 ) -> str:
-    """trends.html: the history of each configuration, a machine and runtime after the other."""
     found, left_out = histories(records)
     environments = list(dict.fromkeys(campaign.environment for campaign in campaigns))
     by_environment: dict[int, list[History]] = {}
@@ -100,7 +97,6 @@ def index_page(
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
 ) -> str:
-    """index.html: all campaigns, the newest first."""
     return render_template(
         "campaigns.html.j2",
         styles=STYLES,

@@ -17,7 +17,6 @@ _INTERNAL = ("key", "history")
 
 
 def versions_text(row: CampaignRow) -> str:
-    """`client 0.4.0, limiter 11.4.0, store 9.1.2`."""
     return ", ".join(f"{part} {version}" for part, version in row.versions.items())
 
 
@@ -140,7 +139,6 @@ def records_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> lis
 
 
 def published(records: Iterable[Record]) -> list[Record]:
-    """As files have them."""
     return [{name: value for name, value in each.items() if name not in _INTERNAL} for each in records]
 
 
@@ -160,7 +158,6 @@ def _cell(name: str, value: Any) -> str | None:
 
 
 def compare_csv(records: Sequence[Record]) -> str:
-    """compare.csv; what is absent is an empty cell."""
     rows = published(records)
     return csv_text(
         list(rows[0]) if rows else [], ([_cell(name, value) for name, value in row.items()] for row in rows)

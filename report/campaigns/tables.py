@@ -53,7 +53,6 @@ def _metrics(layer: str) -> tuple[_Metric, ...]:
 
 
 def _outcome(record: Record) -> str:
-    """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
     failed = record["spoiled_runs"]
     return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
 

@@ -27,7 +27,6 @@ def _shares(data: ChartData, control: str) -> list[tuple[ChartRow, float, str]]:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Bars in % of `none`, marks in % of `memory`; None where no control stands beside a client."""
     of_none, of_memory = (_shares(data, name) for name in ("none", "memory"))
     both = [*of_none, *of_memory]
     traces: list[Any] = []

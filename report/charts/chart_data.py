@@ -55,7 +55,6 @@ class ChartRow:
 
     @property
     def figures(self) -> Measured:
-        """Of the median run, which every row has."""
         if self.summary.figures is None:
             raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
         return self.summary.figures
@@ -103,12 +102,10 @@ class ChartData:
 
     @property
     def at_a_rate(self) -> tuple[ChartRow, ...]:
-        """Rows of an open loop."""
         return tuple(row for row in self.rows if row.summary.identity.open_loop)
 
 
 def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
-    """Colour by client, of the light palette; controls are grey."""
     clients = {summary.identity.client for summary in summaries if not summary.identity.control}
     palette = list(CATEGORICAL)
     first = dict(zip(_FIRST, palette, strict=False))
@@ -182,7 +179,6 @@ def _named(first: str, identity: Identity, parts: Sequence[str], view: View, sto
 def _cell_views(
     cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
 ) -> list[_NamedView]:
-    """The views of a cell by store, what decides and algorithm, in the order of its rankings."""
     stores: dict[str, list[Summary]] = {}
     for ranking in cell.rankings:
         for summary in ranking.summaries:

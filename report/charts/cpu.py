@@ -36,7 +36,6 @@ def _name(kind: str, text: LayerText) -> str:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One bar per row, one part per kind of role; None when no role was read."""
     rows = [row for row in data.rows if _used(row)]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _used(row) for row in rows)]
     if not kinds:

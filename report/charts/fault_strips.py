@@ -41,7 +41,6 @@ class _Strip:
 
     @property
     def slices(self) -> range:
-        """Those that are drawn."""
         first = int(max(0.0, self.from_s - _BEFORE_S) / self.timeline.width_s)
         return range(first, len(self.timeline.allowed))
 
@@ -139,7 +138,6 @@ def _axis(number: int) -> str:
 
 
 def strip_id(case: FaultCase) -> str:
-    """The id of its row on the page."""
     return f"fault-{case.identity.key}-{case.place}"
 
 
@@ -179,8 +177,6 @@ def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """What all strips of a campaign share."""
-
     times_s: tuple[float, float]
     top_rate: float
     p99_range: list[float]
@@ -198,7 +194,6 @@ def _axes(strips: Sequence[_Strip]) -> _Axes:
 
 
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
-    """Powers of ten around all of them."""
     values = [us / 1000 for strip in strips for us in strip.timeline.p99_us if us]
     if not values:
         return [0, 1]

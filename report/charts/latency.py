@@ -19,7 +19,6 @@ def _text(row: ChartRow, text: LayerText) -> str:
 
 
 def latency_bars(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
-    """Bars by row, from 0; None when nothing was answered."""
     rows = [row for row in drawn if row.figures.percentiles_ms or row.figures.bounds_ms]
     if not rows:
         return None

@@ -103,7 +103,6 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
-    """An axis of values; `title` names the unit."""
     return {
         "title": {"text": title, "font": {"color": MUTED}},
         "gridcolor": RULE,
@@ -118,12 +117,10 @@ def value_axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def latency_axis(title: str, text: LayerText) -> dict[str, Any]:
-    """An axis of latencies, in the layer's unit."""
     return value_axis(title, **({"tickformat": ","} if text.in_microseconds else {}))
 
 
 def log_axis(title: str, **more: Any) -> dict[str, Any]:
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
     return value_axis(title, type="log", rangemode="normal", dtick="D2", tickformat=",~g", **more)
 
 

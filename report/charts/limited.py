@@ -9,7 +9,6 @@ from report.charts.marks import scatter
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Predicted share with its tolerance, and the seen one, by row; None when nothing was answered."""
     seen = [(row, value) for row in data.rows if (value := row.figures.limited_share) is not None]
     predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
     if not seen:

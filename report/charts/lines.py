@@ -70,7 +70,6 @@ def _style(line: Sequence[ChartRow]) -> dict[str, Any]:
 def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
-    """Of the median runs, with the range of the runs that count."""
     values = [row.figures.requests_per_second for row in line]
     spreads = [row.summary.spread for row in line]
     above, below = (
@@ -95,7 +94,6 @@ def _throughput(
 
 
 def _number_axis(title: str, numbers: Sequence[int]) -> dict[str, Any]:
-    """With a tick at each of the numbers, which are in order."""
     return value_axis(
         title,
         type="log" if numbers[-1] > 8 * numbers[0] else "linear",
@@ -107,7 +105,6 @@ def _number_axis(title: str, numbers: Sequence[int]) -> dict[str, Any]:
 
 
 def _over_connections(data: ChartData) -> dict[str, Any] | None:
-    """None unless some row was measured with several numbers of connections."""
     lines = [line for line in lines_of(data.at_capacity) if len(line) > 1]
     if not lines:
         return None
@@ -142,7 +139,6 @@ def _linear(line: Sequence[ChartRow]) -> go.Scatter:
 
 
 def _over_servers(data: ChartData) -> dict[str, Any] | None:
-    """None unless some row was measured with several numbers of servers."""
     lines = [line for line in lines_of(data.at_capacity, over_servers=True) if len(line) > 1]
     if not lines:
         return None
@@ -159,7 +155,6 @@ def _over_servers(data: ChartData) -> dict[str, Any] | None:
 
 
 def over_rate(data: ChartData) -> dict[str, Any] | None:
-    """p99 over the offered rate, both logarithmic; None unless some client ran at several rates."""
     answered = [row for row in data.at_a_rate if "p99" in row.figures.percentiles_ms]
     lines = [line for line in lines_of(answered) if len(line) > 1]
     if not lines:

@@ -17,7 +17,6 @@ _HOVER = "%{customdata}<extra></extra>"
 def bars(
     name: str, rows: Sequence[ChartRow], values: Sequence[float | None], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    """One bar per row; `texts` stand after the labels."""
     return go.Bar(
         **{
             "name": name,
@@ -42,7 +41,6 @@ def scatter(
     mode: str = "markers",
     **more: Any,
 ) -> go.Scatter:
-    """One point for each of the rows, with its text."""
     shown = {"customdata": list(texts), "hovertemplate": _HOVER}
     return go.Scatter(name=name, mode=mode, x=list(x), y=list(y), meta=list(ids), **shown, **more)
 

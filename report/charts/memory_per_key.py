@@ -52,7 +52,6 @@ def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """None unless rows differ in the number of fresh keys alone."""
     rows = {row.id: row for row in data.rows}
     targets = [target for target in memory_per_key(row.summary for row in data.rows) if target.slopes]
     drawn = [rows[summary_id] for target in targets for summary_id in target.summary_ids]

@@ -42,7 +42,6 @@ def _line(row: ChartRow, unit: str) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One line per row; None when no run has samples."""
     rows = [row for row in data.rows if row.figures.seconds]
     if not rows:
         return None

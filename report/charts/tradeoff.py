@@ -41,7 +41,6 @@ def _line(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
 
 
 def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
-    """The other runs that count, small."""
     first = line[0]
     runs = [
         (row, run.run, run.measured)
@@ -65,7 +64,6 @@ def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One point per row of a closed loop; None when nothing was answered."""
     rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
     if not rows:
         return None

@@ -140,7 +140,6 @@ def _expectation(said: Document, campaign: Document) -> Document:
 
 
 def _row_of(row: str | Document, campaign: Document) -> Document:
-    """What a configuration must have to be this row: what the row says, else its campaign."""
     named = {"target": row} if isinstance(row, str) else row
     layer = campaign.get("layer", "server")
     # Without a rate a closed loop is meant.
@@ -211,7 +210,6 @@ def _versions(row: Row) -> str:
 
 
 def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: int) -> tuple[str, str]:
-    """Ratio and verdict of two rows."""
     figure, printed = _METRICS[said["metric"]]
     of, base = rows
     if isinstance(of, Summary) and isinstance(base, Summary):
@@ -280,7 +278,6 @@ def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: 
 
 
 def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
-    """The verdict on a ratio that may be judged."""
     if "is" not in said:
         return _in_range(said, interval)
     if not found.decided:
@@ -352,7 +349,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
     parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
     parser.add_argument("--results", metavar="DIR", default="results", help="of campaigns (./results)")

@@ -161,7 +161,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     parser = argparse.ArgumentParser(prog="report pages", description=__doc__, allow_abbrev=False)
     parser.add_argument("site", metavar="SITE", help="the folder to make")
     parser.add_argument("roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results")

@@ -33,7 +33,6 @@ def _example() -> Campaign:
 
 
 def _where(campaign: Campaign) -> str:
-    """The machine and the date, and where the rest of the campaign is."""
     manifest = campaign.manifest
     if manifest is None:
         raise SystemExit(f"{RUNS} has no manifest.json")
@@ -52,7 +51,6 @@ def plain(text: str) -> str:
 
 
 def _result(analysis: Analysis) -> list[list[str]]:
-    """The picture of the first screen, and the table of the first ranking."""
     (first,) = decision_cells([analysis.cells[0]])
     rows = [
         [
@@ -89,7 +87,6 @@ def readme(text: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the program. Returns its exit code."""
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     wanted = readme(text)

@@ -27,7 +27,6 @@ REPORT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: "list[str]") -> int:
-    """Runs the command that `arguments` start with. Returns its exit code."""
     command, *rest = arguments or [""]
     if command == "environment":
         return environment.main(rest)

@@ -58,7 +58,6 @@ def _without_infinity(value: Any) -> Any:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answers the question on standard input; there are no arguments."""
     request = json.load(sys.stdin)
     answer: object
     try:

@@ -15,7 +15,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 def baseline_folder(root: Path, name: str) -> Path:
-    """Where a baseline is. Raises ReportError for a name that is none."""
     if not _NAME.fullmatch(name):
         raise ReportError(
             f"baseline {one_line(name, 60)!r}: give a name of letters, digits, dot, dash, underscore", USAGE

@@ -15,7 +15,6 @@ _VERSIONS = ("client", "limiter", "store")
 
 
 def _thing(row: Summary) -> Thing:
-    """What must be equal: the configuration, which has store and settings, and versions at run time."""
     runs = [run for run in row.runs if run.measured]
     versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
     return (row.identity.key, *versions, row.scripts)

@@ -200,7 +200,6 @@ def _versions(summary: Summary, part: str) -> tuple[str, ...]:
 
 
 def store_text(summary: Summary) -> str:
-    """`valkey 9.1.2 (embedded)`."""
     embedded = any(run.runtime and run.runtime.get("embedded_store") for run in summary.runs if run.measured)
     version = ", ".join(_versions(summary, "store"))
     parts = [summary.identity.store_text, version, "(embedded)" if embedded else ""]
@@ -244,7 +243,6 @@ def _named(kind: str, base: Summary, new: Summary) -> str:
 
 
 def _control_text(base: Summary, new: Summary) -> str:
-    """Why a client is not compared with a control; empty for two clients, or two controls."""
     controls = [row.identity.label for row in (base, new) if row.identity.ceiling]
     return f"{controls[0]} is a control without a store" if len(controls) == 1 else ""
 
@@ -260,7 +258,6 @@ def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) 
 
 
 def campaign_differences(base: Selection, new: Selection) -> list[Difference]:
-    """What differs between the campaigns as a whole."""
     found = []
     machine = _machine(base, new)
     if machine:
@@ -297,7 +294,6 @@ def _schema(side: Selection) -> str:
 
 
 def names_of(base: Selection, new: Selection, pair: tuple[Summary, Summary]) -> tuple[str, str]:
-    """The names of two rows in a sentence: their targets, their campaigns, or both."""
     labels = [row.identity.label for row in pair]
     campaigns = [side.campaign.name for side in (base, new)]
     if base.folder == new.folder:
@@ -356,7 +352,6 @@ def _script_text(summary: Summary) -> str:
 
 
 def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
-    """That both ran scripts of their own; empty where they ran the same."""
     if not _script_differs(base, new):
         return ""
     own = not (base.identity.same_script or new.identity.same_script)
@@ -386,7 +381,6 @@ def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
 
 
 def together_text(parts: Sequence[str]) -> str:
-    """`client and script together`, `store alone`; empty for the same configuration."""
     return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
 
 

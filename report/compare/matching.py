@@ -35,8 +35,6 @@ from report.statistics.sequential import corrected_for_looks
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One configuration on both sides."""
-
     base: Summary
     new: Summary
     base_values: tuple[float, ...]
@@ -54,8 +52,6 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """All of one call of `compare`."""
-
     base: Selection
     new: Selection
     metric: Metric
@@ -130,7 +126,6 @@ def _without_references(
 
 
 def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
-    """Raises ReportError with one line for what is not comparable."""
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
         kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
@@ -207,7 +202,6 @@ class _Between:
 
 
 def _upto(row: Summary, metric: Metric, stop: Stopped | None) -> tuple[float, ...]:
-    """Figures of the runs that are compared, in order of time."""
     if stop is None or stop.rounds is None:
         return values_of(row, metric)
     return tuple(value for _, value in sorted(upto(row.side(metric.read), stop.rounds).items()))
@@ -295,8 +289,6 @@ def compare_sides(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Corrects ratios for the looks at which runs were stopped."""
-
     between: _Between
     metric: Metric
     floor: float

@@ -38,7 +38,6 @@ def _figure(outcome: Outcome, summary: Summary) -> float | None:
 
 
 def _figure_text(outcome: Outcome, summary: Summary, runs: int) -> str:
-    """`10,301 (10 runs)`; its bounds where it is not identified, and why where there is none."""
     figures = summary.figures
     text = (
         figure_text(figures, outcome.metric.read, outcome.metric.show)
@@ -162,14 +161,12 @@ def as_table(outcome: Outcome) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
     for character in "\\`*_{}[]<>#|~":
         text = text.replace(character, f"\\{character}")
     return text
 
 
 def as_markdown(outcome: Outcome) -> str:
-    """A table as GitHub shows it, e.g. in a comment on a pull request."""
     title, floor = _head(outcome)
     rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
     table = [

@@ -46,13 +46,10 @@ def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
 
 
 class CampaignReader:
-    """Reads each campaign once."""
-
     def __init__(self) -> None:
         self._read: dict[Path, tuple[Campaign, tuple[Summary, ...]]] = {}
 
     def read(self, folder: Path) -> tuple[Campaign, tuple[Summary, ...]]:
-        """Raises ReportError when it is not a campaign that can be read."""
         key = folder.resolve()
         if key not in self._read:
             campaign = load_campaign(key if key.is_dir() else folder)

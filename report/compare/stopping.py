@@ -47,7 +47,6 @@ def stopped(one: Summary, other: Summary) -> Stopped | None:
 
 
 def rankings_of(summaries: Sequence[Summary]) -> list[Ranking]:
-    """All rankings of a campaign, one layer after the other."""
     layers = dict.fromkeys(row.identity.layer for row in summaries)
     return [
         ranking

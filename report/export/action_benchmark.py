@@ -68,7 +68,6 @@ def _entries(
 
 
 def _percentile(name: str) -> Callable[[Summary], float | None]:
-    """Only with enough samples behind it."""
 
     def read(summary: Summary) -> float | None:
         figures = summary.figures
@@ -100,7 +99,6 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Latency in ms and the CPU time of servers or client in µs per request, of the median runs."""
     return [
         *_entries(summaries, lambda _: "p50", lambda _: "ms", 3, _percentile("p50")),
         *_entries(summaries, lambda _: "p99", lambda _: "ms", 3, _percentile("p99")),

@@ -40,12 +40,10 @@ SCHEDULE_FIGURES: tuple[tuple[str, Read, int], ...] = tuple(
 
 
 def wakes_shared(measured: Measured) -> Cell:
-    """Empty in a closed loop."""
     return str(measured.schedule.shared_wakes).lower() if measured.schedule else None
 
 
 def late_percentiles(measured: Measured) -> Cell:
-    """Percentiles of which late sends are more than a tenth."""
     return " ".join(measured.schedule.late_percentiles) if measured.schedule else None
 
 

@@ -17,7 +17,6 @@ MAX_CELLS = 50
 
 
 def _label(cell: Cell, summary: Summary) -> str:
-    """With its store where the cell has several: bars of two stores are no ranking."""
     label = summary.identity.short_label
     if summary.identity.control:
         return f"{label} (control)"
@@ -76,7 +75,6 @@ def _answer(forest: Forest) -> str:
 
 
 def _rows(cell: Cell) -> list[Summary]:
-    """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
     return [*cell.summaries, *cell.controls][:MAX_BARS]
 
 

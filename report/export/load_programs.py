@@ -43,5 +43,4 @@ def _record(control: LoadProgramControl) -> dict[str, Cell]:
 
 
 def load_programs_csv(controls: Sequence[LoadProgramControl]) -> str:
-    """One row a control."""
     return records_csv(map(_record, controls))

@@ -23,8 +23,6 @@ from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`run` is None for one that was planned and left no file."""
-
     summary: Summary
     number: int
     run: Run | None
@@ -83,7 +81,6 @@ def _warm_up_steady(measured: Measured) -> Cell:
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[_Row], Cell]:
-    """Empty with other traffic than boundary."""
     return _of_measured(lambda measured: read([measured.boundary]) if measured.boundary else None)
 
 
@@ -97,7 +94,6 @@ def _asked_s(row: _Row) -> Cell:
 
 
 def _placement(run: Run) -> Cell:
-    """`generator-1=a server-1=b store-1=b`; empty on one machine."""
     return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
 
 
@@ -188,5 +184,4 @@ def _rows(summaries: Iterable[Summary]) -> Iterable[_Row]:
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:
-    """Every run that was recorded or planned, by row and number. What is absent is an empty cell, never 0."""
     return csv_text(HEADER, ([read(row) for _, read in _COLUMNS] for row in _rows(summaries)))

@@ -26,7 +26,6 @@ def _group(shown: Table, group: TableGroup) -> list[str]:
 
 
 def section_blocks(section: Section) -> Iterator[list[str]]:
-    """Its title, its sentence and its tables, as blocks of lines."""
     yield [f"### {prose(section.title)}"]
     if section.answer:
         yield [prose(section.answer)]

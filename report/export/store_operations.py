@@ -64,7 +64,6 @@ def _entry(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
 
 
 def operation_rows(found: StoreOperations | None) -> list[dict[str, Any]]:
-    """One row a store, operation, payload and number of connections; none without the store layer."""
     if found is None:
         return []
     return [_entry(cell, row, found.reference) for cell in found.cells for row in cell.rows]

@@ -26,7 +26,6 @@ Column = tuple[str, Callable[[Summary], Cell]]
 
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
-    """A figure of the median run with so many decimals; empty without a valid run."""
     return lambda summary: csv_number(read(summary.figures), digits) if summary.figures else None
 
 
@@ -51,7 +50,6 @@ def _service_bound(name: str, end: str) -> Callable[[Summary], Cell]:
 
 
 def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
-    """The lowest (0) or highest (1) of a figure over the runs that served their load."""
 
     def end(summary: Summary) -> Cell:
         ends = summary.range_of(read)
@@ -61,7 +59,6 @@ def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
 
 
 def _untypical(summary: Summary) -> Cell:
-    """Figures of the median run that lie outside the middle half of its runs."""
     return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
 
 
@@ -71,7 +68,6 @@ def _of_kinds(
     digits: int,
     kinds: Sequence[str] = FIRST_KINDS,
 ) -> Iterable[Column]:
-    """A column for each kind of role: `server_cpu_percent`, …"""
     return ((f"{kind}_{name}", _of_kind(read, kind, digits)) for kind in kinds)
 
 
@@ -82,7 +78,6 @@ def _of_kind(
 
 
 def _server_resident(figures: Measured) -> float | None:
-    """As the servers report it themselves."""
     return figures.resident_bytes
 
 
@@ -99,7 +94,6 @@ def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
 
 
 def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]:
-    """A sum over every measured run, those that do not count too; empty where none was measured."""
 
     def total(summary: Summary) -> Cell:
         found = [read(run.measured) for run in summary.runs if run.measured]
@@ -109,7 +103,6 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Summary], Cell]:
-    """Over the measured runs, also those in which the limiter broke its promise; empty with other traffic."""
     return lambda summary: read(found) if (found := boundaries_of(summary)) else None
 
 
@@ -119,7 +112,6 @@ def _by_code(summary: Summary) -> Cell:
 
 
 def _schedule(read: Callable[[SendSchedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
-    """Of the median run's open loop; empty in a closed one."""
     return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
 
@@ -310,6 +302,5 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    """One header and one line per configuration. What is absent is an empty cell, never 0."""
     header = [name for name, _ in COLUMNS]
     return csv_text(header, ([read(summary) for _, read in COLUMNS] for summary in summaries))

@@ -70,7 +70,6 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
 
 
 def _verdict(row: DecisionRow, summary: Summary) -> str:
-    """What was shown, the outcome of its runs, and their verdict."""
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
 
@@ -114,7 +113,6 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
 
 
 def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
-    """What follows the first screen, as blocks of lines."""
     return [
         *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
         *([[prose(recommended.decide)]] if recommended.decide else []),
@@ -170,7 +168,6 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
 
 
 def picture(analysis: Analysis) -> list[list[str]]:
-    """The picture of the first screen as text, in blocks of lines."""
     return [["```text", *forest_lines(forest), "```"] for forest in forests(analysis)]
 
 

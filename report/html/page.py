@@ -40,8 +40,6 @@ from report.sections.store_operations import store_sentences
 
 @dataclass(frozen=True, slots=True)
 class DecisionTable:
-    """A table of the first screen."""
-
     id: str
     open_loop: bool
     cells: tuple[DecisionCell, ...]
@@ -54,19 +52,15 @@ class DecisionTable:
 
     @property
     def base_text(self) -> str:
-        """What its ratios are to."""
         return ", or ".join(dict.fromkeys(cell.base_text for cell in self.cells)) or FIRST_ROW
 
     @property
     def marks(self) -> str:
-        """What the marks on its figures mean."""
         return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the first screen says about one layer in one runtime."""
-
     id: str
     name: str
     title: str
@@ -134,7 +128,6 @@ def _with_something(section: Section, charts: Charts) -> bool:
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
-    """Light and dark colour by client."""
     found = client_colours(summaries)
     controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
     return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}

@@ -64,7 +64,6 @@ def content_security_policy(scripts: Sequence[str]) -> str:
 
 @cache
 def _environment() -> Environment:
-    """One for all pages: it keeps the compiled templates."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),

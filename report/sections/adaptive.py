@@ -38,8 +38,6 @@ _ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One configuration: how many runs it took, and why it got no more."""
-
     summary: Summary
     stop: tuple[int, Stop] | None
     """The look after which it got no more runs; None: it continues."""
@@ -69,7 +67,6 @@ class Adaptive:
 
     @property
     def sentence(self) -> str:
-        """How many runs there were, and why no more."""
         made = sum(len(row.summary.runs) for row in self.rows)
         why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
@@ -84,7 +81,6 @@ def _cell_prefix(cell: Cell, several: bool) -> str:
 
 
 def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
-    """Whether it is concluded, and the sentence."""
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
     runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
@@ -119,7 +115,6 @@ def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop
 
 
 def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
-    """The reference that a copy is measured as long as."""
     for cell in cells:
         if copy in cell.controls:
             for ranking in cell.rankings:
@@ -209,7 +204,6 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
 
 
 def adaptive_document(found: Adaptive) -> dict[str, Any]:
-    """As plain data, for programs and the last screen."""
     return {
         "ended": found.ended,
         "sentence": found.sentence,
@@ -231,7 +225,6 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
 
 
 def adaptive(analysis: Analysis) -> Section | None:
-    """None for a fixed number of runs."""
     found = adaptive_of(analysis)
     if found is None:
         return None

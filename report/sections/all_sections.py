@@ -61,5 +61,4 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
 
 
 def sections_of(analysis: Analysis) -> list[Section]:
-    """Those that this campaign has something for."""
     return [section for build in SECTIONS if (section := build(analysis))]

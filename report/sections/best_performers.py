@@ -36,7 +36,6 @@ def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:
 
 
 def best_documents(analysis: Analysis) -> list[dict[str, object]]:
-    """As plain data."""
     return [
         {
             "title": title,
@@ -72,7 +71,6 @@ def _row(found: BestPerformer) -> TableRow:
 
 
 def best_section(analysis: Analysis) -> Section | None:
-    """None where the rankings say it all."""
     groups = []
     for title, members in _works(analysis).items():
         cell = members[0].cell

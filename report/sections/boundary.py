@@ -123,7 +123,6 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
 
 
 def promise_documents(summary: Summary) -> list[dict[str, Any]]:
-    """The same as plain data."""
     return [
         {
             "id": promise.id,

@@ -28,7 +28,6 @@ CAPTION = (
 
 
 def _side(summary: Summary | None) -> list[TableCell]:
-    """Script, throughput, CPU of what calls the limiter and of the store."""
     figures = summary.figures if summary else None
     marks = suspect_marks(summary) if summary else ()
     shown = [show(read(figures) if figures else None) for read, show in zip(COMPARED, _SHOW, strict=True)]
@@ -48,7 +47,6 @@ def _tag(own: Summary | None, same: Summary | None) -> str:
 
 
 def _ratio(comparison: Comparison, read: Figure, open_loop: bool) -> str:
-    """`1.25×, 1.21–1.30×, better`."""
     # In an open loop throughput is what was offered, in a closed one CPU per request follows from it.
     follows = read is throughput if open_loop else read is consumer_cpu
     tested = comparison.p_holm is not None and not follows

@@ -80,7 +80,6 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
 
 
 def decision_cpu_table(analysis: Analysis) -> Table | None:
-    """Rows with decisions, in page order; None where none was counted."""
     rows = [
         row
         for row in analysis.ordered

@@ -52,7 +52,6 @@ def _per(total: float | None, divisor: int, unit: str) -> TableCell:
 
 
 def _late(delay_us: Mapping[str, float]) -> TableCell:
-    """p50, p99 and the longest."""
     text = " / ".join(milliseconds(delay_us[name] / 1000) for name in ("p50", "p99", "max") if delay_us)
     return number(text or NOT_KNOWN, delay_us.get("p99"))
 
@@ -71,7 +70,6 @@ def _pauses(found: Diagnosis) -> TableCell:
 def _two(
     totals: Sequence[float | None], divisor: int, show: Callable[[float | None], str], unit: str
 ) -> TableCell:
-    """Two figures, sorted by their sum."""
     known = [total / divisor for total in totals if total is not None and divisor]
     if len(known) < 2:
         return number(NOT_KNOWN, None)
@@ -122,7 +120,6 @@ _COLUMNS = (
 
 
 def diagnosis(analysis: Analysis) -> Section | None:
-    """None for a campaign without diagnosing runs."""
     ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
     runs = [(run, run.diagnosis) for run in ordered if run.diagnosis]
     if not runs:

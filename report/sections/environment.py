@@ -27,7 +27,6 @@ _VERSIONS = {
 
 
 def _external_stores(summaries: Sequence[Summary]) -> list[str]:
-    """Ids of the stores that the user already ran, by name."""
     used = {summary.identity.store for summary in summaries if summary.identity.external_store}
     return sorted(store for store in used if store is not None)
 
@@ -94,7 +93,6 @@ def _runs(plan: Mapping[str, Any]) -> str:
 
 
 def campaign_facts(campaign: Campaign) -> Pairs:
-    """When it ran, in which order, and the command that repeats it."""
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
     manifest, plan = campaign.manifest, campaign.manifest["plan"]
@@ -169,7 +167,6 @@ def _setting(value: str | float | bool | None) -> str:
 
 
 def environment(analysis: Analysis) -> Section:
-    """Where and how it ran."""
     campaign, rows = analysis.campaign, analysis.ordered
     placed = [*machines_facts(campaign), *link_facts(campaign)]
     by_label: dict[str, list[str]] = {}

@@ -78,7 +78,6 @@ STORE = (
 
 
 def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple[str, str], ...]:
-    """Name and unit of the cells of a row."""
     return (
         *((name, "requests") for name, _, _ in kinds),
         ("Runs", "with errors"),
@@ -164,7 +163,6 @@ def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[T
 
 
 def failures(analysis: Analysis) -> Section | None:
-    """The error analysis of a campaign: all runs, by kind and by configuration."""
     summaries = analysis.ordered
     if not summaries:
         return None

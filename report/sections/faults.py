@@ -110,7 +110,6 @@ def _outage(case: FaultCase) -> TableCell:
 
 
 def _moment(value: float | None) -> str:
-    """A first slice is one of 100 ms."""
     return "< 0.1" if value is not None and value < 0.1 else seconds_text(value)
 
 
@@ -169,7 +168,6 @@ def _over_admission(case: FaultCase) -> TableCell:
 
 
 def behaviour_of(case: FaultCase) -> str:
-    """What most runs did; empty where none counts."""
     found = Counter(each.figures.behaviour for each in case.counted)
     return found.most_common(1)[0][0] if found else ""
 
@@ -212,7 +210,6 @@ def _when(fault: Fault) -> str:
 
 
 def _reason(case: FaultCase) -> str:
-    """Why no run counts."""
     for run in case.runs:
         if run.failure:
             return run.failure
@@ -275,7 +272,6 @@ def _run_row(run: Run) -> TableRow:
 
 
 def fault_table(groups: Sequence[FaultGroup]) -> Table:
-    """A group of rows a fault."""
     identities = [case.identity for group in groups for case in group.cases]
     varying = [part for part in LOAD_FIELDS if len({part.read(each) for each in identities}) > 1]
     columns = (*words("Target", "Load", "Runs", "Verdict"), *numbers(COLUMNS, "number"))
@@ -292,7 +288,6 @@ def fault_table(groups: Sequence[FaultGroup]) -> Table:
 
 
 def common_load(groups: Sequence[FaultGroup]) -> str:
-    """What the loads of all rows share."""
     identities = [case.identity for group in groups for case in group.cases]
     shared = [
         part
@@ -305,7 +300,6 @@ def common_load(groups: Sequence[FaultGroup]) -> str:
 
 
 def faults(analysis: Analysis) -> Section | None:
-    """None for a campaign without faults."""
     groups = analysis.faults
     if not groups:
         return None
@@ -322,7 +316,6 @@ def faults(analysis: Analysis) -> Section | None:
 
 
 def fault_runs(analysis: Analysis) -> Section | None:
-    """All runs with faults, good or bad."""
     rows = [_run_row(run) for run in fault_runs_of(analysis.faults)]
     columns = (*words("Configuration"), Column("Run"), *words("Verdict", "Notes"), RAW)
     table = table_of("fault-run-rows", columns, rows)
@@ -343,7 +336,6 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def _sentence(case: FaultCase) -> str:
-    """Medians; empty where no run counts."""
     seen = case.spread(lambda each: each.figures.outage_seen_s)
     lost = case.spread(lambda each: each.figures.requests_lost)
     if seen is None or lost is None:

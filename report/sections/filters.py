@@ -69,7 +69,6 @@ def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
 
 
 def row_values(summary: Summary) -> dict[str, str]:
-    """The row's value under each filter."""
     return {name: read(summary) for name, read in FILTERS}
 
 

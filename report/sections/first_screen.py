@@ -57,8 +57,6 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class RowWarning:
-    """A sign of unsteady runs of a row, as a sentence."""
-
     summary_id: str
     label: str
     text: str

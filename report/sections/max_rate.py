@@ -27,7 +27,6 @@ def _per_second(value: float) -> str:
 
 
 def _tried(value: float) -> str:
-    """A rate of a trial, as it was asked: it has three digits."""
     return f"{value:,g}"
 
 
@@ -128,7 +127,6 @@ def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
 
 
 def max_rate(analysis: Analysis) -> Section | None:
-    """Two tables for each target under one load; None for campaigns that are no search."""
     tables = [
         table
         for index, found in enumerate(analysis.max_rates, start=1)
@@ -141,7 +139,6 @@ def max_rate(analysis: Analysis) -> Section | None:
 
 
 def max_rate_documents(results: Sequence[MaxRate]) -> list[dict[str, Any]]:
-    """As plain data; its shape is `max_rate` in `schemas/summary.schema.json`."""
     return [_document(found) for found in results]
 
 

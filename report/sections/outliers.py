@@ -15,8 +15,6 @@ MIN_DISTANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Outlier:
-    """A run beyond its configuration's fences; it stays in every figure."""
-
     summary: Summary
     run: Run
     text: str

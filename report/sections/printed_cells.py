@@ -37,7 +37,6 @@ def limited_by_text(row: PrintedRow) -> str:
 
 
 def runs_text(row: PrintedRow) -> str:
-    """`3`; `2 of 3` where some do not count."""
     planned, counted = len(row.runs) + len(row.missing), len(row.counted)
     return str(counted) if counted == planned else f"{counted} of {planned}"
 
@@ -47,7 +46,6 @@ def verdict_cell(verdict: str) -> TableCell:
 
 
 def problem_texts(runs: Iterable[Run]) -> tuple[str, ...]:
-    """File and reasons of each run that is not valid."""
     return tuple(
         f"{run.file} is {run.verdict if run.printed else run.status}: "
         + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)

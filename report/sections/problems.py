@@ -43,7 +43,6 @@ _RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), OUTLIER, 
 
 
 def problems(analysis: Analysis) -> Section | None:
-    """Everything but suspect runs one by one, the worst first; suspect runs by rule."""
     summaries = analysis.ordered
     if not summaries:
         return None

@@ -70,8 +70,6 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What one ranking of two or more rows shows."""
-
     ranking: Ranking
     scope: str
     """How it differs from the others."""
@@ -89,7 +87,6 @@ def _figure(ranking: Ranking) -> str:
 
 
 def _open_text(ranking: Ranking) -> str:
-    """Which rows are open, e.g. `not decided: iovalkey against ioredis`."""
     pairs = undecided(ranking)
     if not pairs:
         return ""
@@ -193,7 +190,6 @@ def command_again(command: str, runs: int) -> str:
 
 
 def _longer(campaign: Campaign) -> str:
-    """A window longer than those of the campaign."""
     longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
     return "fixed30" if longest < 30 else "fixed120"
 
@@ -246,7 +242,6 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
 
 
 def recommend(analysis: Analysis) -> Recommendation:
-    """The recommendation on top of the page."""
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
     caveats = caveats_of(analysis)

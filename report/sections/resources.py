@@ -52,7 +52,6 @@ def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
 
 
 def resources(analysis: Analysis) -> Section | None:
-    """A row for each configuration with figures; None if no run recorded waiting or other programs."""
     summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(

@@ -148,7 +148,6 @@ def _varying_versions(ranking: Ranking) -> list[str]:
 
 
 def store_name(ranking: Ranking) -> str:
-    """That of its rows; without a version where they are several."""
     identity = ranking.summaries[0].identity
     one = replace(identity, store_version=None) if "store version" in _varying_versions(ranking) else identity
     return one.store_text if ranking.store else "an unknown one"

@@ -59,7 +59,6 @@ _FIGURES: tuple[tuple[Read, Show], ...] = (
 
 
 def work_text(identity: Identity) -> str:
-    """`set of 100 bytes, 50 connections`."""
     payload = f" of {identity.payload_bytes} bytes" if identity.payload_bytes else ""
     connections = f"{identity.connections} connection{'' if identity.connections == 1 else 's'}"
     return f"{identity.workload}{payload}, {connections}"
@@ -76,7 +75,6 @@ def _operation_row(row: PrintedRow, reference: str) -> TableRow:
 
 
 def ratio_text(found: Comparison) -> str:
-    """`1.25× (1.20–1.31)`; without an interval below four runs a side."""
     if found.ratio is None:
         return ABSENT
     interval = found.interval
@@ -124,7 +122,6 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
 
 
 def store_operations(analysis: Analysis) -> Section | None:
-    """None for a campaign without the store layer."""
     found = analysis.store_operations
     if found is None:
         return None

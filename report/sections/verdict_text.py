@@ -16,8 +16,6 @@ from report.statistics.power import fewest_for_a_claim
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """How one figure is spoken of."""
-
     figure: str
     winner: str
     worse: tuple[str, str]
@@ -44,7 +42,6 @@ def _phrases(ranking: Ranking) -> _Phrases:
 
 
 def layer_of(ranking: Ranking) -> LayerText:
-    """The words for the layer of its rows."""
     return layer_text(ranking.standings[0].summary.identity.layer)
 
 
@@ -54,7 +51,6 @@ def _with_ratio(row: Summary, comparison: Comparison) -> str:
 
 
 def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
-    """By their base, in order."""
     found: dict[str, tuple[Summary, list[Pair]]] = {}
     for pair in pairs:
         found.setdefault(pair.base.id, (pair.base, []))[1].append(pair)
@@ -73,7 +69,6 @@ def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
 
 
 def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> list[str]:
-    """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
     clauses = []
     for base, members in _grouped(_pairs_to_name(pairs, first)):
         for better, (one, several) in ((False, phrases.worse), (True, phrases.better)):
@@ -85,7 +80,6 @@ def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> li
 
 
 def winner_text(ranking: Ranking) -> str:
-    """`iovalkey is the fastest`; empty if none was shown to be."""
     winner = ranking.winner
     return f"{name(winner)} {_phrases(ranking).winner}" if winner else ""
 
@@ -118,7 +112,6 @@ def _with_base(ranking: Ranking) -> list[Pair]:
 
 
 def undecided(ranking: Ranking) -> list[Pair]:
-    """Pairs that enough runs were made for, and that are open all the same."""
     return [pair for pair in ranking.ranked_by if pair.comparison.is_open]
 
 
@@ -140,7 +133,6 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 
 def few_runs_text(ranking: Ranking) -> str:
-    """Which rows have too few runs for a claim; empty where none has."""
     fewest = fewest_for_a_claim(ranking.base.by_turns)
     few = [row for row in ranking.compared if row.counted_runs < fewest]
     if not few:
@@ -155,7 +147,6 @@ def few_runs_text(ranking: Ranking) -> str:
 
 
 def few_samples_text(ranking: Ranking) -> str:
-    """Which rows of an open loop have no p99 that could be compared."""
     compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
     without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
     return (
@@ -187,7 +178,6 @@ def cpu_differences(ranking: Ranking) -> list[str]:
 
 
 def failed_loads(ranking: Ranking) -> list[str]:
-    """`iovalkey failed its load in 3 of 10 runs and ioredis in 1 of 5 runs: these rank lowest`."""
     rows = [row for row in ranking.summaries if row.spoiled_runs]
     if not rows:
         return []
@@ -230,7 +220,6 @@ def resolution_text(ranking: Ranking) -> str:
 
 
 def scripts_differ(ranking: Ranking) -> bool:
-    """Its rows ran several scripts, so that no difference is one of the client alone (rule M12)."""
     ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
     return not ranking.group.same_script and len(ran) > 1
 

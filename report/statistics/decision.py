@@ -105,7 +105,6 @@ class Comparison:
 
     @property
     def per_side(self) -> int:
-        """Runs that decide, of the side that has fewer."""
         return min(self.new_runs, self.base_runs) if self.pairs is None else self.pairs
 
     @property
@@ -119,11 +118,9 @@ class Comparison:
 
     @property
     def shown(self) -> bool:
-        """A difference was shown, one way or the other."""
         return self.status in ("better", "worse")
 
     def inverted(self) -> "Comparison":
-        """The same with the sides exchanged."""
         swapped: dict[Status, Status] = {"better": "worse", "worse": "better"}
         interval = self.interval
         return replace(
@@ -233,7 +230,6 @@ def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int
 
 
 def _used(sample: Sample, method: Method) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The figures of both sides that decide."""
     if not method.paired:
         return sample.new, sample.base
     return tuple(new for new, _ in sample.pairs), tuple(base for _, base in sample.pairs)

@@ -9,8 +9,6 @@ from report.statistics.ratio import ALPHA
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = intercept + slope · x."""
-
     slope: float
     intercept: float
     low: float | None

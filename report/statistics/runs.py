@@ -7,8 +7,6 @@ from typing import Protocol, TypeVar
 
 
 class Candidate(Protocol):
-    """A run, as far as its selection needs it."""
-
     @property
     def run(self) -> int: ...
 
