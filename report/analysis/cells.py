@@ -104,11 +104,7 @@ def _partner(control: Summary, clients: Sequence[Summary]) -> Summary:
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
-    """The cells of rows of one layer, in their order; controls alone make no cell.
-
-    Args:
-        campaign: all rows of the campaign, where `summaries` are a part of them.
-    """
+    """The cells of rows of one layer, in their order; controls alone make no cell."""
     named = named_facts(campaign or summaries)
     caps_of = differing_caps(row for row in summaries if not row.identity.control)
     copied = resolutions(campaign or summaries, copy_key)

@@ -37,11 +37,7 @@ class StoreVariants:
 def client_vs_script(summaries: Sequence[Summary]) -> tuple[StoreVariants, ...]:
     """The stores on which some client has rows with and without `same-script`.
 
-    Clients with one of the two stand there too, without comparisons.
-
-    Args:
-        summaries: the rows of one cell.
-    """
+    Clients with one of the two stand there too, without comparisons."""
     stores: dict[str, dict[str, list[Summary | None]]] = {}
     for summary in summaries:
         identity = summary.identity

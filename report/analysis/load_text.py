@@ -90,11 +90,7 @@ def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
 
 
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts.
-
-    Args:
-        layer_named: the heading above names the layer, so that this text does not.
-    """
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
     return " · ".join(
@@ -103,11 +99,7 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
 
 
 def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) -> str:
-    """The load that all rows share, without what goes without saying; empty where they share nothing.
-
-    Args:
-        layer_named: as for `load_text`.
-    """
+    """The load that all rows share, without what goes without saying; empty where they share nothing."""
     identity, varying = summaries[0].identity, varying_fields(summaries)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
@@ -130,8 +122,7 @@ def caps_text(caps: Mapping[str, Any]) -> str:
 def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[str, Any]]:
     """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
 
-    The cap of a service tells no row apart that has none.
-    """
+    The cap of a service tells no row apart that has none."""
     rows = [summary.identity for summary in summaries]
 
     def cap_of(identity: Identity, kind: str) -> str:

@@ -104,8 +104,7 @@ def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
 def placement_shapes(runs: Iterable[Run]) -> list[str]:
     """Which roles share machines, whatever these are called: `3 machines (load generator | server | store)`.
 
-    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes.
-    """
+    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes."""
     shapes = set()
     for run in runs:
         if not run.placement:

@@ -228,12 +228,7 @@ def rank(
     """Compares the rows of a group, and ranks those whose place was shown.
 
     Nothing is compared where there are no two rows with a valid run, where the store is not known, or the one
-    script for all is not on record.
-
-    Args:
-        named: the facts that a text about the ranking names; by default none.
-        copies: what copies show, by the id of their reference.
-    """
+    script for all is not on record."""
     decider_text = named.text(summaries[0].identity) if named else ""
     open_loop = summaries[0].identity.open_loop
     ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
@@ -356,8 +351,7 @@ def _compare(
 ) -> tuple[Comparison, ...]:
     """One family, base first in each pair.
 
-    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
-    """
+    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %."""
     if not row_pairs:
         return ()
     schedule = row_pairs[0][0].look_schedule

@@ -40,8 +40,7 @@ def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
     """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
 
     Containers and local processes differ in more than the client, and a decision is no request, so that
-    nothing is compared across them.
-    """
+    nothing is compared across them."""
     runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [""]
     parts: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:

@@ -89,8 +89,7 @@ def _ratios(rows: Sequence[PrintedRow], reference: str) -> tuple[StoreRatio, ...
 def store_operations(campaign: Campaign) -> StoreOperations | None:
     """The rows and ratios of the store layer; None for a campaign without it.
 
-    The reference is the one that the plan names, else the first store.
-    """
+    The reference is the one that the plan names, else the first store."""
     rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
     if not rows:
         return None

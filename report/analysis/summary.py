@@ -87,8 +87,7 @@ class Summary:
         Args:
             in_time: in order of time instead.
         Returns:
-            Nothing where the target served its load in some run, and none of these has the figure.
-        """
+            Nothing where the target served its load in some run, and none of these has the figure."""
         runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
@@ -219,12 +218,7 @@ def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
     """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
-    Else the round.
-
-    Args:
-        rounds: only the first so many.
-        share: see `Sample`.
-    """
+    Else the round."""
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
@@ -317,11 +311,7 @@ def _summary(
 
 
 def summarize(campaign: Campaign) -> tuple[Summary, ...]:
-    """Every configuration that was planned or measured, in `row_order`.
-
-    Returns:
-        One summary per configuration; those without a valid run are there too, without figures.
-    """
+    """Every configuration that was planned or measured, in `row_order`."""
     identities = {entry.identity.key: entry.identity for entry in campaign.planned}
     planned = {entry.identity.key: entry for entry in campaign.planned}
     runs: dict[str, list[Run]] = {key: [] for key in identities}

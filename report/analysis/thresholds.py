@@ -101,11 +101,7 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
 
 def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgement, ...]:
     """Every threshold of the campaign on every configuration of a client; controls, and a reference that
-    nobody asked for, are never judged.
-
-    Returns:
-        In the order of `summaries`, then of the thresholds; empty where none was asked for.
-    """
+    nobody asked for, are never judged."""
     manifest = campaign.manifest or {}
     asked = manifest.get("thresholds", [])
     added = bool(asked) and manifest["plan"].get("reference_added", False)

@@ -32,8 +32,7 @@ class _Lines:
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
-    readers, and becomes a space.
-    """
+    readers, and becomes a space."""
     out = _Lines()
     # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for readers.
     writer = csv.writer(out, lineterminator="\r\n")

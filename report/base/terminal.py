@@ -27,11 +27,7 @@ def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
 
 
 def run_program(program: str, run: Callable[[], int]) -> int:
-    """Runs a program that may fail or be interrupted; a failure is printed on standard error.
-
-    Returns:
-        Its exit code.
-    """
+    """Runs a program that may fail or be interrupted; a failure is printed on standard error."""
     use_utf8()
     try:
         code = run()

@@ -62,11 +62,7 @@ class _Reader:
 
 
 def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader) -> str:
-    """The baseline's name; a campaign outside of the folder is read and joins the others.
-
-    Raises:
-        ReportError: exit code 2 when there is no such campaign.
-    """
+    """The baseline's name; a campaign outside of the folder is read and joins the others."""
     named = [each.name for each in campaigns if asked in (each.name, each.campaign)]
     if named:
         return named[0]
@@ -109,13 +105,7 @@ def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: 
 
 
 def build_report(asked: Options) -> int:
-    """Writes `<root>/report/` and prints the path of its first page.
-
-    Returns:
-        The exit code: 0, or 2 when something was left out.
-    Raises:
-        ReportError: see `load_campaign`; without `keep_going` nothing is written when a file is wrong.
-    """
+    """Writes `<root>/report/` and prints the path of its first page."""
     root = Path(os.path.realpath(asked.root))
     found = find_campaigns(root)
     reading = _Reader(asked.keep_going)

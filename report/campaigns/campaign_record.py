@@ -167,11 +167,7 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
 
 
 def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
-    """A sentence for each store of which campaigns ran several versions: which, in which runtime, and where.
-
-    Args:
-        campaigns: in order of time; of many with one version the newest is named.
-    """
+    """A sentence for each store of which campaigns ran several versions: which, in which runtime, where."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for campaign in campaigns:
         runtime = dict(campaign.environment).get("Runtime", "runtime not known").split(",")[0]

@@ -164,8 +164,7 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
 def histories(records: Sequence[Record]) -> tuple[tuple[History, ...], int]:
     """Histories in the order of the records, and how many are left out because there are too many.
 
-    Every one is searched for changes of the level as one of all, also of those that are left out.
-    """
+    Every one is searched for changes of the level as one of all, also of those that are left out."""
     groups = [list(group) for _, group in groupby(records, key=lambda record: record["history"])]
     shown = [
         _history(number, group, len(groups)) for number, group in enumerate(groups[:MAX_HISTORIES], start=1)

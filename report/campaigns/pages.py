@@ -47,11 +47,7 @@ def compare_page(
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
 ) -> str:
-    """compare.html: campaigns side by side.
-
-    Raises:
-        ReportError: exit code 3 when a script of the page is not installed.
-    """
+    """compare.html: campaigns side by side."""
     return render_template(
         "compare.html.j2",
         styles=_SECTION_STYLES,

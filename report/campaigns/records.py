@@ -52,12 +52,7 @@ def _highest_to_lowest(rows: Sequence[CampaignRow]) -> float | None:
 
 
 def records_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> list[Record]:
-    """One for each campaign and configuration, histories together and in order of time.
-
-    Args:
-        campaigns: in order of time.
-        baseline: name of the campaign that `…_to_baseline` is relative to, where one is asked for.
-    """
+    """One for each campaign and configuration, histories together and in order of time."""
     groups, places = group_numbers(campaigns), _numbers(campaign.environment for campaign in campaigns)
     alike: dict[tuple[object, ...], list[CampaignRow]] = {}
     histories: dict[tuple[object, ...], list[tuple[CampaignRecord, CampaignRow]]] = {}

@@ -139,12 +139,7 @@ def _shown(members: Sequence[CampaignRecord], baseline: str | None) -> list[Camp
 def sections(
     campaigns: Sequence[CampaignRecord], records: Sequence[Record], baseline: str | None
 ) -> tuple[Section, ...]:
-    """What may share a table, the newest campaign's section first.
-
-    Args:
-        campaigns: in order of time.
-        records: of `records_of`, with the same baseline.
-    """
+    """What may share a table, the newest campaign's section first."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
     for campaign in campaigns:

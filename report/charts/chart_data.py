@@ -80,8 +80,7 @@ class ChartData:
     `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the
     same, but rows that differ only in their connections share a view, and so do rows of an open loop that
     differ only in rate.
-    `by_servers`: the same, but rows that differ only in the number of servers share a view.
-    """
+    `by_servers`: the same, but rows that differ only in the number of servers share a view."""
 
     text: LayerText
     rows: tuple[ChartRow, ...]
@@ -94,8 +93,7 @@ class ChartData:
         """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4).
 
         At the limiter layer clients alone: controls call no store there, and their millions of decisions per
-        second would leave the clients no width.
-        """
+        second would leave the clients no width."""
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
         clients = tuple(row for row in rows if not row.summary.identity.control)
         return clients if not self.text.has_servers and clients else rows
@@ -228,12 +226,7 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
-    """What the charts of one layer of a campaign draw.
-
-    Args:
-        parts: what may share a chart, each with its name (empty where there is one), its cells in page order,
-            and all its controls.
-    """
+    """What the charts of one layer of a campaign draw."""
     summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
     names = [field.name for field in varying_fields(summaries)] if summaries else []
     rows = _rows(summaries)

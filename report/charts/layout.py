@@ -49,8 +49,7 @@ _OF_LIMITERS = {
 class Chart:
     """One figure of the page; `build` gives None when there is nothing to draw.
 
-    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`.
-    """
+    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`."""
 
     id: str
     title: str
@@ -58,11 +57,7 @@ class Chart:
     build: Callable[[ChartData], dict[str, Any] | None]
 
     def worded(self, text: LayerText, layer: str = "") -> "Chart":
-        """In the words of a layer.
-
-        Args:
-            layer: its name, where the page has several: the id and the title name it then.
-        """
+        """In the words of a layer."""
         words = {
             "request": text.request,
             "requests": text.requests,
@@ -81,11 +76,7 @@ class Chart:
 
 
 def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure as plain JSON, in the page's type and colours.
-
-    Raises:
-        ValueError: plotly does not know an attribute.
-    """
+    """A figure as plain JSON, in the page's type and colours."""
     shared = {
         "template": None,
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
@@ -142,11 +133,7 @@ def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[st
 def by_row(
     data: ChartData, rows: Sequence[ChartRow], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
 ) -> dict[str, Any]:
-    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`.
-
-    Args:
-        rows: those that have something to draw.
-    """
+    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`."""
     categories = _categories(data.by_cell, rows)
     return {
         "xaxis": {"side": "bottom", **axis},
@@ -180,12 +167,7 @@ def by_view(
     max_rows: int = MAX_LINES,
     **layout: Any,
 ) -> dict[str, Any]:
-    """Layout of a chart that draws one view at a time, its controls with it.
-
-    Args:
-        views: those whose own rows are drawn, of them only the ones with something to draw.
-        rows: those that have something to draw.
-    """
+    """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
     filled = [view for view in views if any(row.id in drawn for row in view.own)]
     # The controls stand beside the clients; they have a view of their own only where there are none.

@@ -16,8 +16,7 @@ def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[
     """Rows that differ in their connections alone, in an open loop in their rate, the least first.
 
     Args:
-        over_servers: rows that differ in the number of servers alone, instead.
-    """
+        over_servers: rows that differ in the number of servers alone, instead."""
     lines: dict[tuple[object, ...], list[ChartRow]] = {}
     for row in rows:
         identity = row.summary.identity

@@ -95,8 +95,7 @@ def read_claims(folder: Path) -> list[Document]:
     """The claims of all files, by id, each with its `file`, and with all that tells its rows.
 
     Raises:
-        ReportError: exit code 2 naming the file and what is wrong in it.
-    """
+        ReportError: exit code 2 naming the file and what is wrong in it."""
     claims = []
     for path in sorted(folder.glob("*.yaml")):
         try:

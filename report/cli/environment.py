@@ -34,11 +34,7 @@ def checkout_environment() -> Path:
 
 
 def cached_environment() -> Path:
-    """Where it is for an installed package; it may not exist.
-
-    Raises:
-        EnvironmentUnfit: the package does not say what it requires.
-    """
+    """Where it is for an installed package; it may not exist."""
     try:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
@@ -104,8 +100,7 @@ def ensure_environment() -> Path:
     """The environment, made if there is none.
 
     Raises:
-        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed.
-    """
+        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed."""
     found = existing_environment()
     if found:
         return found

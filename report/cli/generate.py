@@ -150,9 +150,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program.
-
-    Returns:
-        Its exit code, see `--help`.
-    """
+    """Runs the program."""
     return run_program("generate_report", lambda: _run(arguments))

@@ -46,13 +46,7 @@ class _Site:
         self._matrix = Matrix()
 
     def add(self, address: str, folder: Path) -> None:
-        """A campaign or an audit.
-
-        Args:
-            address: of its folder on the site.
-        Raises:
-            ReportError: exit code 2 when its documents are not what they should be.
-        """
+        """A campaign or an audit."""
         target, link = self._folder / address, quote(address)
         if not (folder / MANIFEST).is_file():
             audit = load_audit(folder)

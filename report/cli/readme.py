@@ -69,11 +69,7 @@ def _result(analysis: Analysis) -> list[list[str]]:
 
 
 def readme(text: str) -> str:
-    """README.md with the part between its two marks made again from the example campaign.
-
-    Raises:
-        SystemExit: a mark is missing, or the campaign has no manifest.
-    """
+    """README.md with the part between its two marks made again from the example campaign."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):

@@ -96,15 +96,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 def report_files(
     analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
 ) -> dict[str, str]:
-    """The files of a format with their texts.
-
-    Args:
-        at_rate: requests per second for which the texts say what each target costs.
-        long_csv: also the table with a line a figure.
-
-    Raises:
-        ReportError: exit code 3 when the chart library is not installed.
-    """
+    """The files of a format with their texts."""
     left_out = (
         *(() if analysis.memory else _OF_MEMORY),
         *(() if analysis.max_rates else (MAX_RATE_JSON,)),

@@ -37,11 +37,7 @@ def find_baseline(root: Path, name: str) -> Path:
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies a campaign's manifest and results, whole or not at all; an older one of that name gives way.
-
-    Raises:
-        ReportError: exit code 3 when it cannot be written, 4 when the copy fails half-way.
-    """
+    """Copies a campaign's manifest and results, whole or not at all; an older one of that name gives way."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():

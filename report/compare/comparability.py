@@ -65,8 +65,7 @@ class Difference:
 def machine_of(campaign: Campaign) -> dict[str, Any] | None:
     """The facts by which machines are compared; None if the campaign has no manifest.
 
-    Of several machines those of each kind of role: the machine of the command runs nothing.
-    """
+    Of several machines those of each kind of role: the machine of the command runs nothing."""
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
@@ -95,8 +94,7 @@ def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> lis
     """What tells the kinds of two machines apart, one text each, as `machine_of` has their facts.
 
     Campaigns on several machines must have some placement in common: rows are held against each other by
-    `row_differences`.
-    """
+    `row_differences`."""
     shapes = [side.get(_SHAPES, ["one machine"]) for side in (one, other)]
     if not set(shapes[0]) & set(shapes[1]):
         return [f"{joined(shapes[0])}, then {joined(shapes[1])}"]
@@ -137,8 +135,7 @@ def other_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def other_machine_note(base: Selection, new: Selection) -> str:
     """That two campaigns ran on two machines of one kind; empty where they did not, or it is not known.
 
-    It is no reason to refuse: each job on hosted runners has another machine.
-    """
+    It is no reason to refuse: each job on hosted runners has another machine."""
     one, other = machine_of(base.campaign), machine_of(new.campaign)
     if base.folder == new.folder or one is None or other is None or not other_machine(one, other):
         return ""
@@ -309,11 +306,7 @@ def row_differences(
     """What makes configurations unlike, besides what the comparison is about, of each pair.
 
     Scripts of their own are no such thing, as in the report: client and script are compared together. Two
-    clients that were to run one script, and did not, are.
-
-    Args:
-        pairs: those that `names` stand for: where they ran is one sentence for all.
-    """
+    clients that were to run one script, and did not, are."""
     placed = [pair for pair in pairs if _place_kinds(*pair) and not _control_text(*pair)]
     place = _places(placed, names)
     return [[*_of_pair(*pair, names), *(place if pair in placed else [])] for pair in pairs]

@@ -64,8 +64,7 @@ class Outcome:
     def verdict(self) -> str:
         """`regression`, `not decided` (nothing was shown or excluded in some row) or `no regression`.
 
-        Only rows that can conclude something count.
-        """
+        Only rows that can conclude something count."""
         statuses = {row.comparison.status for row in self.rows if row.concludes}
         if "worse" in statuses:
             return "regression"
@@ -84,8 +83,7 @@ def _load_texts(summaries: Sequence[Summary]) -> str:
 def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]], list[str]]:
     """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
 
-    Raises ReportError when nothing matches, or both sides are the same rows.
-    """
+    Raises ReportError when nothing matches, or both sides are the same rows."""
     by_label = base.label is None and new.label is None
     # A copy is a control within its campaign: another campaign has its own, and the reference once more.
     bases, news = (
@@ -214,14 +212,7 @@ def compare_sides(
 
     All that concludes something is one family of Holm's correction: there is one exit code. Within one
     campaign rows are compared as in its report, across campaigns through their common reference (rule M22).
-    Where the host does not cancel, nothing is decided.
-
-    Args:
-        floor: as a share.
-        allowed: kinds of unlikeness that the user accepts.
-    Raises:
-        ReportError: exit code 2, nothing to compare, or unlike things.
-    """
+    Where the host does not cancel, nothing is decided."""
     pairs, alone = match(base, new)
     between = _Between(base, new)
     of_sides = campaign_differences(base, new)

@@ -33,8 +33,7 @@ class Selection:
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
     """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
 
-    Raises ReportError for an empty text or an empty folder before `#`.
-    """
+    Raises ReportError for an empty text or an empty folder before `#`."""
     folder, sign, label = text.rpartition("#")
     if sign:
         if not folder:

@@ -79,11 +79,7 @@ def _rows(cell: Cell) -> list[Summary]:
 
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
-    """Two files per cell, one of an open loop, by name.
-
-    Returns:
-        The files, and how many cells are without because there are too many.
-    """
+    """Two files per cell, one of an open loop, by name."""
     found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {
         f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)

@@ -116,11 +116,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
 
 
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
-    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`.
-
-    Args:
-        report: path of the page: absolute, or relative to where the document lies.
-    """
+    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`."""
     campaign, manifest = analysis.campaign, analysis.campaign.manifest
     recommended = recommend(analysis) if analysis.summaries else None
     return {

@@ -93,11 +93,7 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
-    """The heading, each ranking's sentence and table, and the controls, as blocks of lines.
-
-    Args:
-        layer_named: as for `cell_title`.
-    """
+    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
     (shown,) = decision_cells([cell], layer_named)
     blocks = [
         [f"### {prose(shown.title)}"],
@@ -172,11 +168,7 @@ def picture(analysis: Analysis) -> list[list[str]]:
 
 
 def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
-    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note.
-
-    Args:
-        at_rate: requests per second for which it says what a limiter costs.
-    """
+    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
     where = ""

@@ -138,14 +138,7 @@ def render_page(
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
     at_rate: float = DEFAULT_RATE,
 ) -> str:
-    """The whole page.
-
-    Args:
-        downloads: names of the files that stand beside the page.
-        at_rate: requests per second for which it says at first what each target costs.
-    Raises:
-        ReportError: exit code 3 when the chart library is not installed.
-    """
+    """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
     charts, figures = _drawn(analysis)
     strips = fault_charts(analysis.faults)

@@ -24,8 +24,7 @@ def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosi
         documents: a folder with one of these files is one.
     Yields:
         For each its place below `root`, the folder that holds its files, and why it cannot be read (empty if
-        it can be). Unpacked folders are removed at the end.
-    """
+        it can be). Unpacked folders are removed at the end."""
     with TemporaryDirectory(prefix="campaigns-") as scratch:
         yield sorted(_walk(root, documents, Path(scratch)))
 
@@ -63,8 +62,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
     Raises:
         ReportError: exit code 2 for a link, a device, an absolute or parent path, or more than `MAX_BYTES`;
-            nothing is unpacked then. Exit code 3 for a Python that cannot refuse these.
-    """
+            nothing is unpacked then. Exit code 3 for a Python that cannot refuse these."""
     if not hasattr(tarfile, "data_filter"):
         raise ReportError("Python 3.11.4 or newer is needed to unpack archives", ENVIRONMENT)
     try:

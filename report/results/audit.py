@@ -99,8 +99,7 @@ def load_audit(folder: Path) -> Audit:
     """Reads `audit.json` of a folder.
 
     Raises:
-        ReportError: exit code 2 when it is missing or not what the contract says, naming the field.
-    """
+        ReportError: exit code 2 when it is missing or not what the contract says, naming the field."""
     path = folder / AUDIT_FILE
     try:
         document = validate_audit(parse_json(read_document(path, MAX_DOCUMENT_BYTES)))

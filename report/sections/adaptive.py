@@ -160,8 +160,7 @@ def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Line]:
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
 
-    It depends only on the results and the looks, so that it gives the same whenever it is called.
-    """
+    It depends only on the results and the looks, so that it gives the same whenever it is called."""
     campaign, summaries = analysis.campaign, analysis.summaries
     schedule = next((row.look_schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:

@@ -232,14 +232,7 @@ def result_tables(
     part: str = "",
     layer_named: bool = False,
 ) -> tuple[Table, ...]:
-    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls.
-
-    Args:
-        cells: in page order; ratios and best marks hold within one of their rankings.
-        controls: rows of the controls in page order.
-        part_id, part: what the ids and the titles start with where a page has several runtimes or layers.
-        layer_named: `part` names the layer, so that no caption does.
-    """
+    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
     if not summaries:
         return ()

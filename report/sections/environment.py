@@ -49,11 +49,7 @@ def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> 
 
 
 def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
-    """The host and the runtime; empty without a manifest. What could not be read is not there.
-
-    Args:
-        summaries: all rows; they show which stores already ran.
-    """
+    """The host and the runtime; empty without a manifest. What could not be read is not there."""
     if campaign.manifest is None:
         return []
     manifest, machine, runtime = (

@@ -21,11 +21,7 @@ class Outlier:
 
 
 def fences(values: Sequence[float]) -> tuple[float, float]:
-    """Tukey's: 1.5 interquartile ranges beyond the quartiles (J. W. Tukey, Exploratory Data Analysis, 1977).
-
-    Args:
-        values: at least two; quartiles are interpolated between order statistics, both ends included.
-    """
+    """Tukey's: 1.5 interquartile ranges beyond the quartiles (Exploratory Data Analysis, 1977)."""
     low, _, high = quantiles(values, n=4, method="inclusive")
     return low - 1.5 * (high - low), high + 1.5 * (high - low)
 

@@ -10,8 +10,7 @@ class TableCell:
 
     `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
     sorted by, the text where it is None. `hint` is what hovering shows, `tag` a word beside the text, `lines`
-    are sentences in place of a text, `link` leads from the page to a file.
-    """
+    are sentences in place of a text, `link` leads from the page to a file."""
 
     text: str
     best: bool = False

@@ -159,8 +159,7 @@ def few_samples_text(ranking: Ranking) -> str:
 def cpu_differences(ranking: Ranking) -> list[str]:
     """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
 
-    Of an open loop alone: at saturation, in a closed one, it says the same as the throughput.
-    """
+    Of an open loop alone: at saturation, in a closed one, it says the same as the throughput."""
     if not ranking.compared or not ranking.open_loop:
         return []
     first = ranking.base

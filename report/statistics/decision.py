@@ -167,8 +167,7 @@ def compare_samples(
             rank has the figure 0, or infinity where lower is better.
         level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
     Returns:
-        As many comparisons, in their order.
-    """
+        As many comparisons, in their order."""
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
     measured = [
@@ -222,8 +221,7 @@ def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int
     """Corrected, in their order; comparisons of the family that are not tested now count with p = 1.
 
     Divided by the share of its look, the p of runs that were stopped at one of several is a p value again: it
-    is below x with a probability of at most the sum of x times all shares, which is x.
-    """
+    is below x with a probability of at most the sum of x times all shares, which is x."""
     tested = [min(1.0, p / share) for p, share in zip(p_values, shares, strict=True) if p is not None]
     corrected = iter(holm([*tested, *[1.0] * (family - len(tested))]))
     return [None if p is None else next(corrected) for p in p_values]

@@ -18,11 +18,7 @@ class Line:
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
     """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N.
-    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1).
-
-    Raises:
-        ValueError: fewer than two different x.
-    """
+    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
     count = len(points)
     mean_x = math.fsum(x for x, _ in points) / count if count else 0.0
     mean_y = math.fsum(y for _, y in points) / count if count else 0.0

@@ -58,8 +58,7 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
         trials: each with its rate, above 0, and whether it was kept; in order of time. A round ends before a
             rate that it has tried already.
     Raises:
-        ValueError: there are fewer than five, or a rate is not above 0.
-    """
+        ValueError: there are fewer than five, or a rate is not above 0."""
     if len(trials) < 5 or min(rate for rate, _ in trials) <= 0:
         raise ValueError("needs at least five trials at rates above 0")
     likelihood = _Likelihood(trials)

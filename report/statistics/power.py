@@ -62,11 +62,7 @@ class Method:
     """Runs per side that are advised at least."""
 
     def standard_error(self, deviation: float, n: int, m: int) -> float:
-        """The standard error of the Hodges-Lehmann estimate.
-
-        Args:
-            deviation: of the runs' logarithms; paired, of the log ratios within pairs.
-        """
+        """The standard error of the Hodges-Lehmann estimate."""
         return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if self.paired else 1 / n + 1 / m))
 
     def reach(self, n: int, m: int, alpha: float, power: float) -> float:
@@ -116,8 +112,7 @@ def detectable_difference(
         floor: a difference has to lie beyond it, as a share.
         comparisons: how many Holm's correction is for.
     Returns:
-        None where so few runs cannot show any difference.
-    """
+        None where so few runs cannot show any difference."""
     if min(n, m) < method.fewest or method.smallest_p(n, m) * comparisons > ALPHA:
         return None
     error = method.standard_error(deviation, n, m)
@@ -136,8 +131,7 @@ def runs_needed(
     promise: they are uncertain themselves.
 
     Returns:
-        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself.
-    """
+        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself."""
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
     inside = shift < bound

@@ -30,14 +30,7 @@ class PastLook:
 
 def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
-    rejects. By the t approximation of the rank interval, as in `power.py`.
-
-    Args:
-        error: standard error of the estimate at that look.
-        freedom: degrees of freedom of its deviation.
-        floor: as a share.
-        share: of 5 %, what the look may spend.
-    """
+    rejects. By the t approximation of the rank interval, as in `power.py`."""
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
 
@@ -53,13 +46,7 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
     2000, section 8.3). So at the first look it is the plain estimate, and later a smaller one. Chances are
     integrated numerically from look to look (P. Armitage, C. K. McPherson and B. C. Rowe, 1969, J. R. Stat.
     Soc. A 132:235-244), as if estimates were normal; stops that claim no difference are left out of the
-    order, which moves the result towards 1.
-
-    Args:
-        log_ratio: as it was at the last of `looks`.
-        deviation: of the sum of log ratios per run: of the estimate, times the root of the runs.
-        looks: up to the one at which it was stopped, in their order.
-    """
+    order, which moves the result towards 1."""
     if len(looks) < 2 or deviation == 0 or not math.isfinite(log_ratio):
         return log_ratio
     if log_ratio < 0:
