@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.faults import FaultGroup, fault_groups
-from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
+from report.analysis.printed_rows import (
+    LoadProgramControl,
+    StoreOperations,
+    load_program_controls,
+    store_operations,
+)
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.several_servers import ServerScaling, several_servers
-from report.analysis.store_operations import StoreOperations, store_operations
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
 from report.results.model import Campaign

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from report.analysis.fault_text import NEVER
+from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
 from report.results.model import Campaign, Fault, FaultFigures, FaultRecord, Identity, Run
 
@@ -84,11 +85,7 @@ class FaultCase:
 
     @property
     def verdict(self) -> str:
-        """The worst of its runs; `failed` where one has no figures."""
-        if any(run.measured is None for run in self.runs):
-            return "failed"
-        worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in self.runs)]
-        return worst[0] if worst else "valid"
+        return worst_verdict(self.runs, lambda run: run.measured)
 
     def record_of(self, run: Run) -> FaultRecord | None:
         records = run.faults.records if run.faults else ()

@@ -15,11 +15,10 @@ from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
-from report.sections.load_programs import load_program_sentences
 from report.sections.max_rate import max_rate_documents
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.screen import screen_lines
-from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
 
 

@@ -25,12 +25,11 @@ from report.sections.first_screen import (
     page_heading,
 )
 from report.sections.forest import forest_lines, forests
-from report.sections.load_programs import load_program_sentences
 from report.sections.notices import campaign_notices
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
-from report.sections.store_operations import store_sentences
 from report.sections.thresholds import thresholds
 
 #: What is above it is the summary of a job.

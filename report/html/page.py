@@ -29,13 +29,12 @@ from report.sections.first_screen import (
     page_heading,
 )
 from report.sections.forest import forests
-from report.sections.load_programs import load_program_sentences
 from report.sections.machines import machine_picture
 from report.sections.notices import campaign_notices
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section
 from report.sections.spread_text import marks_note
-from report.sections.store_operations import store_sentences
 
 
 @dataclass(frozen=True, slots=True)

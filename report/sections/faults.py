@@ -19,6 +19,7 @@ from report.analysis.faults import (
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Fault, Run
+from report.sections.printed_programs import counted_text
 from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.section import (
     RAW,
@@ -222,16 +223,14 @@ def _reason(case: FaultCase) -> str:
 
 
 def _row(case: FaultCase, load: str) -> TableRow:
-    planned, counted = len(case.runs) + len(case.missing), len(case.counted)
-    runs = str(counted) if counted == planned else f"{counted} of {planned}"
     verdict = "invalid" if case.verdict == "failed" else case.verdict
     cells = (
         *named(case.identity.label, load),
-        TableCell(runs),
+        TableCell(counted_text(case.runs, case.missing, case.counted)),
         TableCell(case.verdict, kind=f"verdict {verdict}"),
-        *(_cells(case) if counted else ()),
+        *(_cells(case) if case.counted else ()),
     )
-    return TableRow("", cells, "" if counted else _reason(case), kept=4)
+    return TableRow("", cells, "" if case.counted else _reason(case), kept=4)
 
 
 def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
