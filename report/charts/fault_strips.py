@@ -7,8 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.fault_text import fault_words, seconds_text
-from report.analysis.faults import FaultCase, FaultGroup
+from report.analysis.faults import FaultCase, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis

@@ -16,7 +16,7 @@ from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
 from report.sections.cost import DEFAULT_RATE
-from report.sections.max_rate import max_rate_documents
+from report.sections.max_rate import max_rate_document
 
 PAGE = "index.html"
 OPERATIONS_CSV = "store-operations.csv"
@@ -37,7 +37,7 @@ def _summary_json(analysis: Analysis) -> str:
 
 def _max_rate_json(analysis: Analysis) -> str:
     manifest = analysis.campaign.manifest or {}
-    document = {"command": manifest.get("command"), "found": max_rate_documents(analysis.max_rates)}
+    document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from report.analysis.fault_text import NEVER, fault_words
 from report.analysis.faults import (
+    NEVER,
     FaultCase,
     FaultedRun,
     FaultGroup,
     Read,
     answer_share,
+    fault_words,
     over_admission,
     predicted_over_admission,
     recovery,

@@ -15,7 +15,7 @@ from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
-from report.sections.max_rate import max_rate_documents
+from report.sections.max_rate import max_rate_document
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.screen import screen_lines
@@ -146,7 +146,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "best_performers": best_documents(analysis),
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
-        "max_rate": max_rate_documents(analysis.max_rates) or None,
+        "max_rate": list(map(max_rate_document, analysis.max_rates)) or None,
         "several_servers": server_documents(analysis.server_scalings) or None,
         "thresholds": documents(analysis.thresholds),
         "report": report,

@@ -5,10 +5,10 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
+from report.analysis.load_text import cap_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
-from report.results.model import Campaign
-from report.sections.containers import container_facts
+from report.results.model import MEASURED_KINDS, Campaign
 from report.sections.machines import link_facts, machines_facts
 from report.sections.script_calls import script_calls
 from report.sections.section import Facts, Section
@@ -46,6 +46,39 @@ def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> 
         return f"Store {store}", f"{binary['version']}, already ran, not emptied"
     kind = "Program" if store.startswith("node~") else "Store program"
     return f"{kind} {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
+
+
+_CAPS = {
+    "store": "Cap of a store node",
+    "service": "Cap of a service",
+    "server": "Cap of a server",
+    "generator": "Cap of the load generator",
+}
+
+
+def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Empty for a campaign without containers. What was really applied to each role stands in the results."""
+    engine = manifest.get("engine")
+    if engine is None:
+        return []
+    caps = manifest["runtime"].get("caps", {})
+    return [
+        ("Engine", f"{engine['name']} {engine['version']}, API {engine['api_version']}"),
+        (
+            "Engine's host",
+            f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
+            f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}",
+        ),
+        *((_CAPS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
+        *(
+            (
+                f"Image {name}",
+                f"{image['name']} {image.get('digest', image['id'])}"
+                + ("" if image.get("pinned", True) else ", not pinned"),
+            )
+            for name, image in sorted(manifest.get("images", {}).items())
+        ),
+    ]
 
 
 def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:

@@ -5,16 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.fault_text import NEVER, fault_words, seconds_text
 from report.analysis.faults import (
+    NEVER,
     FaultCase,
     FaultGroup,
     Spread,
     answer_share,
     fault_runs_of,
+    fault_words,
     over_admission,
     predicted_over_admission,
     recovery,
+    seconds_text,
 )
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
