@@ -14,6 +14,9 @@ LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in FIRST_KINDS)
 FIRST_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key == "servers")
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key not in FIRST_DIMENSIONS)
 
+#: Parts whose versions have columns.
+VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+
 Read = Callable[[Measured], float | None]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
@@ -13,6 +14,7 @@ from report.export.csv_figures import (
     LATER_DIMENSIONS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
+    VERSIONED,
     bound_of,
     late_percentiles,
     wakes_shared,
@@ -45,6 +47,14 @@ def _of_measured(read: Callable[[Measured], Cell]) -> Callable[[_Row], Cell]:
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[_Row], Cell]:
     return _of_measured(lambda measured: csv_number(read(measured), digits))
+
+
+def _identity(*names: str) -> Iterable[Column]:
+    return ((name, attrgetter(f"summary.identity.{name}")) for name in names)
+
+
+def _figures(*names: str) -> Iterable[Column]:
+    return ((name, _figure(attrgetter(name))) for name in names)
 
 
 def _percentile(name: str) -> Callable[[_Row], Cell]:
@@ -101,13 +111,7 @@ _PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
 
 #: New ones come last: what reads columns by their place goes on working.
 _COLUMNS: tuple[Column, ...] = (
-    ("configuration_hash", lambda row: row.summary.identity.configuration_hash),
-    ("label", lambda row: row.summary.identity.label),
-    ("topology", lambda row: row.summary.identity.topology),
-    ("workload", lambda row: row.summary.identity.workload),
-    ("complexity", lambda row: row.summary.identity.complexity),
-    ("traffic", lambda row: row.summary.identity.traffic),
-    ("connections", lambda row: row.summary.identity.connections),
+    *_identity("configuration_hash", "label", "topology", "workload", "complexity", "traffic", "connections"),
     ("rate_per_second", lambda row: csv_number(row.summary.identity.rate_per_second, 3)),
     ("arrivals", lambda row: row.summary.identity.arrivals),
     ("duration_asked_s", _asked_s),
@@ -133,13 +137,10 @@ _COLUMNS: tuple[Column, ...] = (
     ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
     ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
-    ("connection_errors", _figure(lambda measured: measured.connection_errors)),
-    ("timeouts", _figure(lambda measured: measured.timeouts)),
-    ("failed_answers", _figure(lambda measured: measured.failed_answers)),
-    ("errors_total", _figure(lambda measured: measured.errors_total)),
+    *_figures("connection_errors", "timeouts", "failed_answers", "errors_total"),
     *(
         (f"{part}_version", _of_run(lambda run, part=part: run.versions.get(part)))  # type: ignore[misc]
-        for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+        for part in VERSIONED
     ),
     ("runtime", _of_run(lambda run: run.runtime["id"] if run.runtime else None)),
     ("file", _of_run(lambda run: run.file)),
