@@ -87,11 +87,19 @@ def spread_text(spread: Spread | None, show: Callable[[float | None], str]) -> t
     return show(spread.middle), f"{low}–{high}" if low != high else ""
 
 
-def _cell(spread: Spread | None, show: Callable[[float | None], str], absent: str = ABSENT) -> TableCell:
+def _cell(
+    spread: Spread | None,
+    show: Callable[[float | None], str],
+    absent: str = ABSENT,
+    before: str = "",
+    more: str = "",
+) -> TableCell:
+    """`before` stands before the median, `more` after the range."""
     if spread is None:
-        return TableCell(absent, kind="number", sort="")
+        return TableCell(f"{before}{absent}", kind="number", sort="")
     text, span = spread_text(spread, show)
-    return TableCell(text, range=span, kind="number", sort=sort_key(min(spread.middle, 1e12)))
+    ranges = "; ".join(filter(None, (span, more)))
+    return TableCell(f"{before}{text}", range=ranges, kind="number", sort=sort_key(min(spread.middle, 1e12)))
 
 
 def _share(value: float | None) -> str:
@@ -104,12 +112,8 @@ def _share(value: float | None) -> str:
 def _outage(case: FaultCase) -> TableCell:
     injected = case.spread(lambda each: each.figures.outage_injected_s)
     seen = case.spread(lambda each: each.figures.outage_seen_s)
-    if injected is None or seen is None:
-        return TableCell(ABSENT, kind="number", sort="")
-    text, span = spread_text(seen, seconds_text)
-    return TableCell(
-        f"{seconds_text(injected.middle)} / {text}", range=span, kind="number", sort=sort_key(seen.middle)
-    )
+    before = f"{seconds_text(injected.middle)} / " if injected and seen else ""
+    return _cell(seen if injected else None, seconds_text, before=before)
 
 
 def _moment(value: float | None) -> str:
@@ -123,19 +127,16 @@ def _p99(case: FaultCase) -> TableCell:
     def show(us: float | None) -> str:
         return milliseconds(None if us is None else us / 1000)
 
-    cell = _cell(worst, show)
-    text = f"{show(before.middle if before else None)} / {cell.text}"
-    return replace(cell, text=text) if before or worst else cell
+    return _cell(
+        worst, show, before=f"{show(before.middle if before else None)} / " if before or worst else ""
+    )
 
 
 def _first_error(case: FaultCase) -> TableCell:
     found = case.spread(lambda each: each.figures.first_error_s)
     without = len(case.counted) - (found.runs if found else 0)
-    cell = _cell(found, _moment, "none" if case.counted else ABSENT)
-    if found is None or not without:
-        return cell
-    text, span = spread_text(found, _moment)
-    return TableCell(text, range=", ".join(filter(None, (span, f"none in {without}"))), kind="number")
+    more = f"none in {without}" if found and without else ""
+    return _cell(found, _moment, "none" if case.counted else ABSENT, more=more)
 
 
 def _errors(case: FaultCase) -> TableCell:
@@ -155,19 +156,11 @@ def _signed(value: float | None) -> str:
 
 
 def _over_admission(case: FaultCase) -> TableCell:
-    found = case.spread(over_admission)
-    if found is None:
-        generous = any(each.figures.quotas_bind is False for each in case.counted)
-        return TableCell("not applicable" if generous else ABSENT, kind="number", sort="")
-    text, span = spread_text(found, _signed)
-    model = case.spread(predicted_over_admission)
-    predicted = f"model {_signed(model.middle)}" if model else ""
-    return TableCell(
-        text,
-        range="; ".join(filter(None, (span, predicted))),
-        kind="number over",
-        sort=sort_key(found.middle),
-    )
+    found, model = case.spread(over_admission), case.spread(predicted_over_admission)
+    generous = any(each.figures.quotas_bind is False for each in case.counted)
+    more = f"model {_signed(model.middle)}" if model else ""
+    cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
+    return replace(cell, kind="number over") if found else cell
 
 
 def behaviour_of(case: FaultCase) -> str:

@@ -185,21 +185,14 @@ def failed_loads(ranking: Ranking) -> list[str]:
     return [f"{joined([first, *rest])}: these rank lowest"]
 
 
-def pairing_texts(ranking: Ranking) -> list[str]:
-    """That runs were compared by pairs, and which of them have no partner; empty where they were not."""
-    paired = [pair for pair in ranking.ranked_by if pair.comparison.pairs is not None]
-    if not paired:
-        return []
-    most = max(pair.comparison.pairs or 0 for pair in paired)
+def pairing_text(ranking: Ranking) -> str:
+    """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
     alone = [
         f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
-        for pair in paired
+        for pair in ranking.ranked_by
         if pair.comparison.dropped
     ]
-    return [
-        f"runs of one round are compared with each other, in up to {plural(most, 'pair')}",
-        *([f"{joined(alone)} had no partner there that counts, and are not compared"] if alone else []),
-    ]
+    return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
 
 
 def resolution_text(ranking: Ranking) -> str:
@@ -229,7 +222,7 @@ def as_sentences(clauses: Iterable[str]) -> str:
 
 
 def _capitalised(text: str) -> str:
-    ours = text.startswith(("the ", "no ", "not ", "they ", "on ", "runs of one "))
+    ours = text.startswith(("the ", "no ", "not ", "they ", "on "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
@@ -258,7 +251,7 @@ def sentence(ranking: Ranking) -> str:
             few_samples_text(ranking),
             *cpu_differences(ranking),
             *failed_loads(ranking),
-            *pairing_texts(ranking),
+            pairing_text(ranking),
             resolution_text(ranking),
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
             if scripts_differ(ranking)

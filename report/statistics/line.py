@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA
 
 
@@ -30,9 +31,7 @@ def least_squares(points: Sequence[tuple[float, float]]) -> Line:
     freedom = count - 2
     if freedom < 1:
         return Line(slope, intercept, None, None)
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     residual = math.fsum((y - intercept - slope * x) ** 2 for x, y in points)
-    reach = float(stdtrit(freedom, 1 - ALPHA / 2)) * math.sqrt(residual / freedom / square_x)
+    reach = student_quantile(freedom, 1 - ALPHA / 2) * math.sqrt(residual / freedom / square_x)
     return Line(slope, intercept, slope - reach, slope + reach)

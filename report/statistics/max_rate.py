@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from report.statistics.rank_test import Floats
+from report.statistics.rank_test import Floats, student_quantile
 
 #: What the interval leaves out, on both sides together.
 _ALPHA = 0.05
@@ -81,11 +81,9 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
 
 
 def _bound(logs: Floats) -> float:
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     per_rate = int(np.unique(logs, return_counts=True)[1].max())
-    return float(stdtrit(max(1, per_rate - 1), 1 - _ALPHA / 2)) ** 2
+    return student_quantile(max(1, per_rate - 1), 1 - _ALPHA / 2) ** 2
 
 
 def _points(logs: Floats) -> Floats:

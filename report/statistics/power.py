@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p
+from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, smallest_paired_p
@@ -67,11 +67,9 @@ class Method:
 
     def reach(self, n: int, m: int, alpha: float, power: float) -> float:
         """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
-        # Loading SciPy takes half a second, and most reports do not need it.
-        from scipy.special import stdtrit
 
         freedom = n - 1 if self.paired else n + m - 2
-        return float(stdtrit(freedom, 1 - alpha / 2)) + statistics.NormalDist().inv_cdf(power)
+        return student_quantile(freedom, 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
 
     def interval_alpha(self, n: int, m: int) -> float:
         """What the interval really leaves out: few runs have few levels to choose from."""

@@ -14,6 +14,13 @@ MAX_EXACT = 120
 Floats = NDArray[np.float64]
 
 
+def student_quantile(freedom: float, p: float) -> float:
+    # Loading SciPy takes half a second, and most reports do not need it.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, p))
+
+
 @lru_cache(maxsize=512)
 def _tails(doubled_ranks: tuple[int, ...], chosen: int) -> Floats:
     """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any other.

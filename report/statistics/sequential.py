@@ -15,6 +15,7 @@ from typing import Literal
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.median import MIN_FIGURES, median_interval
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation, log_deviation_of_pairs
+from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
@@ -251,11 +252,9 @@ def _is_hopeless(
         runs = len(sample.pairs)
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     spread_per_round = _spread_per_round(deviation, paired)
-    reach = float(stdtrit(_freedom(most, paired), 1 - share)) * spread_per_round / math.sqrt(most)
+    reach = student_quantile(_freedom(most, paired), 1 - share) * spread_per_round / math.sqrt(most)
     spread = spread_per_round * math.sqrt(max(0.0, 1 / runs - 1 / most))
     if spread == 0:
         return False

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from report.statistics.rank_test import Floats
+from report.statistics.rank_test import Floats, student_quantile
 
 #: Nodes of the numerical integration; twice as many change no printed digit.
 _NODES = 48
@@ -31,11 +31,9 @@ class PastLook:
 def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
     rejects. By the t approximation of the rank interval, as in `power.py`."""
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
-    beyond_floor = math.log1p(floor) + float(stdtrit(freedom, 1 - min(share, 0.025))) * error
-    return max(beyond_floor, float(stdtrit(freedom, 1 - share / 2)) * error)
+    beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
+    return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
 
 
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
