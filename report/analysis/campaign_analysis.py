@@ -48,7 +48,6 @@ class Analysis:
 
     @property
     def only_memory(self) -> bool:
-        """All rows were measured for their bytes per key: their throughput is none."""
         found = {id_ for each in self.memory for id_ in each.summary_ids}
         return bool(found) and all(summary.id in found for summary in self.summaries)
 
@@ -58,7 +57,6 @@ class Analysis:
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
-        """All rows in the order of the page: runtimes, cells, best first; controls last in each runtime."""
         return tuple(summary for runtime in self.runtimes for summary in runtime.ordered)
 
 

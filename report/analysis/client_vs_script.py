@@ -28,8 +28,6 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class StoreVariants:
-    """The variants on one store, the highest throughput under the one script first."""
-
     store: str
     variants: tuple[Variant, ...]
 
@@ -70,7 +68,6 @@ def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
 
 
 def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
-    """By the throughput under the one script, the highest first; then those without it, in the same order."""
     rows = [by_throughput(row for row in side if row) for side in zip(*pairs.values(), strict=True)]
     place = {row.id: number for number, row in enumerate([*rows[1], *rows[0]])}
     return sorted(pairs, key=lambda name: min(place[row.id] for row in pairs[name] if row))

@@ -59,6 +59,5 @@ def runs_text(comparison: Comparison) -> str:
 
 
 def outlook_text(comparison: Comparison) -> str:
-    """What more runs would do; empty where they are not what is missing."""
     unknown = comparison.ratio is None and not comparison.worst_ranks
     return "" if comparison.blocked or unknown else runs_text(comparison)

@@ -28,7 +28,6 @@ def node_kind(layer: str) -> str:
 
 
 def part_kinds(identity: Identity) -> tuple[str, ...]:
-    """The kinds of roles that a decision of this row uses, in the order of a bar."""
     has_service = identity.service is not None
     has_store = identity.store not in (None, "none", "memory")
     wanted = {
@@ -64,7 +63,6 @@ node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
-    """The sum of these parts; None where one is not known."""
 
     def total(figures: Measured) -> float | None:
         found = decision_cpu_us(figures)

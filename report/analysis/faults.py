@@ -43,7 +43,6 @@ _VERBS = {
 
 
 def fault_words(fault: Fault) -> str:
-    """`the store restarts`; `store-1 stops for a while`."""
     if fault.name in _WORDS:
         return _WORDS[fault.name]
     verb = _VERBS.get(fault.action, f"meets {fault.action}")
@@ -70,8 +69,6 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class FaultedRun:
-    """A run that counts, with what became of the case's fault in it."""
-
     run: Run
     record: FaultRecord
     figures: FaultFigures
@@ -81,7 +78,6 @@ Read = Callable[[FaultedRun], float | None]
 
 
 def recovery(faulted: FaultedRun) -> float | None:
-    """Seconds; `NEVER` where it did not come, None where the run does not show it."""
     figures = faulted.figures
     return NEVER if figures.recovery == "never" else figures.recovery_s
 
@@ -185,7 +181,6 @@ def _cases(campaign: Campaign) -> list[FaultCase]:
 
 
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
-    """Groups by fault, in the plan's order; their cases in `row_order`. Empty without faults."""
     groups: dict[Fault, list[FaultCase]] = {}
     for case in _cases(campaign):
         groups.setdefault(case.fault, []).append(case)

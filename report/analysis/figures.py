@@ -88,7 +88,6 @@ def _store_memory(figures: Measured) -> float | None:
 
 
 def bytes_per_key(source: str) -> Figure:
-    """Bytes that a run added per key, by one of `SOURCES`; None where decisions failed or keys were lost."""
 
     def read(figures: Measured) -> float | None:
         memory = figures.added_memory

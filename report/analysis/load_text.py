@@ -29,7 +29,6 @@ def count_text(identity: Identity, dimension: Dimension) -> str:
 
 
 def workload_text(identity: Identity) -> str:
-    """`heavy (1000 rounds)`; empty at the limiter layer, where no endpoint is called."""
     return "" if identity.layer == "limiter" else identity.workload_text
 
 
@@ -39,8 +38,6 @@ def _limit_text(identity: Identity, index: int, form: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoadField:
-    """One part of a load; `read` gives its text, empty where a row has no such part."""
-
     name: str
     read: Callable[[Identity], str]
     usual: str = ""
@@ -85,7 +82,6 @@ def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
 
 
 def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    """Those of `varying_fields` that only texts which tell rows apart have."""
     return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
 
 
@@ -106,7 +102,6 @@ def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) ->
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
-    """`2 CPUs, 2.0 GiB, CPUs 0-1`."""
     parts = [
         *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
         *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),

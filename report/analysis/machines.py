@@ -21,8 +21,6 @@ _ROLE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What lies between two machines, as it was just before the campaign, or its last session."""
-
     between: tuple[str, str]
     round_trip_us: float
     """Median."""
@@ -55,7 +53,6 @@ def _link(stated: Mapping[str, Any]) -> Link:
 
 
 def links_of(campaign: Campaign) -> tuple[Link, ...]:
-    """Links of the last session that measured them; nothing on one machine."""
     sessions = (campaign.manifest or {}).get("sessions", [])
     measured = [session["links"] for session in sessions if session.get("links")]
     return tuple(map(_link, measured[-1])) if measured else ()
@@ -118,7 +115,6 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
 
 
 def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
-    """The machine of the first role of each kind, in the first run that tells; empty on one machine."""
     for run in runs:
         if run.placement:
             return {kind_of(role): name for role, name in run.placement.items() if _role_order(role)[1] == 1}

@@ -54,7 +54,6 @@ class MaxRate:
 
     @property
     def bracketed(self) -> tuple[float | None, float | None]:
-        """The highest rate that was kept, and the lowest above it that was missed, in single trials."""
         counted = [trial for trial in self.trials if trial.status != "void"]
         kept = max((each.rate_per_second for each in counted if each.status == "kept"), default=None)
         missed = [each.rate_per_second for each in counted if each.status == "missed"]
@@ -119,7 +118,6 @@ def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list
 
 
 def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate, ...]:
-    """What a search for the highest rate shows, a target under one load each; empty for other campaigns."""
     manifest = campaign.manifest
     if manifest is None or "max_rate" not in manifest or "max_rate" not in manifest["plan"]:
         return ()

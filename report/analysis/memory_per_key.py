@@ -25,8 +25,6 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """Memory by one source; `line` is in bytes over keys."""
-
     source: str
     points: tuple[Point, ...]
     line: Line
@@ -42,8 +40,6 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class KeyMemory:
-    """One target. `slopes` begin with its figure; without any, `reason` says why."""
-
     identity: Identity
     """The identity of its row with the fewest keys."""
     runtime: str

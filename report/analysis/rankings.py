@@ -97,7 +97,6 @@ class Ranking:
 
     @property
     def base(self) -> Summary:
-        """The row that ratios are to: the reference, else the first of the compared rows."""
         return self.reference or self.standings[0].summary
 
     @property
@@ -126,7 +125,6 @@ class Ranking:
 
     @property
     def ranked_by(self) -> tuple[Pair, ...]:
-        """The family that it concludes from."""
         return self.latency_pairs if self.open_loop else self.pairs
 
     @property
@@ -209,7 +207,6 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 
 def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
-    """It was shown to be better than every other row of its pairs."""
     own = [pair for pair in pairs if pair.has(row)]
     return bool(own) and all(pair.better is row for pair in own)
 
@@ -339,7 +336,6 @@ class _Compared:
 def _attributable(
     row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
 ) -> tuple[Pair, ...]:
-    """Without conclusions that other programs may explain."""
     return tuple(
         Pair(base, new, attributable(each, base, new))
         for (base, new), each in zip(row_pairs, found, strict=True)

@@ -32,7 +32,6 @@ class RuntimeResults:
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
-        """Cells in order, best first in each, then controls."""
         return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
 
 

@@ -89,8 +89,6 @@ class ServerStep:
 
 @dataclass(frozen=True, slots=True)
 class ServerScaling:
-    """One target under one load, by the number of servers."""
-
     name: str
     identity: Identity
     """The identity of the row with the fewest servers."""
@@ -215,7 +213,6 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
 
 
 def target_names(firsts: Sequence[Summary], summaries: Iterable[Summary]) -> list[str]:
-    """The label, and what else tells the targets apart, of a row of each."""
     parts = [part for part in varying_fields(list(summaries)) if part.name != "Servers"]
     runtimes = {row.runtime for row in firsts}
     return [

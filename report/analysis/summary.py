@@ -72,12 +72,10 @@ class Summary:
 
     @property
     def median_first(self) -> tuple[Run, ...]:
-        """The median run, then all: for facts that any run may have."""
         return (*([self.median] if self.median else []), *self.runs)
 
     @property
     def throughputs(self) -> tuple[float, ...]:
-        """Requests per second of the runs that count, by run number; 0 where the target failed its load."""
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
@@ -92,20 +90,17 @@ class Summary:
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        """The same by round and group; in consecutive order a run is a round."""
         return {
             run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
         }
 
     @property
     def last_round(self) -> int:
-        """The last one that was planned, or asked for in an adaptive campaign."""
         made = max((run.run for run in self.runs), default=0)
         return max((number for number, _ in self.places), default=made)
 
     @property
     def planned_rounds(self) -> int:
-        """0 in consecutive order."""
         return len({number for number, _ in self.places})
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
@@ -137,7 +132,6 @@ class Summary:
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
-        """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
         counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
         found = [run.measured.limiter_script for run in counted if run.measured]
         return tuple(dict.fromkeys(script for script in found if script))

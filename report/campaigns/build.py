@@ -31,8 +31,6 @@ class Options:
 
 
 class _Reader:
-    """Campaigns that could be read, and what had to be left out, by campaign."""
-
     def __init__(self, keep_going: bool) -> None:
         self._keep_going = keep_going
         self._seen: dict[str, str] = {}

@@ -87,8 +87,6 @@ def _change_text(change: ChangePoint, unit: str) -> str:
 
 
 class _Scale:
-    """Places throughputs between zero and the highest, and campaigns side by side."""
-
     def __init__(self, count: int, highest: float) -> None:
         self._step = (_WIDTH - _LEFT - 20) / max(1, count - 1)
         self._unit = (_HEIGHT - _TOP - _BOTTOM) / highest if highest > 0 else 0

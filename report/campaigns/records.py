@@ -21,12 +21,10 @@ def versions_text(row: CampaignRow) -> str:
 
 
 def _numbers(facts: Iterable[Any]) -> dict[Any, int]:
-    """Equal ones have one number, from 1 on, in order of appearance."""
     return {each: number for number, each in enumerate(dict.fromkeys(facts), start=1)}
 
 
 def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[tuple[Facts, Facts], int]:
-    """One number for each machine, runtime and software together."""
     return _numbers((campaign.environment, campaign.software) for campaign in campaigns)
 
 
@@ -59,7 +57,6 @@ def records_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> lis
     base: dict[tuple[object, ...], CampaignRow] = {}
 
     def alike_key(campaign: CampaignRecord, row: CampaignRow) -> tuple[object, ...]:
-        """What must be equal for two figures to stand side by side."""
         return (groups[campaign.environment, campaign.software], row.identity.key, versions_text(row))
 
     for campaign in campaigns:

@@ -62,8 +62,6 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Rows that may be drawn together, best first: its own, and the controls beside them."""
-
     text: str
     own: tuple[ChartRow, ...]
     controls: tuple[ChartRow, ...] = ()
@@ -113,7 +111,6 @@ def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
 
 
 def _styles(summaries: Iterable[Summary]) -> dict[str, int]:
-    """Which dash and symbol each label has among those of its client: plain labels the first ones."""
     labels: dict[str, set[str]] = {}
     for summary in summaries:
         # Controls are all of one colour, so that they differ in these alone.
@@ -209,7 +206,6 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
         curves.setdefault(name, []).append(view)
 
     def rows(lists: Iterable[tuple[ChartRow, ...]]) -> tuple[ChartRow, ...]:
-        """By label, then by servers and connections: what belongs to one line stands together."""
         found = {row.id: row for rows in lists for row in rows}.values()
         order = {label: n for n, label in reversed(list(enumerate(row.text for row in found)))}
 

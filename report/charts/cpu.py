@@ -31,7 +31,6 @@ def _text(row: ChartRow, text: LayerText) -> str:
 
 
 def _name(kind: str, text: LayerText) -> str:
-    """At the limiter layer the load generator is the client."""
     return text.consumer if not text.has_servers and kind == "generator" else kind
 
 

@@ -45,12 +45,10 @@ class _Strip:
 
     @property
     def times_s(self) -> list[float]:
-        """Beginnings of the slices, from the injection."""
         return [round(index * self.timeline.width_s - self.from_s, 3) for index in self.slices]
 
     @property
     def usual_rate(self) -> float:
-        """What ended a second before the injection; of the whole window where nothing did."""
         line = self.timeline
         until = int(self.from_s / line.width_s)
         ended = [
@@ -267,8 +265,6 @@ def _layout(strips: Sequence[_Strip], shared: _Axes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class FaultChart:
-    """The strips of one fault; `rows` are the ids of its strips."""
-
     chart: Chart
     figure: dict[str, Any]
     rows: tuple[str, ...]

@@ -116,7 +116,6 @@ def log_axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[str, Any]]:
-    """The rows of each view under its heading; without a heading where there is one view alone."""
     drawn = {row.id for row in rows}
     found: list[dict[str, Any]] = []
     for number, view in enumerate(views, start=1):

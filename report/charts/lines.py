@@ -40,7 +40,6 @@ def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[
 
 
 def _amount(row: ChartRow) -> float:
-    """How hard the load is: the rate of an open loop, or the number of connections."""
     identity = row.summary.identity
     return identity.rate_per_second or identity.connections
 
@@ -54,7 +53,6 @@ def _connections(row: ChartRow) -> int:
 
 
 def most_rows(rows: Sequence[ChartRow]) -> int:
-    """How many rows `MAX_LINES` lines are."""
     return MAX_LINES * len(set(map(_connections, rows)))
 
 
@@ -121,7 +119,6 @@ def _over_connections(data: ChartData) -> dict[str, Any] | None:
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
-    """What the throughput would be if it grew with the servers, from the fewest of them."""
     first = line[0]
     each = first.figures.requests_per_second / _servers(first)
     return go.Scatter(

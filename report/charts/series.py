@@ -14,7 +14,6 @@ MAX_POINTS = 120
 
 
 def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
-    """End of each stretch in s, and its requests per second: stretches of as many samples as fit."""
     step = -(-len(seconds) // MAX_POINTS)
     stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
     return [

@@ -155,7 +155,6 @@ def _row_of(row: str | Document, campaign: Document) -> Document:
 
 
 def _row(analysis: Analysis, wanted: Document) -> Row | None:
-    """The row of a campaign, if it has it. Several servers or generators, and faults, make another one."""
     plan = (analysis.campaign.manifest or {"plan": {"configurations": []}})["plan"]
     hashes = [
         entry["hash"]
@@ -170,7 +169,6 @@ def _row(analysis: Analysis, wanted: Document) -> Row | None:
 
 
 def attempts(claim: Document, analysis: Analysis) -> Iterator[tuple[Document, list[str]]]:
-    """Each comparison of a claim that a campaign holds, with the cells from the ratio to the versions."""
     found: list[tuple[Document, list[Row]]] = []
     for each in claim["expects"]:
         wanted = [side for side in (each["of"], each["against"]) if "published" not in side]
@@ -244,7 +242,6 @@ def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: i
 
 
 def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
-    """Why a percentile is not judged; empty where it is, and for other figures."""
     measured = [run.measured for run in runs if run.measured and figure.percentile]
     schedules = [each.schedule for each in measured if each.schedule]
     few = sum(figure.percentile in each.unsupported for each in measured)
@@ -301,14 +298,12 @@ def _expected_text(said: Document) -> str:
 
 
 def _compared_text(said: Document) -> str:
-    """Both rows as the claim names them, and the conditions that are not those of the publication."""
     rows = [row if isinstance(row, str) else " ".join(map(str, row.values())) for row in said["named"]]
     other = said.get("other_conditions")
     return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
 
 
 def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterator[list[str]]:
-    """Each comparison of a claim in each campaign, then what no campaign measured."""
     address, source = claim["says"].get("address"), prose(claim["says"]["source"])
     link = f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", link]

@@ -59,7 +59,6 @@ def is_checkout() -> bool:
 
 
 def existing_environment() -> "Path | None":
-    """The environment as far as it is whole; None where it would have to be made."""
     checkout = checkout_environment()
     if (checkout / "bin" / "python").exists():
         return checkout
@@ -146,7 +145,6 @@ def _make(folder: Path) -> None:
 
 
 def _step(command: "list[str]", mend: str, **variables: str) -> None:
-    """Runs one command; its last line of error is part of the message when it fails."""
     done = subprocess.run(  # noqa: S603
         command,
         env={**_own_environment(), **variables},

@@ -146,7 +146,6 @@ def other_machine_note(base: Selection, new: Selection) -> str:
 
 
 def round_trip_notes(base: Selection, new: Selection) -> list[str]:
-    """Where two campaigns on several machines had other round trips between them, one text each."""
     if base.folder == new.folder:
         return []
     one, other = round_trips_by_kinds(base.campaign), round_trips_by_kinds(new.campaign)
@@ -245,7 +244,6 @@ def _control_text(base: Summary, new: Summary) -> str:
 
 
 def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) -> str:
-    """Where rows of one side ran: `redis 7.0.15 and valkey 9.1.2 (embedded), runtime local`."""
     shown = {
         "store": (store_text(row) for row in rows if not row.identity.ceiling),
         "topology": (f"topology {row.identity.topology or 'not known'}" for row in rows),
@@ -329,7 +327,6 @@ def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Differ
 
 
 def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Difference]:
-    """Store, topology and runtime of both sides, in one sentence; none for no pairs."""
     kinds = [kind for kind in KINDS if any(kind in _place_kinds(*pair) for pair in pairs)]
     if not kinds:
         return []
@@ -354,7 +351,6 @@ def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
 
 
 def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
-    """What differs between two configurations, and is compared together: `client`, `script`, …"""
     one, other = base.identity, new.identity
     options = [set(row.options) - {"same-script", row.limiter} for row in (one, other)]
     parts = []

@@ -134,7 +134,6 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
 def _differences(
     pair: tuple[Summary, Summary], unlike: Sequence[Difference], names: tuple[str, str]
 ) -> tuple[str, ...]:
-    """One sentence each. For two targets the last one names what is compared."""
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
         texts += filter(None, [script_note(*pair, names)])

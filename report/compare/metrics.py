@@ -51,7 +51,6 @@ _ONE_MEASUREMENT = (
 
 
 def not_concluded(summary: Summary, metric: Metric) -> str:
-    """Why this figure concludes nothing under the load of a configuration; empty where it does."""
     return _ONE_MEASUREMENT if metric.id == "cpu" and not summary.identity.open_loop else ""
 
 

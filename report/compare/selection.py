@@ -15,8 +15,6 @@ from report.results.validate import MAX_DOCUMENT_BYTES, parse_json
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A campaign, and the target that is meant of it; None: each of its targets."""
-
     campaign: Campaign
     folder: Path
     label: str | None
@@ -56,7 +54,6 @@ class CampaignReader:
         return self._read[key]
 
     def select(self, folder: Path, label: str | None) -> Selection:
-        """Raises ReportError when the campaign has no such target, naming those that it has."""
         campaign, summaries = self.read(folder)
         if not summaries:
             raise ReportError(

@@ -17,7 +17,6 @@ Entry = dict[str, Any]
 
 
 def _name(summary: Summary) -> str:
-    """The name of a row, unique and the same in every campaign: its history is found by it."""
     identity = summary.identity
     parts = [identity.label, identity.store_text, identity.topology or "", load_text(identity)]
     return one_line(" · ".join(part for part in parts if part))

@@ -21,7 +21,6 @@ Read = Callable[[Measured], float | None]
 
 
 def bound_of(name: str, end: Literal["low", "high"]) -> Read:
-    """An end of what is known of a latency that is not identified; None where it is, and without that end."""
 
     def read(measured: Measured) -> float | None:
         known = measured.bounds_ms.get(name)

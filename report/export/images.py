@@ -24,7 +24,6 @@ def _label(cell: Cell, summary: Summary) -> str:
 
 
 def _with_outcome(text: str, row: Summary) -> str:
-    """A failed run has no point: the figure must not pass for that of all runs."""
     return f"{text}, failed {row.spoiled_runs} of {row.counted_runs}" if row.spoiled_runs else text
 
 

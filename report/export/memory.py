@@ -69,7 +69,6 @@ def _target(row: KeyMemory) -> dict[str, Any]:
 
 
 def memory_document(analysis: Analysis) -> dict[str, Any]:
-    """memory.json; its shape is `schemas/memory.schema.json`."""
     manifest = analysis.campaign.manifest
     return {
         "schema": MEMORY_SCHEMA,

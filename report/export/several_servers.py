@@ -73,7 +73,6 @@ def servers_csv(found: Sequence[ServerScaling]) -> str:
 
 
 def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:
-    """Plain data; its shape is `several_servers` in `schemas/summary.schema.json`."""
     return [
         {
             "name": each.name,

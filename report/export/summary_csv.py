@@ -119,7 +119,6 @@ def _runtime(fact: str) -> Callable[[Summary], Cell]:
 
 
 def _duration(summary: Summary) -> Cell:
-    """Seconds asked for; where a number of requests was asked, the median run's measured seconds."""
     asked = summary.identity.duration_s
     return f"{asked:g}" if asked is not None else _figure(lambda figures: figures.duration_s, 3)(summary)
 

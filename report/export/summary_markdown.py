@@ -127,7 +127,6 @@ def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    """What one layer in one runtime measured; figures of two never share a table."""
     runtime_name = f"Runtime {code(runtime.runtime)}" if runtime.runtime else ""
     layer = runtime.layer if runtime_name else runtime.layer.capitalize()
     title = ", ".join(filter(None, (runtime_name, layer)))
@@ -139,7 +138,6 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
-    """Why rows have no figures, and why runs are not valid; the same text once."""
     holes = [
         f"- {code(row.identity.label)}: {prose(row.no_figures_reason)}"
         for row in summaries

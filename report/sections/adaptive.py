@@ -104,7 +104,6 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
 def _ranking_rows(
     ranking: Ranking, schedule: LookSchedule, looked: int
 ) -> dict[str, tuple[int, Stop] | None]:
-    """By the id of its summary, when each row was done."""
     stops = ranking.family.stops if ranking.family else ()
     found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
     return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
@@ -124,7 +123,6 @@ def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
 
 
 def _beside(control: Summary, cells: Sequence[Cell]) -> list[Summary]:
-    """By turns a control is measured as long as any target that is compared with it."""
     return [row for cell in cells if control in cell.controls for row in cell.summaries]
 
 

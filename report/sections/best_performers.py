@@ -26,7 +26,6 @@ def _status(found: BestPerformer) -> str:
 
 
 def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:
-    """By the title of their cell, in page order; empty where the rankings say it all."""
     works: dict[str, list[BestPerformer]] = {}
     for runtime in analysis.runtimes:
         for found in best_performers(runtime.cells):

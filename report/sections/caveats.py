@@ -46,7 +46,6 @@ def _store_caveats(cells: Sequence[Cell]) -> list[Line]:
 
 
 def _foreign_caveats(rankings: Sequence[Ranking]) -> list[Line]:
-    """Pairs that are not judged because of other programs, once each."""
     found = {}
     for ranking in rankings:
         for pair in ranking.ranked_by:

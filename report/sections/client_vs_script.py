@@ -36,7 +36,6 @@ def _side(summary: Summary | None) -> list[TableCell]:
 
 
 def _tag(own: Summary | None, same: Summary | None) -> str:
-    """What the ratios of a row are worth; nothing where it has none."""
     if own is None or same is None or not (own.figures and same.figures):
         return ""
     fewest = min(own.counted_runs, same.counted_runs)
@@ -81,7 +80,6 @@ def _columns(text: LayerText) -> tuple[Column, ...]:
 
 
 def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
-    """A table for each store on which some client has rows with and without `same-script`."""
     return tuple(
         Table(
             f"{cell.id}-apart{number}",
@@ -94,7 +92,6 @@ def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
 
 
 def client_vs_script_section(analysis: Analysis) -> Section | None:
-    """Tables of all cells in which some client ran both; None without one."""
     several = len(analysis.cells) > 1
     tables = tuple(
         table

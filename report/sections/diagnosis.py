@@ -81,7 +81,6 @@ def _hundredths(value: float | None) -> str:
 
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    """Of what a server read per request, of what a store read per decision."""
     cpu_us, requests = _cpu_us(run), found.requests
     allocated = None if found.allocated_bytes is None or not requests else found.allocated_bytes / requests
     switches, calls = found.context_switches, found.system_calls

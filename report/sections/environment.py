@@ -32,7 +32,6 @@ def _external_stores(summaries: Sequence[Summary]) -> list[str]:
 
 
 def external_notices(summaries: Sequence[Summary]) -> list[str]:
-    """What a reader must know of stores that the harness did not start."""
     return [
         f"The store {store} already ran before this campaign. It was not emptied and its statistics were not "
         "reset; it may hold other keys and serve others. Its rows are not compared with rows on a store that "
@@ -141,7 +140,6 @@ def campaign_facts(campaign: Campaign) -> Pairs:
 
 
 def _installed_versions(manifest: Mapping[str, Any]) -> Pairs:
-    """What was installed for versions that targets ask for, with the dependencies that came with it."""
     return [
         (
             f"Installed {each['name']} {each['version']}",
@@ -170,7 +168,6 @@ def _cool_down(plan: dict[str, Any]) -> str:
 
 
 def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
-    """Versions as seen at run time, and client settings, by label; several values of one are all named."""
     by_label: dict[str, dict[str, list[str]]] = {}
     for summary in summaries:
         found = by_label.setdefault(summary.identity.label, {})

@@ -41,7 +41,6 @@ Count = Callable[[Measured], int | None]
 
 
 def _answers(wanted: Callable[[str], bool]) -> Count:
-    """Failed answers whose code, an HTTP status or the limiter's outcome, is wanted."""
     return lambda figures: sum(number for code, number in figures.failed_by_code.items() if wanted(code))
 
 

@@ -229,7 +229,6 @@ def _row(case: FaultCase, load: str) -> TableRow:
 
 
 def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
-    """Each text once, with the rows that it is about."""
     found: dict[str, list[str]] = {}
     for group in groups:
         for case in group.cases:

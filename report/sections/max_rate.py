@@ -33,7 +33,6 @@ def _limit_text(limit: Limit | None) -> str:
 
 
 def _so_far(found: MaxRate, asked: str) -> str:
-    """What single trials show, where there is no estimate."""
     kept, missed = found.bracketed
     if found.ended == "done" and (kept is None) != (missed is None):
         if missed is not None:
@@ -105,7 +104,6 @@ def _row(found: MaxRate, at: float, trials: Sequence[RateTrial]) -> TableRow:
 
 
 def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
-    """Trials by rate, the highest first, each in the order in which they were made."""
     by_rate: dict[float, list[RateTrial]] = {}
     for trial in found.trials:
         if trial.bracket is bracket:

@@ -144,7 +144,6 @@ def _counted(findings: Sequence[_Finding]) -> str:
 
 
 def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
-    """Lead and advice where no two rows can be compared."""
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.median]
     if not clients:
@@ -195,7 +194,6 @@ def _longer(campaign: Campaign) -> str:
 
 
 def _steadier(campaign: Campaign) -> str:
-    """What makes runs differ less, by what this campaign had."""
     cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
     return (
         f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
@@ -204,7 +202,6 @@ def _steadier(campaign: Campaign) -> str:
 
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
-    """What would decide the open comparisons, and the command; both empty where none is open."""
     open_pairs = [
         pair.comparison
         for finding in findings

@@ -29,7 +29,6 @@ CAPTION = (
 
 
 def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """The kinds of roles that have columns: no servers where the load enters at the limiter alone."""
     served = any(summary.identity.servers for summary in summaries)
     return tuple(kind for kind in MEASURED_KINDS if kind != "server" or served)
 

@@ -117,7 +117,6 @@ def _latency(figures: Measured | None, figure: Figure) -> TableCell:
 
 
 def _warm_up(figures: Measured | None) -> TableCell:
-    """How long it took, and whether `auto` ended it at its longest."""
     if figures is None:
         return TableCell(ABSENT, kind="number", sort="")
     warm_up = figures.warm_up

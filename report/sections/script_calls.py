@@ -26,7 +26,6 @@ def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
 
 
 def script_calls(summaries: Sequence[Summary], external: bool) -> Table | None:
-    """A row for each configuration that named a script, or whose store counted one; others have no script."""
     fields = varying_fields(summaries)
     rows = []
     for summary in summaries:

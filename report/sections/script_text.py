@@ -89,7 +89,6 @@ def _script_mode(ranking: Ranking) -> str:
 
 
 def _protocols(ranking: Ranking) -> str:
-    """Which client spoke which protocol, where they differ and are on record."""
     found: dict[str, list[str]] = {}
     for row in ranking.summaries:
         spoken = row.figures.client_settings.get("protocol") if row.figures else None

@@ -54,7 +54,6 @@ def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
 
 
 def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
-    """What a reader must know of the figure of one run."""
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)

@@ -116,7 +116,6 @@ def undecided(ranking: Ranking) -> list[Pair]:
 
 
 def _undecided_texts(ranking: Ranking) -> list[str]:
-    """Why pairs with the base are open, those with one reason together."""
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
@@ -196,7 +195,6 @@ def pairing_text(ranking: Ranking) -> str:
 
 
 def resolution_text(ranking: Ranking) -> str:
-    """What the copy of the reference shows: the smallest difference that could be; empty without a copy."""
     found = ranking.resolution
     if found is None or not ranking.compared:
         return ""

@@ -36,8 +36,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """`change`: from the first run to the last, as a share of the median."""
-
     change: float
     p: float
 
@@ -75,8 +73,6 @@ def _kendall_p(n: int, score: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """Two levels: medians of both, and how many runs are on each."""
-
     low: float
     high: float
     low_runs: int

@@ -87,7 +87,6 @@ def _bound(logs: Floats) -> float:
 
 
 def _points(logs: Floats) -> Floats:
-    """Where the likelihood is looked at: densely between the tried rates."""
     low, high = float(logs.min()), float(logs.max())
     margin = max((high - low) / 2, 0.05)
     inside = np.linspace(low - margin, high + margin, _POINTS_INSIDE)
@@ -135,7 +134,6 @@ class _Likelihood:
         return found
 
     def best_between(self, low: float, high: float) -> tuple[float, float]:
-        """The middle of the likeliest points between two, and their likelihood."""
         between = np.linspace(low, high, _POINTS_BEST)
         found = self.at(between)
         best = float(found.max())
@@ -145,7 +143,6 @@ class _Likelihood:
         return (left + right) / 2, best
 
     def crossing(self, inside: float, outside: float, least: float) -> float:
-        """Between a point that the interval holds and the next, where it ends."""
         for _ in range(_REFINEMENTS):
             between = np.linspace(inside, outside, _POINTS_REFINED)
             held = np.flatnonzero(self.at(between) >= least)

@@ -44,8 +44,6 @@ def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far runs lie apart, in the unit of the values; `cv_percent` is the deviation in % of the mean."""
-
     count: int
     mean: float
     min: float

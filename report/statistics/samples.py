@@ -20,8 +20,6 @@ Side = Mapping[Place, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Two sides of runs that are compared."""
-
     new: tuple[float, ...]
     base: tuple[float, ...]
     pairs: tuple[tuple[float, float], ...] = ()
@@ -76,7 +74,6 @@ def sample_of(
 
 
 def upto(side: Side, rounds: int) -> Side:
-    """The runs of the first so many rounds."""
     return {place: value for place, value in side.items() if place[0] <= rounds}
 
 
