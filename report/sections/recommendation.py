@@ -17,19 +17,7 @@ from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.section import Line
-from report.sections.verdict_text import (
-    as_sentences,
-    cpu_differences,
-    differences,
-    equal_text,
-    failed_loads,
-    few_runs_text,
-    few_samples_text,
-    layer_of,
-    resolution_text,
-    undecided,
-    winner_text,
-)
+from report.sections.verdict_text import differences, layer_of, shown_text, undecided, winner_text
 from report.statistics.power import MAX_RUNS
 
 #: Beyond this number comparisons are counted, and listed one by one in the details.
@@ -98,21 +86,6 @@ def _open_text(ranking: Ranking) -> str:
     return f"not decided: {joined(rows)}{against}{because}"
 
 
-def _text(ranking: Ranking) -> str:
-    clauses = [
-        winner_text(ranking),
-        *differences(ranking),
-        equal_text(ranking),
-        _open_text(ranking),
-        few_runs_text(ranking),
-        few_samples_text(ranking),
-        *cpu_differences(ranking),
-        *failed_loads(ranking),
-        resolution_text(ranking) if ranking.resolution and ranking.resolution.told_apart else "",
-    ]
-    return as_sentences(clauses) or "Nothing is decided."
-
-
 def _kind(ranking: Ranking) -> str:
     if ranking.winner:
         return winner_text(ranking)
@@ -125,7 +98,12 @@ def _kind(ranking: Ranking) -> str:
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     return [
-        _Finding(ranking, scope, _text(ranking), _kind(ranking))
+        _Finding(
+            ranking,
+            scope,
+            shown_text(ranking, [_open_text(ranking)], brief=True) or "Nothing is decided.",
+            _kind(ranking),
+        )
         for scope, ranking in scopes(runtimes)
         if ranking.compared
     ]

@@ -239,20 +239,27 @@ def sentence(ranking: Ranking) -> str:
         unit = layer_of(ranking).rate_unit
         what = f"{rate(figures.requests_per_second)} {unit}" if figures else first.spoiled_text
         return f"{name(first)}, {what}: no other row can be compared with it."
+    return shown_text(ranking, [*_undecided_texts(ranking)], brief=False)
+
+
+def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
+    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what does not
+    change the answer."""
+    resolution, told_apart = resolution_text(ranking), ranking.resolution and ranking.resolution.told_apart
     return as_sentences(
         [
             winner_text(ranking),
             *differences(ranking),
             equal_text(ranking),
-            *_undecided_texts(ranking),
+            *undecided,
             few_runs_text(ranking),
             few_samples_text(ranking),
             *cpu_differences(ranking),
             *failed_loads(ranking),
-            pairing_text(ranking),
-            resolution_text(ranking),
+            "" if brief else pairing_text(ranking),
+            resolution if told_apart or not brief else "",
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
-            if scripts_differ(ranking)
+            if scripts_differ(ranking) and not brief
             else "",
         ]
     )
