@@ -29,7 +29,6 @@ class BestPerformer:
 
     @property
     def to_next(self) -> Pair | None:
-        """It with the row that stands second; None where it is alone."""
         if len(self.rows) < 2:
             return None
         both = (pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1]))

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.faults import FaultGroup, fault_groups
-from report.analysis.load_programs import LoadProgramControl, load_program_controls
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
+from report.analysis.printed_rows import (
+    LoadProgramControl,
+    StoreOperations,
+    load_program_controls,
+    store_operations,
+)
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.several_servers import ServerScaling, several_servers
-from report.analysis.store_operations import StoreOperations, store_operations
 from report.analysis.summary import Summary, summarize
 from report.analysis.thresholds import Judgement, judgements
 from report.results.model import Campaign
@@ -38,14 +42,12 @@ class Analysis:
 
     @property
     def row_count(self) -> int:
-        """Rows of all tables."""
         operations = len(self.store_operations.rows) if self.store_operations else 0
         faulted = {case.identity.key for group in self.faults for case in group.cases}
         return len(self.summaries) + operations + len(self.load_programs) + len(faulted)
 
     @property
     def only_memory(self) -> bool:
-        """All rows were measured for their bytes per key: their throughput is none."""
         found = {id_ for each in self.memory for id_ in each.summary_ids}
         return bool(found) and all(summary.id in found for summary in self.summaries)
 
@@ -55,17 +57,14 @@ class Analysis:
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
-        """All rows in the order of the page: runtimes, cells, best first; controls last in each runtime."""
         return tuple(summary for runtime in self.runtimes for summary in runtime.ordered)
 
 
 def analyse(campaign: Campaign) -> Analysis:
-    """Computes rows, rankings, comparisons and thresholds of a campaign."""
     return analysis_of(campaign, summarize(campaign))
 
 
 def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
-    """The same from rows that are there already."""
     return Analysis(
         campaign=campaign,
         summaries=tuple(summaries),

@@ -41,17 +41,14 @@ class Cell:
 
     @property
     def stores_differ(self) -> bool:
-        """Its rankings are on several stores, or some on a store that the user already ran."""
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
 
     @property
     def limiters_differ(self) -> bool:
-        """Its rankings are of several limiters."""
         return len({ranking.limiters for ranking in self.rankings}) > 1
 
     @property
     def deciders_differ(self) -> bool:
-        """What decides, or its algorithm, is not the same in all its rankings."""
         return len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in self.rankings}) > 1
 
     @property
@@ -84,7 +81,6 @@ def load_key(identity: Identity) -> tuple[object, ...]:
 
 
 def copy_key(row: Summary) -> tuple[object, ...]:
-    """What a copy shares with its reference."""
     identity = row.identity
     return (row.runtime, identity.topology, json.dumps(identity.caps, sort_keys=True), *load_key(identity))
 
@@ -108,11 +104,7 @@ def _partner(control: Summary, clients: Sequence[Summary]) -> Summary:
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
-    """The cells of rows of one layer, in their order; controls alone make no cell.
-
-    Args:
-        campaign: all rows of the campaign, where `summaries` are a part of them.
-    """
+    """The cells of rows of one layer, in their order; controls alone make no cell."""
     named = named_facts(campaign or summaries)
     caps_of = differing_caps(row for row in summaries if not row.identity.control)
     copied = resolutions(campaign or summaries, copy_key)

@@ -17,8 +17,6 @@ _Rows = tuple[Summary | None, Summary | None]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One client with its version and options on one store."""
-
     name: str
     own: Summary | None
     """Under its own script."""
@@ -30,8 +28,6 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class StoreVariants:
-    """The variants on one store, the highest throughput under the one script first."""
-
     store: str
     variants: tuple[Variant, ...]
 
@@ -39,11 +35,7 @@ class StoreVariants:
 def client_vs_script(summaries: Sequence[Summary]) -> tuple[StoreVariants, ...]:
     """The stores on which some client has rows with and without `same-script`.
 
-    Clients with one of the two stand there too, without comparisons.
-
-    Args:
-        summaries: the rows of one cell.
-    """
+    Clients with one of the two stand there too, without comparisons."""
     stores: dict[str, dict[str, list[Summary | None]]] = {}
     for summary in summaries:
         identity = summary.identity
@@ -63,7 +55,6 @@ def client_vs_script(summaries: Sequence[Summary]) -> tuple[StoreVariants, ...]:
 
 
 def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
-    """By variant; a figure of all variants is one family."""
     both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
     found: dict[str, list[Comparison]] = {name: [] for name in both}
     for figure in COMPARED:
@@ -77,7 +68,6 @@ def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
 
 
 def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
-    """By the throughput under the one script, the highest first; then those without it, in the same order."""
     rows = [by_throughput(row for row in side if row) for side in zip(*pairs.values(), strict=True)]
     place = {row.id: number for number, row in enumerate([*rows[1], *rows[0]])}
     return sorted(pairs, key=lambda name: min(place[row.id] for row in pairs[name] if row))

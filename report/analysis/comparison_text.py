@@ -42,7 +42,6 @@ def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_d
 
 
 def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
-    """`0.91×, 0.89–0.93×`; empty where neither is known."""
     texts = [ratio(estimate) if estimate else "", interval_text(interval) if interval else ""]
     return ", ".join(filter(None, texts))
 
@@ -60,6 +59,5 @@ def runs_text(comparison: Comparison) -> str:
 
 
 def outlook_text(comparison: Comparison) -> str:
-    """What more runs would do; empty where they are not what is missing."""
     unknown = comparison.ratio is None and not comparison.worst_ranks
     return "" if comparison.blocked or unknown else runs_text(comparison)

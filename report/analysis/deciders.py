@@ -18,7 +18,6 @@ NOT_KNOWN = "not known"
 
 
 def decider_of(identity: Identity) -> str:
-    """`library`, `module`, …; `not known` for an address."""
     return identity.decided_by or NOT_KNOWN
 
 
@@ -27,7 +26,6 @@ def algorithm_of(identity: Identity) -> str:
 
 
 def decided_by_text(identity: Identity) -> str:
-    """`decided by a module`."""
     return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
 
 
@@ -61,7 +59,6 @@ class NamedFacts:
 
 
 def named_facts(summaries: Sequence[Summary]) -> NamedFacts:
-    """Facts of the clients among all rows of a campaign."""
     clients = [summary.identity for summary in summaries if not summary.identity.control]
     return NamedFacts(
         decider=len({identity.decided_by for identity in clients}) > 1,

@@ -7,7 +7,6 @@ endpoint's work; at the limiter layer it is the load generator's, which is the c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
@@ -25,12 +24,10 @@ _NAMED_RATIO = 2.0
 
 
 def node_kind(layer: str) -> str:
-    """The kind of role that calls the limiter."""
     return "server" if layer_text(layer).has_servers else "generator"
 
 
 def part_kinds(identity: Identity) -> tuple[str, ...]:
-    """The kinds of roles that a decision of this row uses, in the order of a bar."""
     has_service = identity.service is not None
     has_store = identity.store not in (None, "none", "memory")
     wanted = {
@@ -66,7 +63,6 @@ node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
-    """The sum of these parts; None where one is not known."""
 
     def total(figures: Measured) -> float | None:
         found = decision_cpu_us(figures)
@@ -75,36 +71,11 @@ def total_of(kinds: Sequence[str]) -> Figure:
     return Figure(total)
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCpu:
-    """The figures of one row's median run."""
-
-    summary: Summary
-    kinds: tuple[str, ...]
-    parts: Mapping[str, float]
-    """µs per decision by kind."""
-    total: float
-    range: tuple[float, float] | None
-    """Lowest and highest total over the runs that served the load."""
-
-    @property
-    def limited_by_client(self) -> bool:
-        """The service was not used up: nothing is claimed about what it can do."""
-        identity, figures = self.summary.identity, self.summary.figures
-        served = identity.service is not None or identity.decided_by == "service"
-        return bool(served and figures and figures.limiting_resource in CLIENT_LIMITS)
-
-
-def decision_cpu_of(summary: Summary) -> DecisionCpu | None:
-    """None where a part is not known, or nothing is decided."""
-    kinds, figures = part_kinds(summary.identity), summary.figures
-    if figures is None or summary.identity.decided_by in (None, "nothing"):
-        return None
-    read = total_of(kinds)
-    total, parts = read(figures), decision_cpu_us(figures)
-    if total is None:
-        return None
-    return DecisionCpu(summary, kinds, {kind: parts[kind] for kind in kinds}, total, summary.range_of(read))
+def limited_by_client(summary: Summary) -> bool:
+    """The service was not used up: nothing is claimed about what it can do."""
+    identity, figures = summary.identity, summary.figures
+    served = identity.service is not None or identity.decided_by == "service"
+    return bool(served and figures and figures.limiting_resource in CLIENT_LIMITS)
 
 
 def dearer_clients(cells: Sequence[Cell]) -> list[str]:

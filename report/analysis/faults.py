@@ -1,12 +1,59 @@
 """What faults did to the requests: one case for each fault of each configuration, over its runs."""
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from report.analysis.fault_text import NEVER
+from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
+from report.base.format import ABSENT
 from report.results.model import Campaign, Fault, FaultFigures, FaultRecord, Identity, Run
+
+#: What stands for a recovery that did not come, where figures are put in order.
+NEVER = math.inf
+
+#: Faults in words, after “What happens to your API when …”.
+_WORDS = {
+    "store-restart": "the store restarts",
+    "store-pause": "the store stops for a while",
+    "primary-kill": "a primary of the cluster dies",
+    "primary-pause": "a primary of the cluster stops for a while",
+    "manual-failover": "a replica takes over from its primary",
+    "partition": "the servers are cut off from the store",
+    "slow-store": "the store is slow",
+    "script-flush": "the store forgets its scripts",
+    "memory-full": "the store’s memory is full",
+    "server-restart": "the servers restart",
+    "one-of-n-servers": "one of several servers restarts",
+    "thundering-herd": "all windows start at once",
+}
+
+_VERBS = {
+    "kill": "dies",
+    "restart": "restarts",
+    "pause": "stops for a while",
+    "disconnect": "is cut off",
+    "delay": "is slow",
+    "failover": "hands over to its replica",
+    "flush-scripts": "forgets its scripts",
+    "flush-keys": "forgets its keys",
+    "fill-memory": "has no memory left",
+}
+
+
+def fault_words(fault: Fault) -> str:
+    if fault.name in _WORDS:
+        return _WORDS[fault.name]
+    verb = _VERBS.get(fault.action, f"meets {fault.action}")
+    role = fault.role if "-" in fault.role else f"the {fault.role}"
+    return f"{role} {verb}"
+
+
+def seconds_text(value: float | None) -> str:
+    if value is None:
+        return ABSENT
+    return "never" if value == NEVER else f"{value:,.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +69,6 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class FaultedRun:
-    """A run that counts, with what became of the case's fault in it."""
-
     run: Run
     record: FaultRecord
     figures: FaultFigures
@@ -33,7 +78,6 @@ Read = Callable[[FaultedRun], float | None]
 
 
 def recovery(faulted: FaultedRun) -> float | None:
-    """Seconds; `NEVER` where it did not come, None where the run does not show it."""
     figures = faulted.figures
     return NEVER if figures.recovery == "never" else figures.recovery_s
 
@@ -62,8 +106,6 @@ def answer_share(name: str) -> Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCase:
-    """One fault of one configuration."""
-
     identity: Identity
     place: int
     """The place of the fault among those of the configuration."""
@@ -78,7 +120,6 @@ class FaultCase:
 
     @property
     def counted(self) -> tuple[FaultedRun, ...]:
-        """Runs that were measured soundly, and in which the fault was injected."""
         return tuple(
             FaultedRun(run, record, record.figures)
             for run in self.runs
@@ -87,19 +128,13 @@ class FaultCase:
 
     @property
     def verdict(self) -> str:
-        """The worst of its runs; `failed` where one has no figures."""
-        if any(run.measured is None for run in self.runs):
-            return "failed"
-        worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in self.runs)]
-        return worst[0] if worst else "valid"
+        return worst_verdict(self.runs, lambda run: run.measured)
 
     def record_of(self, run: Run) -> FaultRecord | None:
-        """None for a run that ended before its figures were there."""
         records = run.faults.records if run.faults else ()
         return records[self.place] if self.place < len(records) else None
 
     def spread(self, read: Read) -> Spread | None:
-        """None where no run has the figure."""
         values = sorted(value for each in self.counted if (value := read(each)) is not None)
         if not values:
             return None
@@ -121,8 +156,6 @@ class FaultCase:
 
 @dataclass(frozen=True, slots=True)
 class FaultGroup:
-    """The cases of one fault, which may be drawn and compared together."""
-
     text: str
     """`store-restart`, with its times where the campaign has it at several."""
     fault: Fault
@@ -148,7 +181,6 @@ def _cases(campaign: Campaign) -> list[FaultCase]:
 
 
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
-    """Groups by fault, in the plan's order; their cases in `row_order`. Empty without faults."""
     groups: dict[Fault, list[FaultCase]] = {}
     for case in _cases(campaign):
         groups.setdefault(case.fault, []).append(case)
@@ -164,6 +196,5 @@ def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
 
 
 def fault_runs_of(groups: Sequence[FaultGroup]) -> list[Run]:
-    """Every run once, by configuration and number."""
     found = {run.file: run for group in groups for case in group.cases for run in case.runs}
     return list(found.values())

@@ -11,8 +11,6 @@ from report.results.roles import cpu_us_per_request
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where memory is read."""
-
     kind: str
     """Of `MEMORY_KINDS`: only figures of one kind are like each other."""
     text: str
@@ -66,7 +64,6 @@ class Figure:
 
 
 def figure_text(figures: Measured, figure: Figure, show: Callable[[float | None], str]) -> str:
-    """The figure of one run, or its bounds where it is not identified."""
     value, known = figure(figures), figures.bounds_ms.get(figure.percentile)
     return show(value) if value is not None or known is None else bounds(known.low, known.high, show)
 
@@ -76,7 +73,6 @@ throughput = Figure(lambda figures: figures.requests_per_second, higher_is_bette
 
 
 def percentile(name: str) -> Figure:
-    """A percentile in ms, by its name, e.g. `p99`."""
     return Figure(lambda figures: figures.percentiles_ms.get(name), percentile=name)
 
 
@@ -92,7 +88,6 @@ def _store_memory(figures: Measured) -> float | None:
 
 
 def bytes_per_key(source: str) -> Figure:
-    """Bytes that a run added per key, by one of `SOURCES`; None where decisions failed or keys were lost."""
 
     def read(figures: Measured) -> float | None:
         memory = figures.added_memory

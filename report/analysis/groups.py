@@ -11,8 +11,6 @@ from report.results.model import OWN_SETTINGS
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The key of a ranking."""
-
     store: str | None
     """None for an address whose store is not known."""
     external: bool
@@ -72,8 +70,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     Returns:
         Groups with their rows, by what decides and by algorithm; then those on the store with most rows
         first, then those with the settings that all clients share, then those on Fastify, then
-        the largest, then `same_script`.
-    """
+        the largest, then `same_script`."""
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
     unmeasured: list[Summary] = []

@@ -9,7 +9,6 @@ _KIB = 1024
 
 
 def _size_text(size: int) -> str:
-    """`32 KiB`, `1.25 MiB`."""
     kibibytes = size / _KIB
     return f"{kibibytes:g} KiB" if kibibytes < _KIB else f"{kibibytes / _KIB:g} MiB"
 
@@ -33,7 +32,6 @@ def _cache_text(cache: Mapping[str, Any]) -> str:
 
 
 def _nodes_text(nodes: Sequence[str]) -> str:
-    """`1`, `2 (CPUs 0-3; CPUs 4-7)`."""
     return "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
 
 
@@ -58,6 +56,5 @@ def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def cpus_text(machine: Mapping[str, Any]) -> str:
-    """`2 cores`, or `8 CPUs on 4 cores` where cores run several threads."""
     cpus, cores = machine["cpus"], len(machine.get("siblings", []))
     return f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}" if machine.get("smt") else plural(cpus, "core")

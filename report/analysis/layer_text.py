@@ -13,8 +13,6 @@ if TYPE_CHECKING:  # Its warnings are worded here.
 
 @dataclass(frozen=True, slots=True)
 class LayerText:
-    """The words for one layer, and the unit of its latencies."""
-
     layer: str
     request: str
     """What is counted: `request`, `decision`."""
@@ -37,12 +35,10 @@ class LayerText:
 
     @property
     def rate_unit(self) -> str:
-        """`requests/s`, `decisions/s`."""
         return f"{self.requests}/s"
 
     @property
     def cpu(self) -> str:
-        """`server CPU`, `client CPU`."""
         return f"{self.consumer} CPU"
 
     @property
@@ -51,7 +47,6 @@ class LayerText:
 
     @property
     def cpu_unit(self) -> str:
-        """`µs/request`, `µs/decision`."""
         return f"µs/{self.request}"
 
     @property
@@ -59,7 +54,6 @@ class LayerText:
         return "µs" if self.in_microseconds else "ms"
 
     def latency_value(self, value_ms: float | None) -> float | None:
-        """In `latency_unit`."""
         return value_ms * 1000 if value_ms is not None and self.in_microseconds else value_ms
 
     def latency(self, value_ms: float | None) -> str:
@@ -73,7 +67,6 @@ _TEXTS = {
 
 
 def layer_text(layer: str) -> LayerText:
-    """The words for a layer, with latencies in ms."""
     return _TEXTS[layer]
 
 

@@ -24,25 +24,20 @@ def load_name(identity: Identity) -> str:
 
 
 def count_text(identity: Identity, dimension: Dimension) -> str:
-    """`2 servers`; empty at a layer that has none."""
     count = identity.counts[dimension.key]
     return f"{count} {dimension.one if count == 1 else dimension.other}" if count else ""
 
 
 def workload_text(identity: Identity) -> str:
-    """`heavy (1000 rounds)`; empty at the limiter layer, where no endpoint is called."""
     return "" if identity.layer == "limiter" else identity.workload_text
 
 
 def _limit_text(identity: Identity, index: int, form: str) -> str:
-    """A member of `Identity.limits`; empty where the limits are not known."""
     return form.format(identity.limits[index]) if identity.limits else ""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadField:
-    """One part of a load; `read` gives its text, empty where a row has no such part."""
-
     name: str
     read: Callable[[Identity], str]
     usual: str = ""
@@ -81,23 +76,17 @@ def _is_named(part: LoadField, identity: Identity) -> bool:
 
 
 def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    """The parts that are not the same in all rows."""
     return tuple(
         part for part in LOAD_FIELDS if len({part.read(summary.identity) for summary in summaries}) > 1
     )
 
 
 def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    """Those of `varying_fields` that only texts which tell rows apart have."""
     return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
 
 
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts.
-
-    Args:
-        layer_named: the heading above names the layer, so that this text does not.
-    """
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
     return " · ".join(
@@ -106,18 +95,13 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
 
 
 def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) -> str:
-    """The load that all rows share, without what goes without saying; empty where they share nothing.
-
-    Args:
-        layer_named: as for `load_text`.
-    """
+    """The load that all rows share, without what goes without saying; empty where they share nothing."""
     identity, varying = summaries[0].identity, varying_fields(summaries)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
-    """`2 CPUs, 2.0 GiB, CPUs 0-1`."""
     parts = [
         *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
         *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
@@ -127,15 +111,13 @@ def cap_text(cap: Mapping[str, Any]) -> str:
 
 
 def caps_text(caps: Mapping[str, Any]) -> str:
-    """`server 2.0 GiB; store 2 CPUs, 2.0 GiB`, by kind of role."""
     return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
 
 
 def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[str, Any]]:
     """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
 
-    The cap of a service tells no row apart that has none.
-    """
+    The cap of a service tells no row apart that has none."""
     rows = [summary.identity for summary in summaries]
 
     def cap_of(identity: Identity, kind: str) -> str:
@@ -152,5 +134,4 @@ def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[st
 
 
 def plural_cpus(cpus: float) -> str:
-    """`0.5 CPUs`, `1 CPU`, `2 CPUs`."""
     return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"

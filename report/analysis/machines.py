@@ -21,8 +21,6 @@ _ROLE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """What lies between two machines, as it was just before the campaign, or its last session."""
-
     between: tuple[str, str]
     round_trip_us: float
     """Median."""
@@ -55,24 +53,20 @@ def _link(stated: Mapping[str, Any]) -> Link:
 
 
 def links_of(campaign: Campaign) -> tuple[Link, ...]:
-    """Links of the last session that measured them; nothing on one machine."""
     sessions = (campaign.manifest or {}).get("sessions", [])
     measured = [session["links"] for session in sessions if session.get("links")]
     return tuple(map(_link, measured[-1])) if measured else ()
 
 
 def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
-    """Those of the manifest; nothing where runs took place on one."""
     return tuple((campaign.manifest or {}).get("machines", ()))
 
 
 def all_runs(campaign: Campaign) -> tuple[Run, ...]:
-    """Runs of every kind, those that count and those that do not."""
     return (*campaign.runs, *campaign.operations, *campaign.fault_runs, *campaign.diagnoses)
 
 
 def kind_of(role: str) -> str:
-    """`store-1` → `store`."""
     return role.rpartition("-")[0]
 
 
@@ -96,7 +90,6 @@ def tier_of(roles: Sequence[str]) -> int:
 
 
 def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
-    """`2 load generators`, `server`: one text a kind."""
     kinds = list(dict.fromkeys(map(kind_of, roles)))
     counts = {kind: sum(kind_of(role) == kind for role in roles) for kind in kinds}
     return tuple(
@@ -108,8 +101,7 @@ def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
 def placement_shapes(runs: Iterable[Run]) -> list[str]:
     """Which roles share machines, whatever these are called: `3 machines (load generator | server | store)`.
 
-    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes.
-    """
+    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes."""
     shapes = set()
     for run in runs:
         if not run.placement:
@@ -123,7 +115,6 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
 
 
 def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
-    """The machine of the first role of each kind, in the first run that tells; empty on one machine."""
     for run in runs:
         if run.placement:
             return {kind_of(role): name for role, name in run.placement.items() if _role_order(role)[1] == 1}
@@ -140,5 +131,4 @@ def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
 
 
 def kind_name(kind: str) -> str:
-    """`load generator`, `store`."""
     return "store" if kind == "store" else _ROLE_NAMES.get(kind, kind)

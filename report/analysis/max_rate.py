@@ -18,8 +18,6 @@ _MIN_TRIALS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateTrial:
-    """One run of a search."""
-
     rate_per_second: float
     bracket: bool
     """It brackets the bound; the estimate is of the others."""
@@ -34,8 +32,6 @@ class RateTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaxRate:
-    """One target under one load, at any rate."""
-
     identity: Identity
     """At one of the rates."""
     name: str
@@ -54,12 +50,10 @@ class MaxRate:
 
     @property
     def near(self) -> tuple[RateTrial, ...]:
-        """What the estimate is of."""
         return tuple(trial for trial in self.trials if not trial.bracket and trial.status != "void")
 
     @property
     def bracketed(self) -> tuple[float | None, float | None]:
-        """The highest rate that was kept, and the lowest above it that was missed, in single trials."""
         counted = [trial for trial in self.trials if trial.status != "void"]
         kept = max((each.rate_per_second for each in counted if each.status == "kept"), default=None)
         missed = [each.rate_per_second for each in counted if each.status == "missed"]
@@ -67,18 +61,15 @@ class MaxRate:
 
     @property
     def limit(self) -> Limit | None:
-        """What limited the lowest rate that was missed."""
         missed = [trial for trial in (self.near or self.trials) if trial.status == "missed"]
         return min(missed, key=lambda trial: trial.rate_per_second).limit if missed else None
 
 
 def _subject(identity: Identity) -> str:
-    """What all rates of a target under one load have in common."""
     return repr(replace(identity, key="", configuration_hash=None, rate_per_second=None))
 
 
 def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
-    """Trials by what their rates have in common."""
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
     runs = {run.file: run for run in campaign.runs}
@@ -127,7 +118,6 @@ def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list
 
 
 def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate, ...]:
-    """What a search for the highest rate shows, a target under one load each; empty for other campaigns."""
     manifest = campaign.manifest
     if manifest is None or "max_rate" not in manifest or "max_rate" not in manifest["plan"]:
         return ()

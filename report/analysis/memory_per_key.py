@@ -17,8 +17,6 @@ FRESH_KEYS = "variable"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run: how many keys it made, and how much more memory was in use after it."""
-
     summary_id: str
     run: int
     keys: int
@@ -27,8 +25,6 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Slope:
-    """Memory by one source; `line` is in bytes over keys."""
-
     source: str
     points: tuple[Point, ...]
     line: Line
@@ -44,8 +40,6 @@ class Slope:
 
 @dataclass(frozen=True, slots=True)
 class KeyMemory:
-    """One target. `slopes` begin with its figure; without any, `reason` says why."""
-
     identity: Identity
     """The identity of its row with the fewest keys."""
     runtime: str
@@ -59,7 +53,6 @@ class KeyMemory:
 
 
 def _group(summary: Summary) -> tuple[object, ...]:
-    """What rows of one target share: all but the number of keys."""
     identity = summary.identity
     return (
         summary.runtime,

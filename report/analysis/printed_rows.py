@@ -1,18 +1,31 @@
-"""Rows whose figures a foreign program printed."""
+"""Rows whose figures a foreign program printed: operations of stores, and load programs in the place of a
+client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from report.results.model import Campaign, Identity, Planned, Printed, Run
+from report.analysis.cells import load_key
+from report.analysis.foreign_cpu import attributable
+from report.analysis.summary import Summary
+from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Printed, Run
+from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
 from report.statistics.samples import Place, Sample, sample_of
+
+Read = Callable[[Printed], float | None]
+
+
+def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
+    """The worst of them; `failed` where one has no figures."""
+    if any(figures(run) is None for run in runs):
+        return "failed"
+    worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in runs)]
+    return worst[0] if worst else "valid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedRow:
-    """One configuration."""
-
     identity: Identity
     runs: tuple[Run, ...]
     missing: tuple[int, ...]
@@ -32,13 +45,12 @@ class PrintedRow:
 
     @property
     def counted(self) -> tuple[Printed, ...]:
-        """Figures of the runs that count, by run number."""
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
-    def values(self, read: Callable[[Printed], float | None]) -> tuple[float, ...]:
+    def values(self, read: Read) -> tuple[float, ...]:
         return tuple(value for each in self.counted if (value := read(each)) is not None)
 
-    def side(self, read: Callable[[Printed], float | None]) -> dict[Place, float]:
+    def side(self, read: Read) -> dict[Place, float]:
         """The same by round and group; in consecutive order a run is a round."""
         return {
             run.place or (run.run, 1): value
@@ -46,19 +58,16 @@ class PrintedRow:
             if run.eligible and run.printed and (value := read(run.printed)) is not None
         }
 
-    def sample(self, base: "PrintedRow", read: Callable[[Printed], float | None]) -> Sample:
-        """This row's runs beside those of its reference."""
+    def sample(self, base: "PrintedRow", read: Read) -> Sample:
         rounds = min(len({number for number, _ in each.places}) for each in (self, base))
         return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
 
-    def range_of(self, read: Callable[[Printed], float | None]) -> tuple[float, float] | None:
-        """Lowest and highest over the runs that count; None below two."""
+    def range_of(self, read: Read) -> tuple[float, float] | None:
         values = self.values(read)
         return (min(values), max(values)) if len(values) > 1 else None
 
     @property
     def by_turns(self) -> bool:
-        """A foreign program never has the load by turns."""
         return False
 
     @property
@@ -68,11 +77,7 @@ class PrintedRow:
 
     @property
     def verdict(self) -> str:
-        """The worst of its runs; `failed` where one has no figures."""
-        if any(run.printed is None for run in self.runs):
-            return "failed"
-        worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in self.runs)]
-        return worst[0] if worst else "valid"
+        return worst_verdict(self.runs, lambda run: run.printed)
 
 
 def _row(identity: Identity, runs: Sequence[Run], planned: Planned | None) -> PrintedRow:
@@ -97,3 +102,115 @@ def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list
             identities.setdefault(run.identity.key, run.identity)
             by_key.setdefault(run.identity.key, []).append(run)
     return [_row(identities[key], runs, planned.get(key)) for key, runs in by_key.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadProgramControl:
+    """One row of a load program, beside the row of the client that it replaces."""
+
+    row: PrintedRow
+    client: Summary | None
+    """The client under the same load; None where it was not measured."""
+
+    @property
+    def program(self) -> str:
+        return str(self.row.identity.program)
+
+    @property
+    def client_label(self) -> str:
+        return self.row.identity.label.replace(f"+{self.program}", "")
+
+
+def _target(identity: Identity) -> tuple[object, ...]:
+    return (
+        identity.client,
+        identity.store_program,
+        identity.topology,
+        identity.external_store,
+        tuple(option for option in identity.options if option != identity.program),
+        identity.caps,
+        *load_key(identity),
+    )
+
+
+def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[LoadProgramControl, ...]:
+    by_target = {_target(summary.identity): summary for summary in summaries}
+    rows = printed_rows(campaign, lambda identity: identity.program is not None)
+    return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)
+
+
+#: What stores are compared by: name in files, whether more is better, and the figure.
+COMPARED: tuple[tuple[str, bool, Read], ...] = (
+    ("operations_per_second", True, lambda printed: printed.operations_per_second),
+    ("store_cpu_us_per_operation", False, lambda printed: printed.store_cpu_us_per_operation),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreCell:
+    """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
+
+    identity: Identity
+    """The identity of any row."""
+    rows: tuple[PrintedRow, ...]
+    ratios: tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]
+    """Each store ÷ the reference, in the order of `COMPARED`; empty where the reference has no run that
+    counts, or is alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOperations:
+    reference: str
+    cells: tuple[StoreCell, ...]
+
+    @property
+    def rows(self) -> tuple[PrintedRow, ...]:
+        return tuple(row for cell in self.cells for row in cell.rows)
+
+
+def _work(identity: Identity) -> tuple[object, ...]:
+    return (
+        identity.workload,
+        identity.payload_bytes,
+        identity.connections,
+        identity.duration_s,
+        identity.client,
+        identity.topology,
+        identity.caps,
+    )
+
+
+def _ratios(
+    rows: Sequence[PrintedRow], reference: str
+) -> tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]:
+    """Each store with the reference: one family a figure (rule M17)."""
+    base = next((row for row in rows if row.store == reference and row.counted), None)
+    if base is None:
+        return ()
+    others = [row for row in rows if row is not base and row.counted]
+    found = []
+    for _, higher_is_better, read in COMPARED:
+        compared = compare_samples(
+            [row.sample(base, read) for row in others], higher_is_better=higher_is_better
+        )
+        found.append([attributable(each, base, row) for row, each in zip(others, compared, strict=True)])
+    return tuple(zip(others, zip(*found, strict=True), strict=True))
+
+
+def store_operations(campaign: Campaign) -> StoreOperations | None:
+    """The reference is the one that the plan names, else the first store."""
+    rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
+    if not rows:
+        return None
+    plan = campaign.manifest["plan"] if campaign.manifest else {}
+    reference = str(plan.get("reference", rows[0].store))
+    by_work: dict[tuple[object, ...], list[PrintedRow]] = {}
+    for row in rows:
+        by_work.setdefault(_work(row.identity), []).append(row)
+    cells = []
+    for members in by_work.values():
+        ordered = tuple(sorted(members, key=lambda row: row.store != reference))
+        cells.append(
+            StoreCell(identity=ordered[0].identity, rows=ordered, ratios=_ratios(ordered, reference))
+        )
+    return StoreOperations(reference=reference, cells=tuple(cells))

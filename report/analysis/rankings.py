@@ -27,8 +27,6 @@ from report.statistics.sequential import Family, LookSchedule, compare_in_looks
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A row in its ranking."""
-
     summary: Summary
     versus_base: Comparison | None = None
     """What the ranking is by, against `Ranking.base`; None for that row, and where nothing is compared."""
@@ -46,7 +44,6 @@ class Pair:
 
     @property
     def better(self) -> Summary | None:
-        """The row that was shown to be better."""
         match self.comparison.status:
             case "better":
                 return self.new
@@ -56,16 +53,13 @@ class Pair:
 
     @property
     def worse(self) -> Summary | None:
-        """The other one."""
         better = self.better
         return None if better is None else self.base if better is self.new else self.new
 
     def has(self, row: Summary) -> bool:
-        """The row is one of the two."""
         return row in (self.base, self.new)
 
     def seen_from(self, base: Summary) -> "Pair":
-        """The same with this one of the two as the base."""
         return self if base is self.base else Pair(self.new, self.base, self.comparison.inverted())
 
 
@@ -103,12 +97,10 @@ class Ranking:
 
     @property
     def base(self) -> Summary:
-        """The row that ratios are to: the reference, else the first of the compared rows."""
         return self.reference or self.standings[0].summary
 
     @property
     def limiters(self) -> tuple[str, ...]:
-        """What decides its rows, e.g. the names of libraries."""
         return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))
 
     @property
@@ -133,7 +125,6 @@ class Ranking:
 
     @property
     def ranked_by(self) -> tuple[Pair, ...]:
-        """The family that it concludes from."""
         return self.latency_pairs if self.open_loop else self.pairs
 
     @property
@@ -142,7 +133,6 @@ class Ranking:
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        """The rows that are compared with each other; none where there is one alone, or no ranking."""
         rows = tuple(summary for summary in self.summaries if summary.median)
         return rows if len(rows) > 1 and self.group.rankable else ()
 
@@ -156,7 +146,6 @@ class Ranking:
 
     @property
     def fewest_runs(self) -> int:
-        """Runs that count, of the compared row that has the fewest."""
         return min((summary.counted_runs for summary in self.compared), default=0)
 
     @property
@@ -218,13 +207,11 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 
 def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
-    """It was shown to be better than every other row of its pairs."""
     own = [pair for pair in pairs if pair.has(row)]
     return bool(own) and all(pair.better is row for pair in own)
 
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
-    """The row that was shown to be better than every other one; None where nothing shows that."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
     return next((row for row in rows.values() if _beats_all(row, pairs)), None)
 
@@ -238,12 +225,7 @@ def rank(
     """Compares the rows of a group, and ranks those whose place was shown.
 
     Nothing is compared where there are no two rows with a valid run, where the store is not known, or the one
-    script for all is not on record.
-
-    Args:
-        named: the facts that a text about the ranking names; by default none.
-        copies: what copies show, by the id of their reference.
-    """
+    script for all is not on record."""
     decider_text = named.text(summaries[0].identity) if named else ""
     open_loop = summaries[0].identity.open_loop
     ordered = by_p99(summaries) if open_loop else by_throughput(summaries)
@@ -287,8 +269,6 @@ def rank(
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The comparisons of one ranking."""
-
     reference: Summary | None
     planned_rows: int
     """All rows of the group, those without a run that counts too."""
@@ -306,7 +286,6 @@ class _Compared:
         return _attributable(row_pairs, found)
 
     def _with_each(self, rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
-        """Every row with every other: one family."""
         known = [row for row in rows if row.sample(figure)]
         row_pairs = list(combinations(known, 2))
         found = _compare(row_pairs, figure, math.comb(self.planned_rows, 2))
@@ -325,7 +304,6 @@ class _Compared:
         return pairs, self._order(rows, pairs, figure), family
 
     def _order(self, rows: Sequence[Summary], pairs: Sequence[Pair], figure: Figure) -> tuple[Pair, ...]:
-        """See `Ranking.order`."""
         if self.reference is None or len(rows) == 2:
             return tuple(pairs)
         others = self._with_each(rows, figure)
@@ -358,7 +336,6 @@ class _Compared:
 def _attributable(
     row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
 ) -> tuple[Pair, ...]:
-    """Without conclusions that other programs may explain."""
     return tuple(
         Pair(base, new, attributable(each, base, new))
         for (base, new), each in zip(row_pairs, found, strict=True)
@@ -370,8 +347,7 @@ def _compare(
 ) -> tuple[Comparison, ...]:
     """One family, base first in each pair.
 
-    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %.
-    """
+    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %."""
     if not row_pairs:
         return ()
     schedule = row_pairs[0][0].look_schedule

@@ -41,8 +41,7 @@ def resolutions(
     Args:
         rows: all of a campaign: its copies are one family.
         load: what a copy shares with its reference.
-        figure: by default what rankings are by.
-    """
+        figure: by default what rankings are by."""
     rows = tuple(rows)
     references = {(load(row), row.identity.label): row for row in rows if row.reference}
     pairs = [

@@ -22,19 +22,16 @@ class RuntimeResults:
 
     @property
     def name(self) -> str:
-        """`docker, limiter layer`, `Limiter layer`."""
         if not self.runtime:
             return self.layer.capitalize()
         return ", ".join(filter(None, (self.runtime, self.layer)))
 
     @property
     def title(self) -> str:
-        """`Runtime docker, limiter layer`."""
         return f"Runtime {self.name}" if self.runtime else self.name
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
-        """Cells in order, best first in each, then controls."""
         return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
 
 
@@ -42,8 +39,7 @@ def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
     """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
 
     Containers and local processes differ in more than the client, and a decision is no request, so that
-    nothing is compared across them.
-    """
+    nothing is compared across them."""
     runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [""]
     parts: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:

@@ -57,8 +57,6 @@ class AddedServer:
 
 @dataclass(frozen=True, slots=True)
 class FirstSecond:
-    """The first second of the window against the rest of it."""
-
     throughput: Ratio
     """The ratio of both rates, within each run."""
     p99_ms: float | None
@@ -91,8 +89,6 @@ class ServerStep:
 
 @dataclass(frozen=True, slots=True)
 class ServerScaling:
-    """One target under one load, by the number of servers."""
-
     name: str
     identity: Identity
     """The identity of the row with the fewest servers."""
@@ -167,7 +163,6 @@ Compare = Callable[[Summary, Summary], Sample]
 def _compared(
     pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool
 ) -> dict[str, Comparison]:
-    """Comparisons of new and base, by the id of the new row; all are one family."""
     family = compare_samples([sample(new, base) for new, base in pairs], higher_is_better=higher_is_better)
     return {
         new.id: attributable(comparison, base, new)
@@ -218,7 +213,6 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
 
 
 def target_names(firsts: Sequence[Summary], summaries: Iterable[Summary]) -> list[str]:
-    """The label, and what else tells the targets apart, of a row of each."""
     parts = [part for part in varying_fields(list(summaries)) if part.name != "Servers"]
     runtimes = {row.runtime for row in firsts}
     return [

@@ -72,12 +72,10 @@ class Summary:
 
     @property
     def median_first(self) -> tuple[Run, ...]:
-        """The median run, then all: for facts that any run may have."""
         return (*([self.median] if self.median else []), *self.runs)
 
     @property
     def throughputs(self) -> tuple[float, ...]:
-        """Requests per second of the runs that count, by run number; 0 where the target failed its load."""
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
@@ -87,30 +85,25 @@ class Summary:
         Args:
             in_time: in order of time instead.
         Returns:
-            Nothing where the target served its load in some run, and none of these has the figure.
-        """
+            Nothing where the target served its load in some run, and none of these has the figure."""
         runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        """The same by round and group; in consecutive order a run is a round."""
         return {
             run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
         }
 
     @property
     def last_round(self) -> int:
-        """The last one that was planned, or asked for in an adaptive campaign."""
         made = max((run.run for run in self.runs), default=0)
         return max((number for number, _ in self.places), default=made)
 
     @property
     def planned_rounds(self) -> int:
-        """0 in consecutive order."""
         return len({number for number, _ in self.places})
 
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
-        """A figure of each run that served its load and has it, by run number."""
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
 
@@ -139,19 +132,16 @@ class Summary:
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
-        """Distinct scripts of the runs that count, of all measured ones where none counts; often just one."""
         counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
         found = [run.measured.limiter_script for run in counted if run.measured]
         return tuple(dict.fromkeys(script for script in found if script))
 
     @property
     def runtime(self) -> str:
-        """Where its runs took place, e.g. `local`; empty if no run has it on record."""
         return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
 
     @property
     def served_runs(self) -> int:
-        """Their figures count: soundly measured, and the target served its load."""
         return sum(run.eligible for run in self.runs)
 
     @property
@@ -161,18 +151,15 @@ class Summary:
 
     @property
     def counted_runs(self) -> int:
-        """Runs that count in comparisons."""
         return self.served_runs + self.spoiled_runs
 
     @property
     def spoiled_text(self) -> str:
-        """`failed its load in 3 of 10 runs`; empty where it served it in all."""
         runs = plural(self.counted_runs, "run")
         return f"failed its load in {self.spoiled_runs} of {runs}" if self.spoiled_runs else ""
 
     @property
     def spoiled_share(self) -> float:
-        """The share of the runs that count, 0 to 1."""
         return self.spoiled_runs / self.counted_runs if self.counted_runs else 0.0
 
     @property
@@ -186,17 +173,14 @@ class Summary:
 
     @property
     def invalid_runs(self) -> int:
-        """Measured, but the measurement is broken."""
         return sum(run.measured is not None and run.verdict == "invalid" for run in self.runs)
 
     @property
     def failed_runs(self) -> int:
-        """Gave no figures: failed or aborted."""
         return sum(run.measured is None for run in self.runs)
 
     @property
     def verdict(self) -> str | None:
-        """The worst verdict of its runs; None when none was recorded."""
         return max((run.verdict for run in self.runs), key=_WORST_LAST.index, default=None)
 
     @property
@@ -213,7 +197,6 @@ class Summary:
 def _compared(
     runs: Sequence[Run], figure: Figure, read: Callable[[Measured], float | None]
 ) -> list[tuple[Run, float]]:
-    """See `Summary.sample`."""
     found = [
         (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
@@ -229,12 +212,7 @@ def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
     """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
-    Else the round.
-
-    Args:
-        rounds: only the first so many.
-        share: see `Sample`.
-    """
+    Else the round."""
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
@@ -254,7 +232,6 @@ def decider_order(decided_by: str | None) -> tuple[int, str]:
 
 
 def algorithm_order(algorithm: str | None) -> tuple[int, str]:
-    """The same."""
     return _known_first(algorithm or "~", ALGORITHMS)
 
 
@@ -328,11 +305,7 @@ def _summary(
 
 
 def summarize(campaign: Campaign) -> tuple[Summary, ...]:
-    """Every configuration that was planned or measured, in `row_order`.
-
-    Returns:
-        One summary per configuration; those without a valid run are there too, without figures.
-    """
+    """Every configuration that was planned or measured, in `row_order`."""
     identities = {entry.identity.key: entry.identity for entry in campaign.planned}
     planned = {entry.identity.key: entry for entry in campaign.planned}
     runs: dict[str, list[Run]] = {key: [] for key in identities}

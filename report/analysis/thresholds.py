@@ -26,8 +26,6 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One threshold on one configuration."""
-
     summary: Summary
     threshold: str
     """The text as it was asked, e.g. `p99<10ms`."""
@@ -103,11 +101,7 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
 
 def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgement, ...]:
     """Every threshold of the campaign on every configuration of a client; controls, and a reference that
-    nobody asked for, are never judged.
-
-    Returns:
-        In the order of `summaries`, then of the thresholds; empty where none was asked for.
-    """
+    nobody asked for, are never judged."""
     manifest = campaign.manifest or {}
     asked = manifest.get("thresholds", [])
     added = bool(asked) and manifest["plan"].get("reference_added", False)
@@ -116,7 +110,6 @@ def judgements(campaign: Campaign, summaries: Iterable[Summary]) -> tuple[Judgem
 
 
 def documents(judged: Iterable[Judgement]) -> list[dict[str, Any]]:
-    """For the summary document; a null value is no figure."""
     return [
         {
             "configuration_hash": each.summary.identity.configuration_hash,

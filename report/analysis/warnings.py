@@ -20,7 +20,6 @@ def _ramp_text(ramp: Ramp) -> str:
 
 
 def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
-    """Signs of unsteadiness in the throughput of a configuration's runs that count, each as a sentence."""
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]

@@ -11,7 +11,6 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_number(value: float | None, digits: int) -> str | None:
-    """`1.5, 2` → `1.50`."""
     return None if value is None else f"{value:.{digits}f}"
 
 
@@ -24,8 +23,6 @@ def safe_cell(value: Cell) -> str:
 
 
 class _Lines:
-    """Takes lines that end in CR LF and keeps them with LF."""
-
     def __init__(self) -> None:
         self.lines: list[str] = []
 
@@ -35,8 +32,7 @@ class _Lines:
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
-    readers, and becomes a space.
-    """
+    readers, and becomes a space."""
     out = _Lines()
     # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for readers.
     writer = csv.writer(out, lineterminator="\r\n")

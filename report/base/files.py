@@ -15,8 +15,7 @@ def read_document(path: Path, max_bytes: int) -> bytes:
 
     Raises:
         FieldError: it is a link, no file, or larger than that. Nothing waits for the writer of a pipe.
-        OSError: it cannot be read.
-    """
+        OSError: it cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
@@ -54,8 +53,7 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
         folder: is made when missing; its parent must exist and hold it (a link that leads elsewhere is
             refused).
     Raises:
-        ReportError: exit code 4 when the disk is full, else 3. Old files are then as they were.
-    """
+        ReportError: exit code 4 when the disk is full, else 3. Old files are then as they were."""
     if Path(os.path.realpath(folder)).parent != Path(os.path.realpath(folder.parent)):
         raise ReportError(f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT)
     places = {folder / name: text for name, text in files.items()}

@@ -7,7 +7,6 @@ _KIB = 1024
 
 
 def decimals(value: float | None, digits: int) -> str:
-    """`12345.678, 1` → `12,345.7`."""
     return ABSENT if value is None else f"{value:,.{digits}f}"
 
 
@@ -28,22 +27,18 @@ def microseconds(value: float | None) -> str:
 
 
 def mebibytes(value: float | None) -> str:
-    """Bytes as MiB, with one decimal."""
     return ABSENT if value is None else decimals(value / _KIB**2, 1)
 
 
 def gibibytes(value: float | None) -> str:
-    """Bytes as GiB, with one decimal."""
     return ABSENT if value is None else decimals(value / _KIB**3, 1)
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A number that is a percentage already."""
     return ABSENT if value is None else f"{value:,.{digits}f} %"
 
 
 def share(value: float | None) -> str:
-    """0 to 1 as a percentage with two decimals."""
     return percent(None if value is None else 100 * value, 2)
 
 
@@ -61,10 +56,8 @@ def count(value: float | None) -> str:
 
 
 def plural(number: int, word: str) -> str:
-    """`3, "run"` → `3 runs`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def joined(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
     return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])

@@ -40,8 +40,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0)
 def within(blocks: Sequence[Sequence[str]], limit: int, more: str) -> str:
     """Blocks of lines, parted by blank lines, up to `limit` bytes in UTF-8.
 
-    What does not fit is left out from the end, line by line, and `more` says so in its place.
-    """
+    What does not fit is left out from the end, line by line, and `more` says so in its place."""
     room = limit - len(f"\n{more}\n".encode())
     lines: list[str] = []
     used = 0

@@ -17,8 +17,7 @@ def node_package_file(name: str) -> Path:
     """A file of a Node package, where Node finds it: npm may put what a package needs beside that package.
 
     Returns:
-        Its path below the nearest `node_modules` that has it; below our own, where none has.
-    """
+        Its path below the nearest `node_modules` that has it; below our own, where none has."""
     folders = [folder / "node_modules" for folder in (ROOT, *ROOT.parents)]
     return next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
 

@@ -17,7 +17,6 @@ def use_utf8() -> None:
 
 
 def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
-    """A parser that takes no abbreviated flags, and prints the epilog as it is."""
     return ArgumentParser(
         prog=program,
         description=description,
@@ -28,11 +27,7 @@ def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
 
 
 def run_program(program: str, run: Callable[[], int]) -> int:
-    """Runs a program that may fail or be interrupted; a failure is printed on standard error.
-
-    Returns:
-        Its exit code.
-    """
+    """Runs a program that may fail or be interrupted; a failure is printed on standard error."""
     use_utf8()
     try:
         code = run()

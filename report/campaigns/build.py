@@ -10,10 +10,10 @@ from report.analysis.summary import summarize
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.campaigns.campaign_record import CampaignRecord, record_of
-from report.campaigns.dataframe import dataframe_csv, dataframe_of
 from report.campaigns.exports import compare_json, compare_markdown
 from report.campaigns.find import REPORT, find_campaigns
 from report.campaigns.pages import compare_page, index_page, trends_page
+from report.campaigns.records import compare_csv, records_of
 from report.results.load import load_campaign
 from report.results.model import Excluded
 
@@ -22,8 +22,6 @@ _MAX_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks of several campaigns."""
-
     root: Path
     trends: bool
     baseline: str | None
@@ -33,8 +31,6 @@ class Options:
 
 
 class _Reader:
-    """Campaigns that could be read, and what had to be left out, by campaign."""
-
     def __init__(self, keep_going: bool) -> None:
         self._keep_going = keep_going
         self._seen: dict[str, str] = {}
@@ -43,7 +39,6 @@ class _Reader:
         self.excluded: list[tuple[str, Excluded]] = []
 
     def add(self, folder: Path) -> None:
-        """Reads a campaign; its problems are collected and reported together."""
         name = one_line(folder.name)
         try:
             campaign = load_campaign(folder, keep_going=self._keep_going, series=False)
@@ -65,11 +60,7 @@ class _Reader:
 
 
 def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader) -> str:
-    """The baseline's name; a campaign outside of the folder is read and joins the others.
-
-    Raises:
-        ReportError: exit code 2 when there is no such campaign.
-    """
+    """The baseline's name; a campaign outside of the folder is read and joins the others."""
     named = [each.name for each in campaigns if asked in (each.name, each.campaign)]
     if named:
         return named[0]
@@ -93,18 +84,18 @@ def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader
 
 def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
     campaigns = sorted(reading.campaigns, key=lambda each: each.order)
-    dataframe, excluded = dataframe_of(campaigns, baseline), reading.excluded
+    records, excluded = records_of(campaigns, baseline), reading.excluded
     make: dict[str, dict[str, Callable[[], str]]] = {
         "html": {
             "index.html": lambda: index_page(campaigns, empty, excluded, asked.trends),
-            "compare.html": lambda: compare_page(campaigns, dataframe, baseline, excluded, asked.trends),
+            "compare.html": lambda: compare_page(campaigns, records, baseline, excluded, asked.trends),
         },
-        "csv": {"compare.csv": lambda: dataframe_csv(dataframe)},
-        "md": {"compare.md": lambda: compare_markdown(campaigns, dataframe, baseline, excluded)},
-        "json": {"compare.json": lambda: compare_json(campaigns, dataframe, baseline, excluded)},
+        "csv": {"compare.csv": lambda: compare_csv(records)},
+        "md": {"compare.md": lambda: compare_markdown(campaigns, records, baseline, excluded)},
+        "json": {"compare.json": lambda: compare_json(campaigns, records, baseline, excluded)},
     }
     if asked.trends:
-        make["html"]["trends.html"] = lambda: trends_page(campaigns, dataframe, excluded)
+        make["html"]["trends.html"] = lambda: trends_page(campaigns, records, excluded)
     # The pages link to the table.
     make["html"].update(make["csv"])
     chosen = make.values() if asked.output_format == "all" else [make[asked.output_format]]
@@ -112,13 +103,7 @@ def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: 
 
 
 def build_report(asked: Options) -> int:
-    """Writes `<root>/report/` and prints the path of its first page.
-
-    Returns:
-        The exit code: 0, or 2 when something was left out.
-    Raises:
-        ReportError: see `load_campaign`; without `keep_going` nothing is written when a file is wrong.
-    """
+    """Writes `<root>/report/` and prints the path of its first page."""
     root = Path(os.path.realpath(asked.root))
     found = find_campaigns(root)
     reading = _Reader(asked.keep_going)

@@ -79,7 +79,6 @@ class CampaignRecord:
 
     @property
     def order(self) -> tuple[str, str]:
-        """By time, then by name."""
         return (self.started_at, self.name)
 
 
@@ -141,7 +140,6 @@ def _unranked(campaign: Campaign) -> tuple[Run, ...]:
 
 
 def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) -> CampaignRecord:
-    """What stays of a campaign when its runs are let go."""
     versions = _versions(summaries)
     manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
@@ -169,11 +167,7 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
 
 
 def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
-    """A sentence for each store of which campaigns ran several versions: which, in which runtime, and where.
-
-    Args:
-        campaigns: in order of time; of many with one version the newest is named.
-    """
+    """A sentence for each store of which campaigns ran several versions: which, in which runtime, where."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for campaign in campaigns:
         runtime = dict(campaign.environment).get("Runtime", "runtime not known").split(",")[0]

@@ -30,11 +30,7 @@ def has_results(folder: Path) -> bool:
 
 
 def find_campaigns(root: Path) -> Found:
-    """The campaigns right below `root`; links, as `latest`, are passed by.
-
-    Raises:
-        ReportError: exit code 2 when there is no campaign with a result, 3 when a folder cannot be read.
-    """
+    """The campaigns right below `root`; links, as `latest`, are passed by."""
     if not root.is_dir():
         raise ReportError(f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE)
     path = root

@@ -1,15 +1,13 @@
 """The history of each configuration on one machine and runtime: its points, versions and changes of level."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import groupby, pairwise
+from statistics import median
 
-import pandas as pd
-
-from report.analysis.figures import throughput
 from report.analysis.layer_text import layer_text
 from report.base.format import milliseconds, rate
+from report.campaigns.records import Record, ranked
 from report.statistics.change_points import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: A page with more charts loads slowly; trends.csv has all.
@@ -60,7 +58,6 @@ class History:
 
     @property
     def described(self) -> str:
-        """The drawing in words."""
         known = [point for point in self.points if point.y is not None]
         if not known:
             return "no campaign with a valid run"
@@ -78,21 +75,6 @@ def _remark(measured: int, histories: int) -> str:
     return ""
 
 
-def _ranked(record: Mapping[Any, Any]) -> float | None:
-    """What is searched for changes: 0 where the target failed its load in the median run (rule M24)."""
-    value = record["requests_per_second"]
-    if pd.isna(value):
-        return throughput.worst if record["spoiled_runs"] else None
-    return float(value)
-
-
-def _text(record: Mapping[Any, Any], unit: str) -> str:
-    """`10,301 requests/s`, or why there is none."""
-    if pd.isna(record["requests_per_second"]):
-        return str(record["hole"])
-    return f"{rate(record['requests_per_second'])} {unit}"
-
-
 def _change_text(change: ChangePoint, unit: str) -> str:
     if change.before > 0 and change.after > 0:
         levels = f"{rate(change.before)} to {rate(change.after)} {unit}"
@@ -105,8 +87,6 @@ def _change_text(change: ChangePoint, unit: str) -> str:
 
 
 class _Scale:
-    """Places throughputs between zero and the highest, and campaigns side by side."""
-
     def __init__(self, count: int, highest: float) -> None:
         self._step = (_WIDTH - _LEFT - 20) / max(1, count - 1)
         self._unit = (_HEIGHT - _TOP - _BOTTOM) / highest if highest > 0 else 0
@@ -114,12 +94,11 @@ class _Scale:
     def x(self, index: int) -> float:
         return round(_LEFT + index * self._step, 1)
 
-    def y(self, value: Any) -> float | None:
-        return None if pd.isna(value) else round(_HEIGHT - _BOTTOM - float(value) * self._unit, 1)
+    def y(self, value: float | None) -> float | None:
+        return None if value is None else round(_HEIGHT - _BOTTOM - value * self._unit, 1)
 
 
 def _line(points: Sequence[Point]) -> str:
-    """Broken where a campaign has no figure."""
     parts, pen = [], "M"
     for point in points:
         if point.y is not None:
@@ -128,34 +107,31 @@ def _line(points: Sequence[Point]) -> str:
     return "".join(parts)
 
 
-def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
-    records: list[dict[Any, Any]] = dataframe.to_dict("records")
+def _history(number: int, records: Sequence[Record], histories: int) -> History:
     unit = layer_text(records[0]["layer"]).rate_unit
-    ranked = [_ranked(record) for record in records]
-    measured = [index for index, value in enumerate(ranked) if value is not None]
-    values = [value for value in ranked if value is not None]
+    figures = [ranked(record["requests_per_second"], record["spoiled_runs"]) for record in records]
+    measured = [index for index, value in enumerate(figures) if value is not None]
+    values = [value for value in figures if value is not None]
     found = change_points(values, histories)
     begins = {measured[change.index]: change for change in found}
-    highest = max(
-        (float(top) for top in dataframe["requests_per_second_max"] if not pd.isna(top)), default=0.0
-    )
+    highest = max((top for record in records if (top := record["requests_per_second_max"])), default=0.0)
     scale = _Scale(len(records), highest)
     points = tuple(
         Point(
             campaign=record["campaign"],
             started_at=record["started_at"],
-            throughput=rate(
-                None if pd.isna(record["requests_per_second"]) else record["requests_per_second"]
-            ),
-            text=_text(record, unit),
-            p99=milliseconds(None if pd.isna(record["latency_p99_ms"]) else record["latency_p99_ms"]),
+            throughput=rate(record["requests_per_second"]),
+            text=record["hole"]
+            if record["requests_per_second"] is None
+            else f"{rate(record['requests_per_second'])} {unit}",
+            p99=milliseconds(record["latency_p99_ms"]),
             runs=f"{record['valid_runs']} of {record['planned_runs']}"
             + (f", {record['spoiled_runs']} failed the load" if record["spoiled_runs"] else ""),
             versions="; ".join(text for text in (record["versions"], record["software"]) if text),
-            changed=bool(record["versions_changed"]),
+            changed=record["versions_changed"],
             change=_change_text(begins[index], unit) if index in begins else "",
             x=scale.x(index),
-            y=scale.y(ranked[index]),
+            y=scale.y(figures[index]),
             low=scale.y(record["requests_per_second_min"]),
             high=scale.y(record["requests_per_second_max"]),
         )
@@ -164,15 +140,15 @@ def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
     cuts = [0, *(change.index for change in found), len(values)]
     levels = []
     for start, end in pairwise(cuts):
-        level = scale.y(pd.Series(values[start:end]).median()) if found else None
+        level = scale.y(median(values[start:end])) if found else None
         if level is not None:
             levels.append((scale.x(measured[start]), scale.x(measured[end - 1]), level))
     first = records[0]
     return History(
         id=f"history{number}",
-        place=int(first["place"]),
-        label=f"{first['label']} (control)" if first["control"] else str(first["label"]),
-        load=str(first["load"]),
+        place=first["place"],
+        label=f"{first['label']} (control)" if first["control"] else first["label"],
+        load=first["load"],
         topology="" if first["control"] else str(first["topology"]),
         points=points,
         line=_line(points),
@@ -183,16 +159,12 @@ def _history(number: int, dataframe: pd.DataFrame, histories: int) -> History:
     )
 
 
-def histories(dataframe: pd.DataFrame) -> tuple[tuple[History, ...], int]:
-    """Histories in the order of the dataframe, and how many are left out because there are too many.
+def histories(records: Sequence[Record]) -> tuple[tuple[History, ...], int]:
+    """Histories in the order of the records, and how many are left out because there are too many.
 
-    Every one is searched for changes of the level as one of all, also of those that are left out.
-    """
-    if dataframe.empty:
-        return (), 0
-    groups = [group for _, group in dataframe.groupby("history", sort=True)]
-    count = len(groups)
-    shown = groups[:MAX_HISTORIES]
-    return tuple(_history(number, group, count) for number, group in enumerate(shown, start=1)), count - len(
-        shown
-    )
+    Every one is searched for changes of the level as one of all, also of those that are left out."""
+    groups = [list(group) for _, group in groupby(records, key=lambda record: record["history"])]
+    shown = [
+        _history(number, group, len(groups)) for number, group in enumerate(groups[:MAX_HISTORIES], start=1)
+    ]
+    return tuple(shown), len(groups) - len(shown)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.decision_cpu import PARTS, node_cpu
-from report.analysis.fault_text import NEVER, seconds_text
-from report.analysis.faults import FaultCase, over_admission, recovery
+from report.analysis.faults import NEVER, FaultCase, over_admission, recovery, seconds_text
 from report.analysis.figures import Figure, consumer_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-import pandas as pd
-
 from report.base.paths import STATIC
 from report.campaigns.campaign_record import CampaignRecord, store_notices
 from report.campaigns.history import History, histories
-from report.campaigns.tables import Section, sections
+from report.campaigns.records import Record
+from report.campaigns.tables import sections
 from report.html.template import render_template
 from report.results.model import Excluded
 
 STYLES = (STATIC / "campaigns.css",)
+_SECTION_STYLES = (*STYLES, STATIC / "report.css")
 
 DRIFT = (
     "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
@@ -26,8 +26,6 @@ DRIFT = (
 
 @dataclass(frozen=True, slots=True)
 class ListedCampaign:
-    """A row of a list of campaigns."""
-
     record: CampaignRecord
     environment: Mapping[str, str]
     links: Mapping[str, str]
@@ -44,21 +42,18 @@ def _links(campaign: CampaignRecord) -> dict[str, str]:
 
 def compare_page(
     campaigns: Sequence[CampaignRecord],
-    dataframe: pd.DataFrame,
+    records: Sequence[Record],
     baseline: str | None,
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
 ) -> str:
-    """compare.html: campaigns side by side.
-
-    Raises:
-        ReportError: exit code 3 when a script of the page is not installed.
-    """
-    found: tuple[Section, ...] = sections(campaigns, dataframe, baseline)
+    """compare.html: campaigns side by side."""
     return render_template(
         "compare.html.j2",
-        styles=STYLES,
-        sections=found,
+        styles=_SECTION_STYLES,
+        sections=sections(campaigns, records, baseline),
+        row_colours={},
+        charts={},
         campaigns=campaigns,
         baseline=baseline,
         excluded=excluded,
@@ -70,10 +65,9 @@ def compare_page(
 
 
 def trends_page(
-    campaigns: Sequence[CampaignRecord], dataframe: pd.DataFrame, excluded: Sequence[tuple[str, Excluded]]
+    campaigns: Sequence[CampaignRecord], records: Sequence[Record], excluded: Sequence[tuple[str, Excluded]]
 ) -> str:
-    """trends.html: the history of each configuration, a machine and runtime after the other."""
-    found, left_out = histories(dataframe)
+    found, left_out = histories(records)
     environments = list(dict.fromkeys(campaign.environment for campaign in campaigns))
     by_environment: dict[int, list[History]] = {}
     for history in found:
@@ -99,7 +93,6 @@ def index_page(
     excluded: Sequence[tuple[str, Excluded]],
     trends: bool,
 ) -> str:
-    """index.html: all campaigns, the newest first."""
     return render_template(
         "campaigns.html.j2",
         styles=STYLES,

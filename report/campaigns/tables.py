@@ -4,18 +4,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
-from report.campaigns.campaign_record import CampaignRecord, Facts, differences
-from report.campaigns.dataframe import COMPARABLE, group_numbers
+from report.campaigns.campaign_record import CampaignRecord, differences
+from report.campaigns.records import Record, group_numbers
 from report.results.model import LAYERS
-from report.sections.section import TableCell, number, sort_key
+from report.sections.section import (
+    Column,
+    Facts,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    sort_key,
+    table_of,
+    words,
+)
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12
+CAPTION = (
+    "Figures of the median runs; hover for the range and the number of valid runs. Ratios are the median of "
+    "all ratios of a run to a run. Each version of client, limiter or store has a row of its own. "
+    f"{FEW_SAMPLES_MARK} {FEW_SAMPLES}."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,107 +52,76 @@ def _metrics(layer: str) -> tuple[_Metric, ...]:
     return (*found, cpu) if layer == "server" else found
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignTable:
-    """Rows of header cells and figures; `columns` are campaigns, each with a name and what is below it."""
-
-    id: str
-    metric: str
-    """`throughput`, `p99` or `cpu`."""
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[TableCell, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Campaigns that may share a table."""
-
-    id: str
-    title: str
-    facts: Facts
-    campaigns: tuple[CampaignRecord, ...]
-    left_out: int
-    """Older campaigns without a column of their own."""
-    differences: tuple[str, ...]
-    """How it differs from the first section, which has the newest campaign."""
-    no_ratio: str
-    """Why nothing here relates to the baseline; empty where it does, or none is asked for."""
-    tables: tuple[CampaignTable, ...]
-
-
-def _outcome(record: dict[str, Any]) -> str:
-    """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
+def _outcome(record: Record) -> str:
     failed = record["spoiled_runs"]
     return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
 
 
-def _figure(metric: _Metric, record: dict[str, Any] | None) -> TableCell:
+def _figure(metric: _Metric, record: Record | None) -> TableCell:
     if record is None:
         return number(ABSENT, None, hint="not measured in this campaign")
     value = record[metric.column]
-    if pd.isna(value):
+    if value is None:
         if record["hole"]:
             text = "failed its load" if record["spoiled_runs"] else "no valid run"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
-        return TableCell(text, kind="no-figures", sort="", hint=str(record["hole"]))
+        return TableCell(text, kind="no-figures", sort="", hint=record["hole"])
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
-    hint = f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs
     few = metric.id == "p99" and not record["latency_p99_supported"]
     return TableCell(
         metric.show(value),
         kind="number",
         sort=sort_key(value),
-        hint=hint,
+        hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
         range=_outcome(record),
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
 
-def _ratio(metric: _Metric, record: dict[str, Any] | None) -> TableCell:
-    value = record.get(f"{metric.column}_to_baseline") if record else None
-    if value is None or pd.isna(value):
-        return number(ABSENT, None)
+def _ratio(value: float | None) -> TableCell:
     return number(ratio(value), value)
 
 
 def _table(
     metric: _Metric,
     section: str,
-    dataframe: pd.DataFrame,
+    records: Sequence[Record],
     campaigns: Sequence[CampaignRecord],
     baseline: str | None,
-) -> CampaignTable:
-    columns: list[tuple[str, str]] = []
+) -> Table:
+    columns: list[Column] = []
     for campaign in campaigns:
-        columns.append((campaign.name, "baseline" if campaign.name == baseline else campaign.started_at[:10]))
+        below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
+        columns.append(Column(campaign.name, below))
         if baseline and campaign.name != baseline:
-            columns.append(("", "to baseline"))
+            columns.append(Column("to baseline"))
+    if metric.id == "throughput":
+        columns.append(Column("Highest ÷ lowest", "runs of two campaigns"))
+    by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for record in records:
+        by_row.setdefault((record["key"], record["versions"]), {})[record["campaign"]] = record
     rows = []
-    for _, alike in dataframe.groupby(COMPARABLE, sort=False):
-        records: dict[Any, Any] = {record["campaign"]: record for record in alike.to_dict("records")}
-        first = next(iter(records.values()))
+    for alike in by_row.values():
+        first = next(iter(alike.values()))
         cells: list[TableCell] = []
         for campaign in campaigns:
-            cells.append(_figure(metric, records.get(campaign.name)))
+            own = alike.get(campaign.name)
+            cells.append(_figure(metric, own))
             if baseline and campaign.name != baseline:
-                cells.append(_ratio(metric, records.get(campaign.name)))
-        spread = first["highest_to_lowest"]
+                cells.append(_ratio(own[f"{metric.column}_to_baseline"] if own else None))
         if metric.id == "throughput":
-            alone = pd.isna(spread) or alike["requests_per_second"].count() < 2
-            cells.append(number(ABSENT, None) if alone else number(ratio(spread), spread))
-        label = f"{first['label']} (control)" if first["control"] else str(first["label"])
+            several = sum(each["requests_per_second"] is not None for each in alike.values()) > 1
+            cells.append(_ratio(first["highest_to_lowest"] if several else None))
+        label = f"{first['label']} (control)" if first["control"] else first["label"]
         topology = "" if first["control"] else str(first["topology"])
-        rows.append(((label, topology, str(first["load"]), str(first["versions"])), tuple(cells)))
-    if metric.id == "throughput":
-        columns.append(("Highest ÷ lowest", "runs of two campaigns"))
-    layer = str(dataframe["layer"].iloc[0])
-    of_layer = "" if layer == "server" else f", {layer} layer"
-    table_id = f"{section}-{metric.id}" + ("" if layer == "server" else f"-{layer}")
-    title = f"{metric.name}{of_layer}, {metric.unit}"
-    return CampaignTable(table_id, metric.id, title, tuple(columns), tuple(rows))
+        rows.append(TableRow("", (*named(label, topology, first["load"], first["versions"]), *cells)))
+    layer = records[0]["layer"]
+    ending = "" if layer == "server" else f"-{layer}"
+    title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
+    headers = words("Client", "Topology", "Load", "Versions")
+    return table_of(f"{section}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION)
 
 
 def _title(campaign: CampaignRecord) -> str:
@@ -153,14 +137,9 @@ def _shown(members: Sequence[CampaignRecord], baseline: str | None) -> list[Camp
 
 
 def sections(
-    campaigns: Sequence[CampaignRecord], dataframe: pd.DataFrame, baseline: str | None
+    campaigns: Sequence[CampaignRecord], records: Sequence[Record], baseline: str | None
 ) -> tuple[Section, ...]:
-    """What may share a table, the newest campaign's section first.
-
-    Args:
-        campaigns: in order of time.
-        dataframe: of `dataframe_of`, with the same baseline.
-    """
+    """What may share a table, the newest campaign's section first."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
     for campaign in campaigns:
@@ -171,31 +150,35 @@ def sections(
     found = []
     for position, (place, group) in enumerate(ordered, start=1):
         facts = (*group[0].environment, *group[0].software)
-        alike = base is not None and base in group
-        no_ratio = ""
-        if base is not None and not alike:
-            other = differences(facts, (*base.environment, *base.software))
-            no_ratio = f"The baseline {base.name} was measured elsewhere: {'; '.join(other)}."
+        others = "; ".join(differences(facts, (*newest.environment, *newest.software)))
+        said = [f"Not comparable with the first section, which differs in: {others}."] if others else []
+        relative = baseline if base is not None and base in group else None
+        if base is not None and relative is None:
+            other = "; ".join(differences(facts, (*base.environment, *base.software)))
+            said.append(f"No ratios here. The baseline {base.name} was measured elsewhere: {other}.")
         shown = _shown(group, baseline)
         section = f"group{position}"
-        rows = dataframe[dataframe["group"] == place] if not dataframe.empty else dataframe
-        relative = baseline if alike else None
+        rows = [each for each in records if each["group"] == place]
         tables = [
-            _table(metric, section, rows[rows["layer"] == layer], shown, relative)
+            _table(metric, section, of_layer, shown, relative)
             for layer in LAYERS
-            if not rows.empty and (rows["layer"] == layer).any()
+            if (of_layer := [each for each in rows if each["layer"] == layer])
             for metric in _metrics(layer)
+        ]
+        left_out = len(group) - len(shown)
+        notes = [
+            *([f"{left_out} older campaigns are not shown; compare.csv has them."] if left_out else []),
+            *([] if tables else ["No row of these campaigns has a configuration hash."]),
         ]
         found.append(
             Section(
                 section,
                 _title(group[0]),
-                facts,
-                tuple(shown),
-                len(group) - len(shown),
-                tuple(differences(facts, (*newest.environment, *newest.software))),
-                no_ratio,
-                tuple(tables),
+                " ".join(said),
+                tables=tuple(tables),
+                facts=(Facts("Machine, runtime and software", facts),),
+                notes=tuple(notes),
+                open=True,
             )
         )
     return tuple(found)

@@ -55,7 +55,6 @@ class ChartRow:
 
     @property
     def figures(self) -> Measured:
-        """Of the median run, which every row has."""
         if self.summary.figures is None:
             raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
         return self.summary.figures
@@ -63,8 +62,6 @@ class ChartRow:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Rows that may be drawn together, best first: its own, and the controls beside them."""
-
     text: str
     own: tuple[ChartRow, ...]
     controls: tuple[ChartRow, ...] = ()
@@ -81,8 +78,7 @@ class ChartData:
     `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the
     same, but rows that differ only in their connections share a view, and so do rows of an open loop that
     differ only in rate.
-    `by_servers`: the same, but rows that differ only in the number of servers share a view.
-    """
+    `by_servers`: the same, but rows that differ only in the number of servers share a view."""
 
     text: LayerText
     rows: tuple[ChartRow, ...]
@@ -95,20 +91,17 @@ class ChartData:
         """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4).
 
         At the limiter layer clients alone: controls call no store there, and their millions of decisions per
-        second would leave the clients no width.
-        """
+        second would leave the clients no width."""
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
         clients = tuple(row for row in rows if not row.summary.identity.control)
         return clients if not self.text.has_servers and clients else rows
 
     @property
     def at_a_rate(self) -> tuple[ChartRow, ...]:
-        """Rows of an open loop."""
         return tuple(row for row in self.rows if row.summary.identity.open_loop)
 
 
 def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
-    """Colour by client, of the light palette; controls are grey."""
     clients = {summary.identity.client for summary in summaries if not summary.identity.control}
     palette = list(CATEGORICAL)
     first = dict(zip(_FIRST, palette, strict=False))
@@ -118,7 +111,6 @@ def client_colours(summaries: Iterable[Summary]) -> dict[str, str]:
 
 
 def _styles(summaries: Iterable[Summary]) -> dict[str, int]:
-    """Which dash and symbol each label has among those of its client: plain labels the first ones."""
     labels: dict[str, set[str]] = {}
     for summary in summaries:
         # Controls are all of one colour, so that they differ in these alone.
@@ -182,7 +174,6 @@ def _named(first: str, identity: Identity, parts: Sequence[str], view: View, sto
 def _cell_views(
     cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
 ) -> list[_NamedView]:
-    """The views of a cell by store, what decides and algorithm, in the order of its rankings."""
     stores: dict[str, list[Summary]] = {}
     for ranking in cell.rankings:
         for summary in ranking.summaries:
@@ -215,7 +206,6 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
         curves.setdefault(name, []).append(view)
 
     def rows(lists: Iterable[tuple[ChartRow, ...]]) -> tuple[ChartRow, ...]:
-        """By label, then by servers and connections: what belongs to one line stands together."""
         found = {row.id: row for rows in lists for row in rows}.values()
         order = {label: n for n, label in reversed(list(enumerate(row.text for row in found)))}
 
@@ -232,12 +222,7 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
-    """What the charts of one layer of a campaign draw.
-
-    Args:
-        parts: what may share a chart, each with its name (empty where there is one), its cells in page order,
-            and all its controls.
-    """
+    """What the charts of one layer of a campaign draw."""
     summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
     names = [field.name for field in varying_fields(summaries)] if summaries else []
     rows = _rows(summaries)

@@ -31,12 +31,10 @@ def _text(row: ChartRow, text: LayerText) -> str:
 
 
 def _name(kind: str, text: LayerText) -> str:
-    """At the limiter layer the load generator is the client."""
     return text.consumer if not text.has_servers and kind == "generator" else kind
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One bar per row, one part per kind of role; None when no role was read."""
     rows = [row for row in data.rows if _used(row)]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _used(row) for row in rows)]
     if not kinds:

@@ -7,8 +7,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.fault_text import fault_words, seconds_text
-from report.analysis.faults import FaultCase, FaultGroup
+from report.analysis.faults import FaultCase, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
@@ -41,18 +40,15 @@ class _Strip:
 
     @property
     def slices(self) -> range:
-        """Those that are drawn."""
         first = int(max(0.0, self.from_s - _BEFORE_S) / self.timeline.width_s)
         return range(first, len(self.timeline.allowed))
 
     @property
     def times_s(self) -> list[float]:
-        """Beginnings of the slices, from the injection."""
         return [round(index * self.timeline.width_s - self.from_s, 3) for index in self.slices]
 
     @property
     def usual_rate(self) -> float:
-        """What ended a second before the injection; of the whole window where nothing did."""
         line = self.timeline
         until = int(self.from_s / line.width_s)
         ended = [
@@ -139,7 +135,6 @@ def _axis(number: int) -> str:
 
 
 def strip_id(case: FaultCase) -> str:
-    """The id of its row on the page."""
     return f"fault-{case.identity.key}-{case.place}"
 
 
@@ -179,8 +174,6 @@ def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """What all strips of a campaign share."""
-
     times_s: tuple[float, float]
     top_rate: float
     p99_range: list[float]
@@ -198,7 +191,6 @@ def _axes(strips: Sequence[_Strip]) -> _Axes:
 
 
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
-    """Powers of ten around all of them."""
     values = [us / 1000 for strip in strips for us in strip.timeline.p99_us if us]
     if not values:
         return [0, 1]
@@ -273,8 +265,6 @@ def _layout(strips: Sequence[_Strip], shared: _Axes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class FaultChart:
-    """The strips of one fault; `rows` are the ids of its strips."""
-
     chart: Chart
     figure: dict[str, Any]
     rows: tuple[str, ...]

@@ -38,11 +38,9 @@ MAX_BARS, MAX_LINES = 30, 16
 _OF_SERVERS = {
     "rejection": " (HTTP 429)",
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
-    "node_part": "Node is the servers, with HTTP and the endpoint’s work.",
     "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
 }
 _OF_LIMITERS = {
-    "node_part": "Node is the load generator, which is the client.",
     "no_controls": " Controls, which call no store, are not drawn.",
 }
 
@@ -51,8 +49,7 @@ _OF_LIMITERS = {
 class Chart:
     """One figure of the page; `build` gives None when there is nothing to draw.
 
-    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`.
-    """
+    `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`."""
 
     id: str
     title: str
@@ -60,11 +57,7 @@ class Chart:
     build: Callable[[ChartData], dict[str, Any] | None]
 
     def worded(self, text: LayerText, layer: str = "") -> "Chart":
-        """In the words of a layer.
-
-        Args:
-            layer: its name, where the page has several: the id and the title name it then.
-        """
+        """In the words of a layer."""
         words = {
             "request": text.request,
             "requests": text.requests,
@@ -83,11 +76,7 @@ class Chart:
 
 
 def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
-    """A figure as plain JSON, in the page's type and colours.
-
-    Raises:
-        ValueError: plotly does not know an attribute.
-    """
+    """A figure as plain JSON, in the page's type and colours."""
     shared = {
         "template": None,
         "font": {"family": "system-ui, sans-serif", "size": 12, "color": INK},
@@ -105,7 +94,6 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def value_axis(title: str, **more: Any) -> dict[str, Any]:
-    """An axis of values; `title` names the unit."""
     return {
         "title": {"text": title, "font": {"color": MUTED}},
         "gridcolor": RULE,
@@ -120,17 +108,14 @@ def value_axis(title: str, **more: Any) -> dict[str, Any]:
 
 
 def latency_axis(title: str, text: LayerText) -> dict[str, Any]:
-    """An axis of latencies, in the layer's unit."""
     return value_axis(title, **({"tickformat": ","} if text.in_microseconds else {}))
 
 
 def log_axis(title: str, **more: Any) -> dict[str, Any]:
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
     return value_axis(title, type="log", rangemode="normal", dtick="D2", tickformat=",~g", **more)
 
 
 def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[str, Any]]:
-    """The rows of each view under its heading; without a heading where there is one view alone."""
     drawn = {row.id for row in rows}
     found: list[dict[str, Any]] = []
     for number, view in enumerate(views, start=1):
@@ -147,11 +132,7 @@ def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[st
 def by_row(
     data: ChartData, rows: Sequence[ChartRow], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
 ) -> dict[str, Any]:
-    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`.
-
-    Args:
-        rows: those that have something to draw.
-    """
+    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`."""
     categories = _categories(data.by_cell, rows)
     return {
         "xaxis": {"side": "bottom", **axis},
@@ -185,12 +166,7 @@ def by_view(
     max_rows: int = MAX_LINES,
     **layout: Any,
 ) -> dict[str, Any]:
-    """Layout of a chart that draws one view at a time, its controls with it.
-
-    Args:
-        views: those whose own rows are drawn, of them only the ones with something to draw.
-        rows: those that have something to draw.
-    """
+    """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
     filled = [view for view in views if any(row.id in drawn for row in view.own)]
     # The controls stand beside the clients; they have a view of their own only where there are none.

@@ -2,25 +2,28 @@
 
 from typing import Any
 
-import plotly.graph_objects as go
-
 from report.base.format import share
 from report.charts.chart_data import ChartData
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
+from report.charts.marks import scatter
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Predicted share with its tolerance, and the seen one, by row; None when nothing was answered."""
     seen = [(row, value) for row in data.rows if (value := row.figures.limited_share) is not None]
     predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
     if not seen:
         return None
-    expected = go.Scatter(
-        name="predicted, with tolerance",
-        mode="markers",
-        x=[100 * prediction.limited_share for _, prediction in predicted],
-        y=[row.id for row, _ in predicted],
-        meta=[row.id for row, _ in predicted],
+    ids, expected_ids = ([row.id for row, _ in rows] for rows in (seen, predicted))
+    expected = scatter(
+        "predicted, with tolerance",
+        expected_ids,
+        [100 * prediction.limited_share for _, prediction in predicted],
+        expected_ids,
+        [
+            f"{row.text}: {share(prediction.limited_share)} predicted, "
+            f"± {share(prediction.tolerance)}, set by the {prediction.basis}"
+            for row, prediction in predicted
+        ],
         error_x={
             "type": "data",
             "array": [100 * prediction.tolerance for _, prediction in predicted],
@@ -28,22 +31,14 @@ def build(data: ChartData) -> dict[str, Any] | None:
             "thickness": 1.5,
             "width": 6,
         },
-        customdata=[
-            f"{row.text}: {share(prediction.limited_share)} predicted, "
-            f"± {share(prediction.tolerance)}, set by the {prediction.basis}"
-            for row, prediction in predicted
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
         marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}},
     )
-    found = go.Scatter(
-        name="measured",
-        mode="markers",
-        x=[100 * value for _, value in seen],
-        y=[row.id for row, _ in seen],
-        meta=[row.id for row, _ in seen],
-        customdata=[f"{row.text}: {share(value)} measured" for row, value in seen],
-        hovertemplate="%{customdata}<extra></extra>",
+    found = scatter(
+        "measured",
+        ids,
+        [100 * value for _, value in seen],
+        ids,
+        [f"{row.text}: {share(value)} measured" for row, value in seen],
         cliponaxis=False,
         marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
     )

@@ -1,4 +1,4 @@
-"""Traces that several charts by row share: bars of the median runs, and a point for every run."""
+"""Traces that several charts share."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,12 +11,12 @@ from report.results.model import Measured, Run
 
 Read = Callable[[Measured], float | None]
 Show = Callable[[float | None], str]
+_HOVER = "%{customdata}<extra></extra>"
 
 
 def bars(
     name: str, rows: Sequence[ChartRow], values: Sequence[float | None], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    """One bar per row; `texts` stand after the labels."""
     return go.Bar(
         **{
             "name": name,
@@ -25,11 +25,24 @@ def bars(
             "y": [row.id for row in rows],
             "meta": [row.id for row in rows],
             "customdata": [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)],
-            "hovertemplate": "%{customdata}<extra></extra>",
+            "hovertemplate": _HOVER,
             "width": 0.62,
             **more,
         }
     )
+
+
+def scatter(
+    name: str,
+    ids: Sequence[str],
+    x: Sequence[Any],
+    y: Sequence[Any],
+    texts: Sequence[str],
+    mode: str = "markers",
+    **more: Any,
+) -> go.Scatter:
+    shown = {"customdata": list(texts), "hovertemplate": _HOVER}
+    return go.Scatter(name=name, mode=mode, x=list(x), y=list(y), meta=list(ids), **shown, **more)
 
 
 def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
@@ -42,70 +55,40 @@ def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | Non
         whole = middle is not None and len(values) == len(found)
         more.append(max(0, max(values) - (middle or 0)) if whole else 0)
         less.append(max(0, (middle or 0) - min(values)) if whole else 0)
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": more,
-        "arrayminus": less,
-        "color": INK,
-        "thickness": 1.2,
-        "width": 0,
-    }
+    ends = {"type": "data", "symmetric": False, "array": more, "arrayminus": less}
+    return {**ends, "color": INK, "thickness": 1.2, "width": 0}
 
 
 def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> list[go.Scatter]:
     """Every measured run: circles for those that served their load, × for invalid ones, + for those in which
     the target failed it."""
-    return [
-        trace
-        for name, wanted, symbol in (
-            ("run", "served", "circle-open"),
-            ("invalid run", "invalid", "x-thin-open"),
-            ("failed its load", "spoiled", "cross-thin-open"),
-        )
-        if (trace := _points(rows, read, show, unit, name, wanted, symbol))
-    ]
+    traces = []
+    for name, symbol in _KINDS:
+        points: list[tuple[ChartRow, Run, float]] = [
+            (row, run, value)
+            for row in rows
+            for run in row.summary.runs
+            if run.measured and _kind(run) == name and (value := read(run.measured)) is not None
+        ]
+        if points:
+            ids = [row.id for row, _, _ in points]
+            texts = [
+                f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}"
+                for row, run, value in points
+            ]
+            marker = {"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}}
+            traces.append(scatter(name, ids, [value for _, _, value in points], ids, texts, marker=marker))
+    return traces
+
+
+#: Of runs, with their marks.
+_KINDS = (("run", "circle-open"), ("invalid run", "x-thin-open"), ("failed its load", "cross-thin-open"))
+
+
+def _kind(run: Run) -> str:
+    return "run" if run.eligible else "failed its load" if run.spoiled else "invalid run"
 
 
 def _state(run: Run) -> str:
     """Its verdict, and its outcome unless the target served the load."""
     return f"{run.verdict}, {run.outcome}" if run.spoiled else run.verdict
-
-
-def _kind(run: Run) -> str:
-    if run.eligible:
-        return "served"
-    return "spoiled" if run.spoiled else "invalid"
-
-
-def _points(
-    rows: Sequence[ChartRow],
-    read: Read,
-    show: Show,
-    unit: str,
-    name: str,
-    wanted: str,
-    symbol: str,
-) -> go.Scatter | None:
-    points: list[tuple[ChartRow, Run, float]] = [
-        (row, run, value)
-        for row in rows
-        for run in row.summary.runs
-        if run.measured and _kind(run) == wanted and (value := read(run.measured)) is not None
-    ]
-    if not points:
-        return None
-    ids = [row.id for row, _, _ in points]
-    return go.Scatter(
-        name=name,
-        mode="markers",
-        x=[value for _, _, value in points],
-        y=ids,
-        meta=ids,
-        customdata=[
-            f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}"
-            for row, run, value in points
-        ],
-        hovertemplate="%{customdata}<extra></extra>",
-        marker={"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}},
-    )

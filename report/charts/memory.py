@@ -18,7 +18,6 @@ _MIB = 1024**2
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Bars by row and kind of memory; None when none was read."""
     rows = [row for row in data.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
     if not rows:
         return None

@@ -10,6 +10,7 @@ from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.base.format import mebibytes
 from report.charts.chart_data import ChartData, ChartRow, View
 from report.charts.layout import MAX_LINES, Chart, by_view, figure, value_axis
+from report.charts.marks import scatter
 
 _MIB = 1024**2
 
@@ -26,34 +27,31 @@ def _traces(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]
         f"{first.text}, run {point.run}: {mebibytes(point.bytes)} MiB for {point.keys:,} keys"
         for point in points
     ]
-    shared = {"legendgroup": first.text, "hovertemplate": "%{customdata}<extra></extra>"}
     return [
-        go.Scatter(
-            name=name,
-            mode="lines",
-            x=[point.keys for point in ends],
-            y=[(slope.line.intercept + slope.line.slope * point.keys) / _MIB for point in ends],
-            meta=[point.summary_id for point in ends],
-            customdata=[f"{first.text}: {slope.line.slope:.1f} bytes per key, {slope.text}"] * 2,
+        scatter(
+            name,
+            [point.summary_id for point in ends],
+            [point.keys for point in ends],
+            [(slope.line.intercept + slope.line.slope * point.keys) / _MIB for point in ends],
+            [f"{first.text}: {slope.line.slope:.1f} bytes per key, {slope.text}"] * 2,
+            "lines",
             line={"color": first.colour, "dash": first.dash, "width": 2},
-            **shared,
+            legendgroup=first.text,
         ),
-        go.Scatter(
-            name=name,
-            mode="markers",
+        scatter(
+            name,
+            [point.summary_id for point in points],
+            [point.keys for point in points],
+            [point.bytes / _MIB for point in points],
+            hover,
             showlegend=False,
-            x=[point.keys for point in points],
-            y=[point.bytes / _MIB for point in points],
-            meta=[point.summary_id for point in points],
-            customdata=hover,
             marker={"color": first.colour, "symbol": first.symbol, "size": 7},
-            **shared,
+            legendgroup=first.text,
         ),
     ]
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """None unless rows differ in the number of fresh keys alone."""
     rows = {row.id: row for row in data.rows}
     targets = [target for target in memory_per_key(row.summary for row in data.rows) if target.slopes]
     drawn = [rows[summary_id] for target in targets for summary_id in target.summary_ids]

@@ -47,7 +47,6 @@ def _line(row: ChartRow, text: LayerText) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Both axes logarithmic; None when nothing was answered."""
     rows = [row for row in data.rows if row.figures.curve_ms]
     if not rows:
         return None

@@ -14,7 +14,6 @@ MAX_POINTS = 120
 
 
 def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
-    """End of each stretch in s, and its requests per second: stretches of as many samples as fit."""
     step = -(-len(seconds) // MAX_POINTS)
     stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
     return [
@@ -42,7 +41,6 @@ def _line(row: ChartRow, unit: str) -> go.Scatter:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One line per row; None when no run has samples."""
     rows = [row for row in data.rows if row.figures.seconds]
     if not rows:
         return None

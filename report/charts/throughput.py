@@ -23,7 +23,6 @@ def _text(row: ChartRow, unit: str) -> str:
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """Bars by row; None without rows of a closed loop."""
     rows = data.at_capacity
     if not rows:
         return None

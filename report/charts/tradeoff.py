@@ -9,51 +9,10 @@ from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_name
 from report.base.format import rate
 from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import MAX_LINES, Chart, by_view, figure, latency_axis, value_axis
+from report.charts.layout import Chart, by_view, figure, latency_axis, value_axis
+from report.charts.lines import lines_of, most_rows
+from report.charts.marks import scatter
 from report.results.model import Measured
-
-
-def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """Rows that differ in their connections alone, in an open loop in their rate, the least first.
-
-    Args:
-        over_servers: rows that differ in the number of servers alone, instead.
-    """
-    lines: dict[tuple[object, ...], list[ChartRow]] = {}
-    for row in rows:
-        identity = row.summary.identity
-        key = (
-            row.summary.runtime,
-            identity.connections if over_servers else identity.servers,
-            *(count for key, count in identity.counts.items() if key != "servers"),
-            identity.label,
-            identity.store_text,
-            identity.topology,
-            identity.workload_text,
-            identity.traffic,
-            identity.extent_text,
-            identity.arrivals,
-            identity.connections if identity.open_loop else None,
-            identity.limits,
-            identity.caps,
-        )
-        lines.setdefault(key, []).append(row)
-    return [sorted(line, key=_servers if over_servers else _amount) for line in lines.values()]
-
-
-def _servers(row: ChartRow) -> float:
-    return row.summary.identity.servers
-
-
-def _amount(row: ChartRow) -> float:
-    """How hard the load is: the rate of an open loop, or the number of connections."""
-    identity = row.summary.identity
-    return identity.rate_per_second or identity.connections
-
-
-def most_rows(rows: Sequence[ChartRow]) -> int:
-    """How many rows `MAX_LINES` lines are."""
-    return MAX_LINES * len({row.summary.identity.connections for row in rows})
 
 
 def _figures(figures: Measured, text: LayerText) -> str:
@@ -68,22 +27,20 @@ def _text(row: ChartRow, text: LayerText) -> str:
 
 def _line(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
     first = line[0]
-    return go.Scatter(
-        name=first.text,
-        mode="lines+markers",
-        x=[row.figures.requests_per_second for row in line],
-        y=[text.latency_value(row.figures.percentiles_ms["p99"]) for row in line],
-        meta=[row.id for row in line],
+    return scatter(
+        first.text,
+        [row.id for row in line],
+        [row.figures.requests_per_second for row in line],
+        [text.latency_value(row.figures.percentiles_ms["p99"]) for row in line],
+        [_text(row, text) for row in line],
+        "lines+markers",
         legendgroup=first.text,
-        customdata=[_text(row, text) for row in line],
-        hovertemplate="%{customdata}<extra></extra>",
         line={"color": first.colour, "dash": first.dash, "width": 1},
         marker={"color": first.colour, "symbol": first.symbol, "size": 11},
     )
 
 
 def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
-    """The other runs that count, small."""
     first = line[0]
     runs = [
         (row, run.run, run.measured)
@@ -94,22 +51,19 @@ def _runs(line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
         and run is not row.summary.median
         and "p99" in run.measured.percentiles_ms
     ]
-    return go.Scatter(
-        name=first.text,
-        mode="markers",
-        x=[figures.requests_per_second for _, _, figures in runs],
-        y=[text.latency_value(figures.percentiles_ms["p99"]) for _, _, figures in runs],
-        meta=[row.id for row, _, _ in runs],
+    return scatter(
+        first.text,
+        [row.id for row, _, _ in runs],
+        [figures.requests_per_second for _, _, figures in runs],
+        [text.latency_value(figures.percentiles_ms["p99"]) for _, _, figures in runs],
+        [f"{row.text}, run {number}: {_figures(figures, text)}" for row, number, figures in runs],
         legendgroup=first.text,
         showlegend=False,
-        customdata=[f"{row.text}, run {number}: {_figures(figures, text)}" for row, number, figures in runs],
-        hovertemplate="%{customdata}<extra></extra>",
         marker={"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7},
     )
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    """One point per row of a closed loop; None when nothing was answered."""
     rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
     if not rows:
         return None

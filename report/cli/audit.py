@@ -26,7 +26,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def audit_files(audit: Audit) -> dict[str, str]:
-    """The page and the Markdown by name."""
     return {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)}
 
 
@@ -38,5 +37,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     return run_program("audit", lambda: _run(_parser().parse_args(arguments)))

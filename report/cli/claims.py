@@ -95,8 +95,7 @@ def read_claims(folder: Path) -> list[Document]:
     """The claims of all files, by id, each with its `file`, and with all that tells its rows.
 
     Raises:
-        ReportError: exit code 2 naming the file and what is wrong in it.
-    """
+        ReportError: exit code 2 naming the file and what is wrong in it."""
     claims = []
     for path in sorted(folder.glob("*.yaml")):
         try:
@@ -140,7 +139,6 @@ def _expectation(said: Document, campaign: Document) -> Document:
 
 
 def _row_of(row: str | Document, campaign: Document) -> Document:
-    """What a configuration must have to be this row: what the row says, else its campaign."""
     named = {"target": row} if isinstance(row, str) else row
     layer = campaign.get("layer", "server")
     # Without a rate a closed loop is meant.
@@ -157,7 +155,6 @@ def _row_of(row: str | Document, campaign: Document) -> Document:
 
 
 def _row(analysis: Analysis, wanted: Document) -> Row | None:
-    """The row of a campaign, if it has it. Several servers or generators, and faults, make another one."""
     plan = (analysis.campaign.manifest or {"plan": {"configurations": []}})["plan"]
     hashes = [
         entry["hash"]
@@ -172,7 +169,6 @@ def _row(analysis: Analysis, wanted: Document) -> Row | None:
 
 
 def attempts(claim: Document, analysis: Analysis) -> Iterator[tuple[Document, list[str]]]:
-    """Each comparison of a claim that a campaign holds, with the cells from the ratio to the versions."""
     found: list[tuple[Document, list[Row]]] = []
     for each in claim["expects"]:
         wanted = [side for side in (each["of"], each["against"]) if "published" not in side]
@@ -211,7 +207,6 @@ def _versions(row: Row) -> str:
 
 
 def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: int) -> tuple[str, str]:
-    """Ratio and verdict of two rows."""
     figure, printed = _METRICS[said["metric"]]
     of, base = rows
     if isinstance(of, Summary) and isinstance(base, Summary):
@@ -247,7 +242,6 @@ def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: i
 
 
 def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
-    """Why a percentile is not judged; empty where it is, and for other figures."""
     measured = [run.measured for run in runs if run.measured and figure.percentile]
     schedules = [each.schedule for each in measured if each.schedule]
     few = sum(figure.percentile in each.unsupported for each in measured)
@@ -280,7 +274,6 @@ def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: 
 
 
 def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
-    """The verdict on a ratio that may be judged."""
     if "is" not in said:
         return _in_range(said, interval)
     if not found.decided:
@@ -305,14 +298,12 @@ def _expected_text(said: Document) -> str:
 
 
 def _compared_text(said: Document) -> str:
-    """Both rows as the claim names them, and the conditions that are not those of the publication."""
     rows = [row if isinstance(row, str) else " ".join(map(str, row.values())) for row in said["named"]]
     other = said.get("other_conditions")
     return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
 
 
 def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterator[list[str]]:
-    """Each comparison of a claim in each campaign, then what no campaign measured."""
     address, source = claim["says"].get("address"), prose(claim["says"]["source"])
     link = f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", link]
@@ -352,7 +343,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
     parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
     parser.add_argument("--results", metavar="DIR", default="results", help="of campaigns (./results)")

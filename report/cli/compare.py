@@ -71,7 +71,6 @@ def _allowed(text: str) -> frozenset[str]:
 
 
 def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
-    """Base and new, from the arguments and `--baseline`."""
     root = Path(options.output)
     default = Path(options.campaign) if options.campaign else root / "latest"
     words = [parse_selection(text, default) for text in options.sides]
@@ -125,5 +124,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     return run_program("compare", lambda: _run(_parser().parse_args(arguments)))

@@ -44,5 +44,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code: 0, or that of the report."""
     return run_program("decide-rounds", lambda: _run(_parser().parse_args(arguments)))

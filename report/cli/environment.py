@@ -34,11 +34,7 @@ def checkout_environment() -> Path:
 
 
 def cached_environment() -> Path:
-    """Where it is for an installed package; it may not exist.
-
-    Raises:
-        EnvironmentUnfit: the package does not say what it requires.
-    """
+    """Where it is for an installed package; it may not exist."""
     try:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
@@ -63,7 +59,6 @@ def is_checkout() -> bool:
 
 
 def existing_environment() -> "Path | None":
-    """The environment as far as it is whole; None where it would have to be made."""
     checkout = checkout_environment()
     if (checkout / "bin" / "python").exists():
         return checkout
@@ -104,8 +99,7 @@ def ensure_environment() -> Path:
     """The environment, made if there is none.
 
     Raises:
-        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed.
-    """
+        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed."""
     found = existing_environment()
     if found:
         return found
@@ -151,7 +145,6 @@ def _make(folder: Path) -> None:
 
 
 def _step(command: "list[str]", mend: str, **variables: str) -> None:
-    """Runs one command; its last line of error is part of the message when it fails."""
     done = subprocess.run(  # noqa: S603
         command,
         env={**_own_environment(), **variables},

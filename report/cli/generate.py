@@ -12,6 +12,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
+from report.campaigns.build import Options, build_report
 from report.campaigns.median_runs import extract_median_runs, results_root
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
@@ -140,9 +141,6 @@ def _report_campaign(options: argparse.Namespace) -> int:
 
 
 def _report_campaigns(options: argparse.Namespace) -> int:
-    # It takes a second to load pandas, which a single campaign does not need.
-    from report.campaigns.build import Options, build_report
-
     return build_report(
         Options(
             root=Path(options.compare_runs),
@@ -185,9 +183,5 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program.
-
-    Returns:
-        Its exit code, see `--help`.
-    """
+    """Runs the program."""
     return run_program("generate_report", lambda: _run(arguments))

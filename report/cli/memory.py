@@ -49,5 +49,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     return run_program("memory", lambda: _run(_parser().parse_args(arguments)))

@@ -46,13 +46,7 @@ class _Site:
         self._matrix = Matrix()
 
     def add(self, address: str, folder: Path) -> None:
-        """A campaign or an audit.
-
-        Args:
-            address: of its folder on the site.
-        Raises:
-            ReportError: exit code 2 when its documents are not what they should be.
-        """
+        """A campaign or an audit."""
         target, link = self._folder / address, quote(address)
         if not (folder / MANIFEST).is_file():
             audit = load_audit(folder)
@@ -161,7 +155,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program. Returns its exit code, see `--help`."""
     parser = argparse.ArgumentParser(prog="report pages", description=__doc__, allow_abbrev=False)
     parser.add_argument("site", metavar="SITE", help="the folder to make")
     parser.add_argument("roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results")

@@ -32,7 +32,6 @@ def _example() -> Campaign:
 
 
 def _where(campaign: Campaign) -> str:
-    """The machine and the date, and where the rest of the campaign is."""
     manifest = campaign.manifest
     if manifest is None:
         raise SystemExit(f"{RUNS} has no manifest.json")
@@ -51,7 +50,6 @@ def plain(text: str) -> str:
 
 
 def _result(analysis: Analysis) -> list[list[str]]:
-    """The picture of the first screen, and the table of the first ranking."""
     (first,) = decision_cells([analysis.cells[0]])
     rows = [
         [
@@ -70,11 +68,7 @@ def _result(analysis: Analysis) -> list[list[str]]:
 
 
 def readme(text: str) -> str:
-    """README.md with the part between its two marks made again from the example campaign.
-
-    Raises:
-        SystemExit: a mark is missing, or the campaign has no manifest.
-    """
+    """README.md with the part between its two marks made again from the example campaign."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -88,7 +82,6 @@ def readme(text: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the program. Returns its exit code."""
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     wanted = readme(text)

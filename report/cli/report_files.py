@@ -7,17 +7,16 @@ from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.faults import faults_csv, faults_json
 from report.export.figures_csv import figures_long_csv
-from report.export.load_programs import load_programs_csv
 from report.export.memory import memory_csv, memory_json
+from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
 from report.export.runs_csv import runs_csv
 from report.export.several_servers import servers_csv
-from report.export.store_operations import operations_csv, operations_json
 from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.html.page import render_page
 from report.sections.cost import DEFAULT_RATE
-from report.sections.max_rate import max_rate_documents
+from report.sections.max_rate import max_rate_document
 
 PAGE = "index.html"
 OPERATIONS_CSV = "store-operations.csv"
@@ -38,7 +37,7 @@ def _summary_json(analysis: Analysis) -> str:
 
 def _max_rate_json(analysis: Analysis) -> str:
     manifest = analysis.campaign.manifest or {}
-    document = {"command": manifest.get("command"), "found": max_rate_documents(analysis.max_rates)}
+    document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -96,15 +95,7 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 def report_files(
     analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
 ) -> dict[str, str]:
-    """The files of a format with their texts.
-
-    Args:
-        at_rate: requests per second for which the texts say what each target costs.
-        long_csv: also the table with a line a figure.
-
-    Raises:
-        ReportError: exit code 3 when the chart library is not installed.
-    """
+    """The files of a format with their texts."""
     left_out = (
         *(() if analysis.memory else _OF_MEMORY),
         *(() if analysis.max_rates else (MAX_RATE_JSON,)),

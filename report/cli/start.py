@@ -27,7 +27,6 @@ REPORT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: "list[str]") -> int:
-    """Runs the command that `arguments` start with. Returns its exit code."""
     command, *rest = arguments or [""]
     if command == "environment":
         return environment.main(rest)
@@ -51,11 +50,7 @@ def main(arguments: "list[str]") -> int:
 
 
 def continue_in_environment(arguments: "list[str]") -> None:
-    """Replaces this process by the same one in the environment, unless it needs none.
-
-    Raises:
-        EnvironmentUnfit: there is no environment and none can be made, or its Python does not start.
-    """
+    """Replaces this process by the same one in the environment, unless it needs none."""
     if os.environ.get(GUARD):
         return
     folder = environment.existing_environment()

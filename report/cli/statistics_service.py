@@ -33,8 +33,7 @@ def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds:
     than 1000.
 
     Raises:
-        ValueError: fewer than two pairs, or a figure that is not positive.
-    """
+        ValueError: fewer than two pairs, or a figure that is not positive."""
     deviation = log_deviation_of_pairs(pairs)
     if deviation is None:
         raise ValueError("needs at least two pairs of positive figures")
@@ -58,7 +57,6 @@ def _without_infinity(value: Any) -> Any:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answers the question on standard input; there are no arguments."""
     request = json.load(sys.stdin)
     answer: object
     try:

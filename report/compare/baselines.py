@@ -15,7 +15,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 
 def baseline_folder(root: Path, name: str) -> Path:
-    """Where a baseline is. Raises ReportError for a name that is none."""
     if not _NAME.fullmatch(name):
         raise ReportError(
             f"baseline {one_line(name, 60)!r}: give a name of letters, digits, dot, dash, underscore", USAGE
@@ -38,11 +37,7 @@ def find_baseline(root: Path, name: str) -> Path:
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies a campaign's manifest and results, whole or not at all; an older one of that name gives way.
-
-    Raises:
-        ReportError: exit code 3 when it cannot be written, 4 when the copy fails half-way.
-    """
+    """Copies a campaign's manifest and results, whole or not at all; an older one of that name gives way."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():

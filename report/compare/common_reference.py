@@ -15,7 +15,6 @@ _VERSIONS = ("client", "limiter", "store")
 
 
 def _thing(row: Summary) -> Thing:
-    """What must be equal: the configuration, which has store and settings, and versions at run time."""
     runs = [run for run in row.runs if run.measured]
     versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
     return (row.identity.key, *versions, row.scripts)
@@ -40,14 +39,7 @@ def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary
 def common_reference(
     pair: tuple[Summary, Summary], base: Sequence[Summary], new: Sequence[Summary]
 ) -> tuple[Summary, Summary] | None:
-    """The reference on both sides, of the pair's load.
-
-    Args:
-        pair: one row of each campaign.
-        base, new: all rows of the two campaigns.
-    Returns:
-        None without one, and where the only one is the pair itself.
-    """
+    """The reference on both sides, of the pair's load."""
     one, other = (references_of(row, rows) for row, rows in zip(pair, (base, new), strict=True))
     return next(((row, other[thing]) for thing, row in one.items() if thing in other), None)
 

@@ -65,8 +65,7 @@ class Difference:
 def machine_of(campaign: Campaign) -> dict[str, Any] | None:
     """The facts by which machines are compared; None if the campaign has no manifest.
 
-    Of several machines those of each kind of role: the machine of the command runs nothing.
-    """
+    Of several machines those of each kind of role: the machine of the command runs nothing."""
     if campaign.manifest is None:
         return None
     machine: Mapping[str, Any] = campaign.manifest["machine"]
@@ -95,8 +94,7 @@ def machine_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> lis
     """What tells the kinds of two machines apart, one text each, as `machine_of` has their facts.
 
     Campaigns on several machines must have some placement in common: rows are held against each other by
-    `row_differences`.
-    """
+    `row_differences`."""
     shapes = [side.get(_SHAPES, ["one machine"]) for side in (one, other)]
     if not set(shapes[0]) & set(shapes[1]):
         return [f"{joined(shapes[0])}, then {joined(shapes[1])}"]
@@ -137,8 +135,7 @@ def other_machine(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def other_machine_note(base: Selection, new: Selection) -> str:
     """That two campaigns ran on two machines of one kind; empty where they did not, or it is not known.
 
-    It is no reason to refuse: each job on hosted runners has another machine.
-    """
+    It is no reason to refuse: each job on hosted runners has another machine."""
     one, other = machine_of(base.campaign), machine_of(new.campaign)
     if base.folder == new.folder or one is None or other is None or not other_machine(one, other):
         return ""
@@ -149,7 +146,6 @@ def other_machine_note(base: Selection, new: Selection) -> str:
 
 
 def round_trip_notes(base: Selection, new: Selection) -> list[str]:
-    """Where two campaigns on several machines had other round trips between them, one text each."""
     if base.folder == new.folder:
         return []
     one, other = round_trips_by_kinds(base.campaign), round_trips_by_kinds(new.campaign)
@@ -200,7 +196,6 @@ def _versions(summary: Summary, part: str) -> tuple[str, ...]:
 
 
 def store_text(summary: Summary) -> str:
-    """`valkey 9.1.2 (embedded)`."""
     embedded = any(run.runtime and run.runtime.get("embedded_store") for run in summary.runs if run.measured)
     version = ", ".join(_versions(summary, "store"))
     parts = [summary.identity.store_text, version, "(embedded)" if embedded else ""]
@@ -244,13 +239,11 @@ def _named(kind: str, base: Summary, new: Summary) -> str:
 
 
 def _control_text(base: Summary, new: Summary) -> str:
-    """Why a client is not compared with a control; empty for two clients, or two controls."""
     controls = [row.identity.label for row in (base, new) if row.identity.ceiling]
     return f"{controls[0]} is a control without a store" if len(controls) == 1 else ""
 
 
 def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) -> str:
-    """Where rows of one side ran: `redis 7.0.15 and valkey 9.1.2 (embedded), runtime local`."""
     shown = {
         "store": (store_text(row) for row in rows if not row.identity.ceiling),
         "topology": (f"topology {row.identity.topology or 'not known'}" for row in rows),
@@ -260,7 +253,6 @@ def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) 
 
 
 def campaign_differences(base: Selection, new: Selection) -> list[Difference]:
-    """What differs between the campaigns as a whole."""
     found = []
     machine = _machine(base, new)
     if machine:
@@ -297,7 +289,6 @@ def _schema(side: Selection) -> str:
 
 
 def names_of(base: Selection, new: Selection, pair: tuple[Summary, Summary]) -> tuple[str, str]:
-    """The names of two rows in a sentence: their targets, their campaigns, or both."""
     labels = [row.identity.label for row in pair]
     campaigns = [side.campaign.name for side in (base, new)]
     if base.folder == new.folder:
@@ -313,11 +304,7 @@ def row_differences(
     """What makes configurations unlike, besides what the comparison is about, of each pair.
 
     Scripts of their own are no such thing, as in the report: client and script are compared together. Two
-    clients that were to run one script, and did not, are.
-
-    Args:
-        pairs: those that `names` stand for: where they ran is one sentence for all.
-    """
+    clients that were to run one script, and did not, are."""
     placed = [pair for pair in pairs if _place_kinds(*pair) and not _control_text(*pair)]
     place = _places(placed, names)
     return [[*_of_pair(*pair, names), *(place if pair in placed else [])] for pair in pairs]
@@ -340,7 +327,6 @@ def _of_pair(base: Summary, new: Summary, names: tuple[str, str]) -> list[Differ
 
 
 def _places(pairs: Sequence[tuple[Summary, Summary]], names: tuple[str, str]) -> list[Difference]:
-    """Store, topology and runtime of both sides, in one sentence; none for no pairs."""
     kinds = [kind for kind in KINDS if any(kind in _place_kinds(*pair) for pair in pairs)]
     if not kinds:
         return []
@@ -356,7 +342,6 @@ def _script_text(summary: Summary) -> str:
 
 
 def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
-    """That both ran scripts of their own; empty where they ran the same."""
     if not _script_differs(base, new):
         return ""
     own = not (base.identity.same_script or new.identity.same_script)
@@ -366,7 +351,6 @@ def script_note(base: Summary, new: Summary, names: tuple[str, str]) -> str:
 
 
 def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
-    """What differs between two configurations, and is compared together: `client`, `script`, …"""
     one, other = base.identity, new.identity
     options = [set(row.options) - {"same-script", row.limiter} for row in (one, other)]
     parts = []
@@ -386,7 +370,6 @@ def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
 
 
 def together_text(parts: Sequence[str]) -> str:
-    """`client and script together`, `store alone`; empty for the same configuration."""
     return f"{joined(list(parts))} {'alone' if len(parts) == 1 else 'together'}" if parts else ""
 
 

@@ -35,8 +35,6 @@ from report.statistics.sequential import corrected_for_looks
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One configuration on both sides."""
-
     base: Summary
     new: Summary
     base_values: tuple[float, ...]
@@ -54,8 +52,6 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """All of one call of `compare`."""
-
     base: Selection
     new: Selection
     metric: Metric
@@ -68,8 +64,7 @@ class Outcome:
     def verdict(self) -> str:
         """`regression`, `not decided` (nothing was shown or excluded in some row) or `no regression`.
 
-        Only rows that can conclude something count.
-        """
+        Only rows that can conclude something count."""
         statuses = {row.comparison.status for row in self.rows if row.concludes}
         if "worse" in statuses:
             return "regression"
@@ -88,8 +83,7 @@ def _load_texts(summaries: Sequence[Summary]) -> str:
 def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]], list[str]]:
     """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
 
-    Raises ReportError when nothing matches, or both sides are the same rows.
-    """
+    Raises ReportError when nothing matches, or both sides are the same rows."""
     by_label = base.label is None and new.label is None
     # A copy is a control within its campaign: another campaign has its own, and the reference once more.
     bases, news = (
@@ -130,7 +124,6 @@ def _without_references(
 
 
 def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
-    """Raises ReportError with one line for what is not comparable."""
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
         kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
@@ -141,7 +134,6 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
 def _differences(
     pair: tuple[Summary, Summary], unlike: Sequence[Difference], names: tuple[str, str]
 ) -> tuple[str, ...]:
-    """One sentence each. For two targets the last one names what is compared."""
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
         texts += filter(None, [script_note(*pair, names)])
@@ -207,7 +199,6 @@ class _Between:
 
 
 def _upto(row: Summary, metric: Metric, stop: Stopped | None) -> tuple[float, ...]:
-    """Figures of the runs that are compared, in order of time."""
     if stop is None or stop.rounds is None:
         return values_of(row, metric)
     return tuple(value for _, value in sorted(upto(row.side(metric.read), stop.rounds).items()))
@@ -220,14 +211,7 @@ def compare_sides(
 
     All that concludes something is one family of Holm's correction: there is one exit code. Within one
     campaign rows are compared as in its report, across campaigns through their common reference (rule M22).
-    Where the host does not cancel, nothing is decided.
-
-    Args:
-        floor: as a share.
-        allowed: kinds of unlikeness that the user accepts.
-    Raises:
-        ReportError: exit code 2, nothing to compare, or unlike things.
-    """
+    Where the host does not cancel, nothing is decided."""
     pairs, alone = match(base, new)
     between = _Between(base, new)
     of_sides = campaign_differences(base, new)
@@ -295,8 +279,6 @@ def compare_sides(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Corrects ratios for the looks at which runs were stopped."""
-
     between: _Between
     metric: Metric
     floor: float

@@ -40,7 +40,6 @@ METRICS: dict[str, Metric] = {
 
 
 def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
-    """Figures of the runs that count, in order of time; runs without the figure are left out."""
     return summary.sample(metric.read, in_time=True)
 
 
@@ -52,12 +51,10 @@ _ONE_MEASUREMENT = (
 
 
 def not_concluded(summary: Summary, metric: Metric) -> str:
-    """Why this figure concludes nothing under the load of a configuration; empty where it does."""
     return _ONE_MEASUREMENT if metric.id == "cpu" and not summary.identity.open_loop else ""
 
 
 def meaning_of(summary: Summary, metric: Metric) -> list[str]:
-    """What this figure is worth under the load of a configuration."""
     open_loop, notes = summary.identity.open_loop, []
     if summary.identity.layer == "limiter":
         notes.append("at the limiter layer a request is a decision, and CPU time is that of the client")
@@ -69,7 +66,6 @@ def meaning_of(summary: Summary, metric: Metric) -> list[str]:
 
 
 def notes_on(summary: Summary, metric: Metric) -> list[str]:
-    """What a reader must know of this figure of a configuration."""
     counted = [run.measured for run in summary.runs if run.eligible and run.measured]
     notes = []
     if summary.spoiled_runs:

@@ -33,12 +33,10 @@ _NUMBERS = range(3, 8)
 
 
 def _figure(outcome: Outcome, summary: Summary) -> float | None:
-    """The figure of the median run, as the report has it: one figure for one thing (rule M28)."""
     return outcome.metric.read(summary.figures) if summary.figures else None
 
 
 def _figure_text(outcome: Outcome, summary: Summary, runs: int) -> str:
-    """`10,301 (10 runs)`; its bounds where it is not identified, and why where there is none."""
     figures = summary.figures
     text = (
         figure_text(figures, outcome.metric.read, outcome.metric.show)
@@ -89,7 +87,6 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
 
 
 def _undecided(row: Compared) -> str:
-    """Why a row is not decided, and what would decide it; empty if it is."""
     comparison = row.comparison
     if not row.concludes:
         return f"{comparison.status}: {comparison.reason}"
@@ -119,7 +116,6 @@ def _found_by_so_many_runs(row: Compared) -> str:
 
 
 def explained(rows: Sequence[Compared]) -> list[str]:
-    """Sentences on rows: what is compared together, why it is not decided, and what that would take."""
     texts = [text for row in rows for text in row.differs]
     if any({"client", "script"} <= set(row.parts) for row in rows):
         texts.append("to compare the clients alone, measure both with +same-script")
@@ -144,7 +140,6 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def as_table(outcome: Outcome) -> str:
-    """Plain text; a column that is empty in all rows is left out."""
     rows = [_HEADINGS, *_rows(outcome)]
     columns = [
         index for index in range(len(_HEADINGS)) if any(row[index] not in ("", ABSENT) for row in rows[1:])
@@ -162,14 +157,12 @@ def as_table(outcome: Outcome) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
     for character in "\\`*_{}[]<>#|~":
         text = text.replace(character, f"\\{character}")
     return text
 
 
 def as_markdown(outcome: Outcome) -> str:
-    """A table as GitHub shows it, e.g. in a comment on a pull request."""
     title, floor = _head(outcome)
     rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
     table = [

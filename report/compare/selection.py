@@ -15,8 +15,6 @@ from report.results.validate import MAX_DOCUMENT_BYTES, parse_json
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A campaign, and the target that is meant of it; None: each of its targets."""
-
     campaign: Campaign
     folder: Path
     label: str | None
@@ -33,8 +31,7 @@ class Selection:
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
     """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
 
-    Raises ReportError for an empty text or an empty folder before `#`.
-    """
+    Raises ReportError for an empty text or an empty folder before `#`."""
     folder, sign, label = text.rpartition("#")
     if sign:
         if not folder:
@@ -46,13 +43,10 @@ def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
 
 
 class CampaignReader:
-    """Reads each campaign once."""
-
     def __init__(self) -> None:
         self._read: dict[Path, tuple[Campaign, tuple[Summary, ...]]] = {}
 
     def read(self, folder: Path) -> tuple[Campaign, tuple[Summary, ...]]:
-        """Raises ReportError when it is not a campaign that can be read."""
         key = folder.resolve()
         if key not in self._read:
             campaign = load_campaign(key if key.is_dir() else folder)
@@ -60,7 +54,6 @@ class CampaignReader:
         return self._read[key]
 
     def select(self, folder: Path, label: str | None) -> Selection:
-        """Raises ReportError when the campaign has no such target, naming those that it has."""
         campaign, summaries = self.read(folder)
         if not summaries:
             raise ReportError(

@@ -34,8 +34,7 @@ def stopped(one: Summary, other: Summary) -> Stopped | None:
 
     Two sides with the same looks are compared at the earlier one of those that they ended at, which is one of
     these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are compared
-    with all their runs, at the product of their shares: over all pairs of looks these add up to 5 %.
-    """
+    with all their runs, at the product of their shares: over all pairs of looks these add up to 5 %."""
     schedules = [(row, row.look_schedule) for row in (one, other) if row.look_schedule]
     if not schedules:
         return None
@@ -47,7 +46,6 @@ def stopped(one: Summary, other: Summary) -> Stopped | None:
 
 
 def rankings_of(summaries: Sequence[Summary]) -> list[Ranking]:
-    """All rankings of a campaign, one layer after the other."""
     layers = dict.fromkeys(row.identity.layer for row in summaries)
     return [
         ranking

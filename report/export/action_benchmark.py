@@ -17,7 +17,6 @@ Entry = dict[str, Any]
 
 
 def _name(summary: Summary) -> str:
-    """The name of a row, unique and the same in every campaign: its history is found by it."""
     identity = summary.identity
     parts = [identity.label, identity.store_text, identity.topology or "", load_text(identity)]
     return one_line(" · ".join(part for part in parts if part))
@@ -68,7 +67,6 @@ def _entries(
 
 
 def _percentile(name: str) -> Callable[[Summary], float | None]:
-    """Only with enough samples behind it."""
 
     def read(summary: Summary) -> float | None:
         figures = summary.figures
@@ -100,7 +98,6 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Latency in ms and the CPU time of servers or client in µs per request, of the median runs."""
     return [
         *_entries(summaries, lambda _: "p50", lambda _: "ms", 3, _percentile("p50")),
         *_entries(summaries, lambda _: "p99", lambda _: "ms", 3, _percentile("p99")),

@@ -50,7 +50,6 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def _resolution(found: Resolution | None) -> dict[str, Any] | None:
-    """The copy of the reference against it."""
     if found is None:
         return None
     document = comparison_document(found.comparison)

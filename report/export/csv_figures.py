@@ -14,11 +14,13 @@ LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in FIRST_KINDS)
 FIRST_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key == "servers")
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key not in FIRST_DIMENSIONS)
 
+#: Parts whose versions have columns.
+VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+
 Read = Callable[[Measured], float | None]
 
 
 def bound_of(name: str, end: Literal["low", "high"]) -> Read:
-    """An end of what is known of a latency that is not identified; None where it is, and without that end."""
 
     def read(measured: Measured) -> float | None:
         known = measured.bounds_ms.get(name)
@@ -40,12 +42,10 @@ SCHEDULE_FIGURES: tuple[tuple[str, Read, int], ...] = tuple(
 
 
 def wakes_shared(measured: Measured) -> Cell:
-    """Empty in a closed loop."""
     return str(measured.schedule.shared_wakes).lower() if measured.schedule else None
 
 
 def late_percentiles(measured: Measured) -> Cell:
-    """Percentiles of which late sends are more than a tenth."""
     return " ".join(measured.schedule.late_percentiles) if measured.schedule else None
 
 

@@ -4,13 +4,14 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from report.analysis.fault_text import NEVER, fault_words
 from report.analysis.faults import (
+    NEVER,
     FaultCase,
     FaultedRun,
     FaultGroup,
     Read,
     answer_share,
+    fault_words,
     over_admission,
     predicted_over_admission,
     recovery,
@@ -40,7 +41,6 @@ _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
 
 
 def _finite(value: float | None) -> float | None:
-    """None for a recovery that did not come: `recovery` says so."""
     return None if value == NEVER else value
 
 
@@ -88,7 +88,6 @@ def faults_csv(groups: Sequence[FaultGroup]) -> str:
 
 
 def _spread(case: FaultCase, read: Read) -> dict[str, Any] | None:
-    """Median and range; null in place of a recovery that did not come."""
     found = case.spread(read)
     if found is None:
         return None
@@ -118,6 +117,5 @@ def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
 
 
 def faults_json(groups: Sequence[FaultGroup]) -> str:
-    """One entry a fault and configuration."""
     found = [_document(group, case) for group in groups for case in group.cases]
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"

@@ -17,7 +17,6 @@ MAX_CELLS = 50
 
 
 def _label(cell: Cell, summary: Summary) -> str:
-    """With its store where the cell has several: bars of two stores are no ranking."""
     label = summary.identity.short_label
     if summary.identity.control:
         return f"{label} (control)"
@@ -25,7 +24,6 @@ def _label(cell: Cell, summary: Summary) -> str:
 
 
 def _with_outcome(text: str, row: Summary) -> str:
-    """A failed run has no point: the figure must not pass for that of all runs."""
     return f"{text}, failed {row.spoiled_runs} of {row.counted_runs}" if row.spoiled_runs else text
 
 
@@ -76,16 +74,11 @@ def _answer(forest: Forest) -> str:
 
 
 def _rows(cell: Cell) -> list[Summary]:
-    """Clients, store after store, best first, then controls; at most `MAX_BARS`."""
     return [*cell.summaries, *cell.controls][:MAX_BARS]
 
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
-    """Two files per cell, one of an open loop, by name.
-
-    Returns:
-        The files, and how many cells are without because there are too many.
-    """
+    """Two files per cell, one of an open loop, by name."""
     found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {
         f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)

@@ -33,7 +33,6 @@ def _record(row: KeyMemory, slope: Slope | None) -> dict[str, Cell]:
 
 
 def memory_csv(rows: Sequence[KeyMemory]) -> str:
-    """One row per target and source, the target's figure first; a target without a slope has one row."""
     return records_csv(_record(row, slope) for row in rows for slope in (row.slopes or (None,)))
 
 
@@ -70,7 +69,6 @@ def _target(row: KeyMemory) -> dict[str, Any]:
 
 
 def memory_document(analysis: Analysis) -> dict[str, Any]:
-    """memory.json; its shape is `schemas/memory.schema.json`."""
     manifest = analysis.campaign.manifest
     return {
         "schema": MEMORY_SCHEMA,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from report.analysis.decision_cpu import PARTS
 from report.analysis.summary import Summary
@@ -13,6 +14,7 @@ from report.export.csv_figures import (
     LATER_DIMENSIONS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
+    VERSIONED,
     bound_of,
     late_percentiles,
     wakes_shared,
@@ -23,8 +25,6 @@ from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`run` is None for one that was planned and left no file."""
-
     summary: Summary
     number: int
     run: Run | None
@@ -47,6 +47,14 @@ def _of_measured(read: Callable[[Measured], Cell]) -> Callable[[_Row], Cell]:
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[_Row], Cell]:
     return _of_measured(lambda measured: csv_number(read(measured), digits))
+
+
+def _identity(*names: str) -> Iterable[Column]:
+    return ((name, attrgetter(f"summary.identity.{name}")) for name in names)
+
+
+def _figures(*names: str) -> Iterable[Column]:
+    return ((name, _figure(attrgetter(name))) for name in names)
 
 
 def _percentile(name: str) -> Callable[[_Row], Cell]:
@@ -83,7 +91,6 @@ def _warm_up_steady(measured: Measured) -> Cell:
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[_Row], Cell]:
-    """Empty with other traffic than boundary."""
     return _of_measured(lambda measured: read([measured.boundary]) if measured.boundary else None)
 
 
@@ -97,7 +104,6 @@ def _asked_s(row: _Row) -> Cell:
 
 
 def _placement(run: Run) -> Cell:
-    """`generator-1=a server-1=b store-1=b`; empty on one machine."""
     return " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
 
 
@@ -105,13 +111,7 @@ _PERCENTILES = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9")
 
 #: New ones come last: what reads columns by their place goes on working.
 _COLUMNS: tuple[Column, ...] = (
-    ("configuration_hash", lambda row: row.summary.identity.configuration_hash),
-    ("label", lambda row: row.summary.identity.label),
-    ("topology", lambda row: row.summary.identity.topology),
-    ("workload", lambda row: row.summary.identity.workload),
-    ("complexity", lambda row: row.summary.identity.complexity),
-    ("traffic", lambda row: row.summary.identity.traffic),
-    ("connections", lambda row: row.summary.identity.connections),
+    *_identity("configuration_hash", "label", "topology", "workload", "complexity", "traffic", "connections"),
     ("rate_per_second", lambda row: csv_number(row.summary.identity.rate_per_second, 3)),
     ("arrivals", lambda row: row.summary.identity.arrivals),
     ("duration_asked_s", _asked_s),
@@ -137,13 +137,10 @@ _COLUMNS: tuple[Column, ...] = (
     ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
     ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
-    ("connection_errors", _figure(lambda measured: measured.connection_errors)),
-    ("timeouts", _figure(lambda measured: measured.timeouts)),
-    ("failed_answers", _figure(lambda measured: measured.failed_answers)),
-    ("errors_total", _figure(lambda measured: measured.errors_total)),
+    *_figures("connection_errors", "timeouts", "failed_answers", "errors_total"),
     *(
         (f"{part}_version", _of_run(lambda run, part=part: run.versions.get(part)))  # type: ignore[misc]
-        for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+        for part in VERSIONED
     ),
     ("runtime", _of_run(lambda run: run.runtime["id"] if run.runtime else None)),
     ("file", _of_run(lambda run: run.file)),
@@ -188,5 +185,4 @@ def _rows(summaries: Iterable[Summary]) -> Iterable[_Row]:
 
 
 def runs_csv(summaries: Sequence[Summary]) -> str:
-    """Every run that was recorded or planned, by row and number. What is absent is an empty cell, never 0."""
     return csv_text(HEADER, ([read(row) for _, read in _COLUMNS] for row in _rows(summaries)))

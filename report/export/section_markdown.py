@@ -18,7 +18,7 @@ def _cells(row: TableRow, shown: Table) -> list[str]:
 
 def _group(shown: Table, group: TableGroup) -> list[str]:
     columns = [column for column in shown.columns if not column.raw]
-    headers = [f"{column.name}, {column.unit}" if column.unit else column.name for column in columns]
+    headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
     heading = prose(": ".join(filter(None, (group.heading, group.hint))))
     first_number = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
     lines = table(headers, [_cells(row, shown) for row in group.rows], first_number)
@@ -26,7 +26,6 @@ def _group(shown: Table, group: TableGroup) -> list[str]:
 
 
 def section_blocks(section: Section) -> Iterator[list[str]]:
-    """Its title, its sentence and its tables, as blocks of lines."""
     yield [f"### {prose(section.title)}"]
     if section.answer:
         yield [prose(section.answer)]

@@ -35,12 +35,10 @@ def _comparisons(step: ServerStep) -> tuple[Comparison | None, ...]:
 
 
 def _ends(name: str, found: dict[str, Any] | None, *ends: str) -> dict[str, Cell]:
-    """`NAME_low`, `NAME_high`, … of a member of the document."""
     return {f"{name}_{end}": csv_number(found[end], 4) if found else None for end in ends}
 
 
 def _record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
-    """What the document says, in one row."""
     document = _document(step)
     added, first, limit = (document[name] for name in ("added_server_share", "first_second", "limited_by"))
     record: dict[str, Cell] = {
@@ -71,12 +69,10 @@ def _record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
 
 
 def servers_csv(found: Sequence[ServerScaling]) -> str:
-    """One row per target and number of servers."""
     return records_csv(_record(each, step) for each in found for step in each.steps)
 
 
 def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:
-    """Plain data; its shape is `several_servers` in `schemas/summary.schema.json`."""
     return [
         {
             "name": each.name,

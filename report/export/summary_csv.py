@@ -1,6 +1,7 @@
 """summary.csv for spreadsheets and existing tooling: one row per configuration."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import FIGURES, Figure
@@ -13,6 +14,7 @@ from report.export.csv_figures import (
     LATER_DIMENSIONS,
     LATER_KINDS,
     SCHEDULE_FIGURES,
+    VERSIONED,
     bound_of,
     late_percentiles,
     wakes_shared,
@@ -26,7 +28,6 @@ Column = tuple[str, Callable[[Summary], Cell]]
 
 
 def _figure(read: Callable[[Measured], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
-    """A figure of the median run with so many decimals; empty without a valid run."""
     return lambda summary: csv_number(read(summary.figures), digits) if summary.figures else None
 
 
@@ -51,7 +52,6 @@ def _service_bound(name: str, end: str) -> Callable[[Summary], Cell]:
 
 
 def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
-    """The lowest (0) or highest (1) of a figure over the runs that served their load."""
 
     def end(summary: Summary) -> Cell:
         ends = summary.range_of(read)
@@ -61,7 +61,6 @@ def _end(read: Figure, index: int) -> Callable[[Summary], Cell]:
 
 
 def _untypical(summary: Summary) -> Cell:
-    """Figures of the median run that lie outside the middle half of its runs."""
     return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
 
 
@@ -71,19 +70,10 @@ def _of_kinds(
     digits: int,
     kinds: Sequence[str] = FIRST_KINDS,
 ) -> Iterable[Column]:
-    """A column for each kind of role: `server_cpu_percent`, …"""
-    return ((f"{kind}_{name}", _of_kind(read, kind, digits)) for kind in kinds)
+    def of(kind: str) -> Callable[[Summary], Cell]:
+        return _figure(lambda figures: read(figures.roles).get(kind), digits)
 
-
-def _of_kind(
-    read: Callable[[Mapping[str, Role]], Mapping[str, float]], kind: str, digits: int
-) -> Callable[[Summary], Cell]:
-    return _figure(lambda figures: read(figures.roles).get(kind), digits)
-
-
-def _server_resident(figures: Measured) -> float | None:
-    """As the servers report it themselves."""
-    return figures.resident_bytes
+    return ((f"{kind}_{name}", of(kind)) for kind in kinds)
 
 
 def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
@@ -99,7 +89,6 @@ def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
 
 
 def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]:
-    """A sum over every measured run, those that do not count too; empty where none was measured."""
 
     def total(summary: Summary) -> Cell:
         found = [read(run.measured) for run in summary.runs if run.measured]
@@ -109,7 +98,6 @@ def _over_all_runs(read: Callable[[Measured], int]) -> Callable[[Summary], Cell]
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[Summary], Cell]:
-    """Over the measured runs, also those in which the limiter broke its promise; empty with other traffic."""
     return lambda summary: read(found) if (found := boundaries_of(summary)) else None
 
 
@@ -119,7 +107,6 @@ def _by_code(summary: Summary) -> Cell:
 
 
 def _schedule(read: Callable[[SendSchedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
-    """Of the median run's open loop; empty in a closed one."""
     return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
 
@@ -132,7 +119,6 @@ def _runtime(fact: str) -> Callable[[Summary], Cell]:
 
 
 def _duration(summary: Summary) -> Cell:
-    """Seconds asked for; where a number of requests was asked, the median run's measured seconds."""
     asked = summary.identity.duration_s
     return f"{asked:g}" if asked is not None else _figure(lambda figures: figures.duration_s, 3)(summary)
 
@@ -168,6 +154,19 @@ def _reasons(summary: Summary) -> Cell:
     return "; ".join([*failures, *outcomes, *texts]) or None
 
 
+def _figures(*names: str) -> Iterable[Column]:
+    """Whole numbers of the median run."""
+    return ((name, _figure(attrgetter(name))) for name in names)
+
+
+def _own(*names: str) -> Iterable[Column]:
+    return ((name, attrgetter(name)) for name in names)
+
+
+def _identity(*names: str) -> Iterable[Column]:
+    return ((name, attrgetter(f"identity.{name}")) for name in names)
+
+
 def _counts(key: str) -> Column:
     return (key, lambda summary: summary.identity.counts[key])
 
@@ -198,40 +197,25 @@ COLUMNS: tuple[Column, ...] = (
     ("rate_per_second", lambda summary: csv_number(summary.identity.rate_per_second, 3)),
     ("arrivals", lambda summary: summary.identity.arrivals),
     ("complexity", lambda summary: summary.identity.complexity),
-    ("limit_points", _limit(0)),
-    ("limit_window_s", _limit(1)),
-    ("limit_block_s", _limit(2)),
-    ("limit_cost", _limit(3)),
+    *((f"limit_{name}", _limit(i)) for i, name in enumerate(("points", "window_s", "block_s", "cost"))),
     ("control", lambda summary: str(summary.identity.control).lower()),
     ("runs", lambda summary: len(summary.runs)),
-    ("valid_runs", lambda summary: summary.valid_runs),
-    ("suspect_runs", lambda summary: summary.suspect_runs),
-    ("invalid_runs", lambda summary: summary.invalid_runs),
-    ("failed_runs", lambda summary: summary.failed_runs),
+    *_own("valid_runs", "suspect_runs", "invalid_runs", "failed_runs"),
     ("missing_runs", lambda summary: len(summary.missing)),
     ("median_run", lambda summary: summary.median.run if summary.median else None),
-    ("requests_per_second_min", _spread("min")),
-    ("requests_per_second_max", _spread("max")),
-    ("requests_per_second_stdev", _spread("stdev")),
-    ("requests_per_second_cv_percent", _spread("cv_percent")),
+    *((f"requests_per_second_{name}", _spread(name)) for name in ("min", "max", "stdev", "cv_percent")),
     ("requests_per_second_interval_low", _interval("low")),
     ("requests_per_second_interval_high", _interval("high")),
     ("requests_per_second_interval_coverage", _interval("coverage", 4)),
     ("requests_total", _figure(lambda figures: figures.requests_total)),
-    ("latency_p75_ms", _percentile("p75")),
-    ("latency_p90_ms", _percentile("p90")),
-    ("latency_p95_ms", _percentile("p95")),
-    ("latency_p97_5_ms", _percentile("p97_5")),
-    ("latency_p99_9_ms", _percentile("p99_9")),
+    *((f"latency_{name}_ms", _percentile(name)) for name in ("p75", "p90", "p95", "p97_5", "p99_9")),
     ("service_p50_ms", _figure(lambda figures: figures.service_ms.get("p50"), 3)),
     ("service_p99_ms", _figure(lambda figures: figures.service_ms.get("p99"), 3)),
     ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
     ("sends_late", _schedule(lambda schedule: schedule.late)),
     ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
     ("send_lateness_p99_ms", _schedule(lambda schedule: schedule.lateness_p99_ms, 3)),
-    ("latency_min_ms", _latency("min")),
-    ("latency_max_ms", _latency("max")),
-    ("latency_stddev_ms", _latency("stddev")),
+    *((f"latency_{name}_ms", _latency(name)) for name in ("min", "max", "stddev")),
     (
         "latency_unsupported",
         lambda summary: " ".join(summary.figures.unsupported) if summary.figures else None,
@@ -241,28 +225,22 @@ COLUMNS: tuple[Column, ...] = (
     *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3),
     *_of_kinds("cpu_percent", cpu_percent, 2),
     *(
-        (name, _figure(_server_resident) if name == "server_resident_bytes" else read)
+        # As the servers report it themselves.
+        (name, _figure(attrgetter("resident_bytes")) if name == "server_resident_bytes" else read)
         for name, read in _of_kinds("resident_bytes", resident_bytes, 0)
     ),
     ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
-    ("connection_errors", _figure(lambda figures: figures.connection_errors)),
-    ("timeouts", _figure(lambda figures: figures.timeouts)),
-    ("failed_answers", _figure(lambda figures: figures.failed_answers)),
+    *_figures("connection_errors", "timeouts", "failed_answers"),
     ("failed_by_status", _by_code),
     ("errors_total", _figure(lambda figures: figures.errors_total)),
-    ("connection_errors_all_runs", _over_all_runs(lambda figures: figures.connection_errors)),
-    ("timeouts_all_runs", _over_all_runs(lambda figures: figures.timeouts)),
-    ("failed_answers_all_runs", _over_all_runs(lambda figures: figures.failed_answers)),
+    *(
+        (f"{name}_all_runs", _over_all_runs(attrgetter(name)))
+        for name in ("connection_errors", "timeouts", "failed_answers")
+    ),
     ("verdict", lambda summary: summary.verdict),
     ("verdict_reasons", _reasons),
     ("limited_by", lambda summary: summary.figures.limiting_resource if summary.figures else None),
-    ("client_version", _version("client")),
-    ("limiter_version", _version("limiter")),
-    ("store_version", _version("store")),
-    ("fastify_version", _version("fastify")),
-    ("node_version", _version("node")),
-    ("autocannon_version", _version("autocannon")),
-    ("harness_version", _version("harness")),
+    *((f"{part}_version", _version(part)) for part in VERSIONED),
     ("runtime", _runtime("id")),
     ("configuration_hash", lambda summary: summary.identity.configuration_hash),
     *(
@@ -276,8 +254,7 @@ COLUMNS: tuple[Column, ...] = (
     *(_counts(key) for key in FIRST_DIMENSIONS),
     ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
     ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
-    ("served_runs", lambda summary: summary.served_runs),
-    ("spoiled_runs", lambda summary: summary.spoiled_runs),
+    *_own("served_runs", "spoiled_runs"),
     *(
         (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))
         for name in ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
@@ -294,10 +271,7 @@ COLUMNS: tuple[Column, ...] = (
     *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3, LATER_KINDS),
     *_of_kinds("cpu_percent", cpu_percent, 2, LATER_KINDS),
     *_of_kinds("resident_bytes", resident_bytes, 0, LATER_KINDS),
-    ("decided_by", lambda summary: summary.identity.decided_by),
-    ("algorithm", lambda summary: summary.identity.algorithm),
-    ("module", lambda summary: summary.identity.module),
-    ("service", lambda summary: summary.identity.service),
+    *_identity("decided_by", "algorithm", "module", "service"),
     ("decides_locally", _decides_locally),
     ("decisions", _figure(lambda figures: figures.decisions)),
     *((f"cpu_us_per_decision_{kind}", _figure(read, 3)) for kind, read in PARTS.items()),
@@ -310,6 +284,5 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    """One header and one line per configuration. What is absent is an empty cell, never 0."""
     header = [name for name, _ in COLUMNS]
     return csv_text(header, ([read(summary) for _, read in COLUMNS] for summary in summaries))

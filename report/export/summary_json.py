@@ -12,14 +12,13 @@ from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
-from report.sections.best_performers import best_documents, best_works
+from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
-from report.sections.load_programs import load_program_sentences
-from report.sections.max_rate import max_rate_documents
+from report.sections.max_rate import max_rate_document
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.screen import screen_lines
-from report.sections.store_operations import store_sentences
 from report.statistics.histograms import PERCENTILES
 
 
@@ -116,11 +115,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
 
 
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
-    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`.
-
-    Args:
-        report: path of the page: absolute, or relative to where the document lies.
-    """
+    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`."""
     campaign, manifest = analysis.campaign, analysis.campaign.manifest
     recommended = recommend(analysis) if analysis.summaries else None
     return {
@@ -148,10 +143,10 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
             "limits": [line.text for line in recommended.caveats] if recommended else [],
             "screen": screen_lines(analysis),
         },
-        "best_performers": best_documents(best_works(analysis)),
+        "best_performers": best_documents(analysis),
         "conclusions": conclusions(analysis.cells),
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
-        "max_rate": max_rate_documents(analysis.max_rates) or None,
+        "max_rate": list(map(max_rate_document, analysis.max_rates)) or None,
         "several_servers": server_documents(analysis.server_scalings) or None,
         "thresholds": documents(analysis.thresholds),
         "report": report,

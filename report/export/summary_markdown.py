@@ -25,12 +25,11 @@ from report.sections.first_screen import (
     page_heading,
 )
 from report.sections.forest import forest_lines, forests
-from report.sections.load_programs import load_program_sentences
 from report.sections.notices import campaign_notices
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
-from report.sections.store_operations import store_sentences
 from report.sections.thresholds import thresholds
 
 #: What is above it is the summary of a job.
@@ -70,7 +69,6 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
 
 
 def _verdict(row: DecisionRow, summary: Summary) -> str:
-    """What was shown, the outcome of its runs, and their verdict."""
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
 
@@ -94,11 +92,7 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
-    """The heading, each ranking's sentence and table, and the controls, as blocks of lines.
-
-    Args:
-        layer_named: as for `cell_title`.
-    """
+    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
     (shown,) = decision_cells([cell], layer_named)
     blocks = [
         [f"### {prose(shown.title)}"],
@@ -114,7 +108,6 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
 
 
 def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
-    """What follows the first screen, as blocks of lines."""
     return [
         *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
         *([[prose(recommended.decide)]] if recommended.decide else []),
@@ -134,7 +127,6 @@ def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    """What one layer in one runtime measured; figures of two never share a table."""
     runtime_name = f"Runtime {code(runtime.runtime)}" if runtime.runtime else ""
     layer = runtime.layer if runtime_name else runtime.layer.capitalize()
     title = ", ".join(filter(None, (runtime_name, layer)))
@@ -146,7 +138,6 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
-    """Why rows have no figures, and why runs are not valid; the same text once."""
     holes = [
         f"- {code(row.identity.label)}: {prose(row.no_figures_reason)}"
         for row in summaries
@@ -170,16 +161,11 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
 
 
 def picture(analysis: Analysis) -> list[list[str]]:
-    """The picture of the first screen as text, in blocks of lines."""
     return [["```text", *forest_lines(forest), "```"] for forest in forests(analysis)]
 
 
 def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
-    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note.
-
-    Args:
-        at_rate: requests per second for which it says what a limiter costs.
-    """
+    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
     where = ""

@@ -59,14 +59,7 @@ def _row(bar: Bar, top: float, scale: float) -> list[str]:
 
 
 def bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
-    """Horizontal bars over one axis from zero.
-
-    Args:
-        title, subtitle: plain text; the subtitle says unit and what the marks are.
-        bars: at least one.
-    Returns:
-        A whole SVG document.
-    """
+    """Horizontal bars over one axis from zero."""
     highest = max((max(bar.value or 0, bar.behind or 0, *bar.points) for bar in bars), default=0)
     texts = [len(bar.text) for bar in bars if bar.value is not None]
     right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
@@ -117,13 +110,7 @@ def interval_chart(
     band: tuple[float, float],
     ticks: Sequence[tuple[float, str]],
 ) -> str:
-    """Rows with their intervals on one axis.
-
-    Args:
-        one, band, ticks: the place of 1, of what is no difference, and of the marks of the axis, in %.
-    Returns:
-        A whole SVG document.
-    """
+    """Rows with their intervals on one axis."""
     wide = _WIDTH - _LEFT - _TEXT
     height = _TOP + _ROW * len(rows) + 26
 

@@ -7,11 +7,7 @@ from report.sections.audit import MARKS, details, rows, sentence
 
 
 def audit_page(audit: Audit) -> str:
-    """The page.
-
-    Raises:
-        ReportError: exit code 3 when a script of the page is not installed.
-    """
+    """The page."""
     return render_template(
         "audit.html.j2",
         styles=(STATIC / "audit.css",),

@@ -29,19 +29,16 @@ from report.sections.first_screen import (
     page_heading,
 )
 from report.sections.forest import forests
-from report.sections.load_programs import load_program_sentences
 from report.sections.machines import machine_picture
 from report.sections.notices import campaign_notices
+from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section
 from report.sections.spread_text import marks_note
-from report.sections.store_operations import store_sentences
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionTable:
-    """A table of the first screen."""
-
     id: str
     open_loop: bool
     cells: tuple[DecisionCell, ...]
@@ -54,19 +51,15 @@ class DecisionTable:
 
     @property
     def base_text(self) -> str:
-        """What its ratios are to."""
         return ", or ".join(dict.fromkeys(cell.base_text for cell in self.cells)) or FIRST_ROW
 
     @property
     def marks(self) -> str:
-        """What the marks on its figures mean."""
         return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What the first screen says about one layer in one runtime."""
-
     id: str
     name: str
     title: str
@@ -134,7 +127,6 @@ def _with_something(section: Section, charts: Charts) -> bool:
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
-    """Light and dark colour by client."""
     found = client_colours(summaries)
     controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
     return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
@@ -145,14 +137,7 @@ def render_page(
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
     at_rate: float = DEFAULT_RATE,
 ) -> str:
-    """The whole page.
-
-    Args:
-        downloads: names of the files that stand beside the page.
-        at_rate: requests per second for which it says at first what each target costs.
-    Raises:
-        ReportError: exit code 3 when the chart library is not installed.
-    """
+    """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
     charts, figures = _drawn(analysis)
     strips = fault_charts(analysis.faults)

@@ -26,11 +26,7 @@ CHART_SCRIPTS: tuple[Path, ...] = (
 
 
 def _inline_script(path: Path) -> str:
-    """A script's text, fit to stand in a page unchanged.
-
-    Raises:
-        ReportError: exit code 3 when it is not installed.
-    """
+    """A script's text, fit to stand in a page unchanged."""
     try:
         text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except OSError as error:
@@ -64,7 +60,6 @@ def content_security_policy(scripts: Sequence[str]) -> str:
 
 @cache
 def _environment() -> Environment:
-    """One for all pages: it keeps the compiled templates."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -81,16 +76,7 @@ def _environment() -> Environment:
 def render_template(
     name: str, *, styles: Sequence[Path] = (), scripts: Sequence[Path] = (), **context: Any
 ) -> str:
-    """A page from a template that extends `base.html.j2`.
-
-    Args:
-        name: the template, in the package's folder of templates.
-        styles: style sheets besides the base ones; they and the scripts are files of ours.
-        scripts: scripts besides the base ones, run in this order after the page was read.
-        context: what the template needs. `data`, if there, is the JSON that scripts find in `#report-data`.
-    Raises:
-        ReportError: exit code 3 when a script is not installed.
-    """
+    """A page from a template that extends `base.html.j2`."""
     codes = [_inline_script(path) for path in (*BASE_SCRIPTS, *scripts)]
     sheets = [path.read_text(encoding="utf-8") for path in (*BASE_STYLES, *styles)]
     return (

@@ -25,8 +25,7 @@ def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosi
         documents: a folder with one of these files is one.
     Yields:
         For each its place below `root`, the folder that holds its files, and why it cannot be read (empty if
-        it can be). Unpacked folders are removed at the end.
-    """
+        it can be). Unpacked folders are removed at the end."""
     with TemporaryDirectory(prefix="campaigns-") as scratch:
         yield sorted(_walk(root, documents, Path(scratch)))
 
@@ -64,8 +63,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
     Raises:
         ReportError: exit code 2 for a link, a device, an absolute or parent path, or more than `MAX_BYTES`;
-            nothing is unpacked then.
-    """
+            nothing is unpacked then."""
     try:
         # What is packed may be far larger than the archive: nothing is read before that is known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:

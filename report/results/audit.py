@@ -19,8 +19,6 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What every target promises, and why it matters."""
-
     id: str
     title: str
     promise: str
@@ -29,8 +27,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check showed of a target; empty texts where there is nothing to say."""
-
     status: str
     promised: str
     seen: str
@@ -42,8 +38,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An audited target, with its findings by check."""
-
     label: str
     text: str
     client: str
@@ -57,8 +51,6 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """A whole audit."""
-
     name: str
     started_at: str
     command: str
@@ -107,8 +99,7 @@ def load_audit(folder: Path) -> Audit:
     """Reads `audit.json` of a folder.
 
     Raises:
-        ReportError: exit code 2 when it is missing or not what the contract says, naming the field.
-    """
+        ReportError: exit code 2 when it is missing or not what the contract says, naming the field."""
     path = folder / AUDIT_FILE
     try:
         document = validate_audit(parse_json(read_document(path, MAX_DOCUMENT_BYTES)))

@@ -16,12 +16,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 def read_checksums(folder: Path) -> Mapping[str, str]:
-    """Checksums by file name; empty where there is no such file. A line that is none vouches for nothing.
-
-    Raises:
-        OSError: it is there and cannot be read.
-        FieldError: it is a link, or no file.
-    """
+    """Checksums by file name; empty where there is no such file. A line that is none vouches for nothing."""
     try:
         text = read_document(folder / CHECKSUMS, _MAX_BYTES).decode("utf-8", errors="replace")
     except FileNotFoundError:
@@ -31,10 +26,6 @@ def read_checksums(folder: Path) -> Mapping[str, str]:
 
 
 def check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
-    """A file without a checksum is admitted: campaigns of older versions, and runs made by hand, have none.
-
-    Raises:
-        FieldError: the file is not what was written.
-    """
+    """A file without a checksum is admitted: older campaigns, and runs made by hand, have none."""
     if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
         raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")

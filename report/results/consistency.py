@@ -13,8 +13,7 @@ Value = TypeVar("Value")
 
 class Consistency:
     """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
-    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory.
-    """
+    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory."""
 
     def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
         self._campaign = manifest["campaign"] if manifest else None
@@ -26,11 +25,7 @@ class Consistency:
         self._shared: dict[str, Any] = {}
 
     def check(self, run: Run) -> Run:
-        """The run, to be kept.
-
-        Raises:
-            FieldError: it contradicts what was checked, or is there already.
-        """
+        """The run, to be kept."""
         if self._campaign is not None and run.campaign not in (None, self._campaign):
             raise FieldError(
                 "$.campaign",

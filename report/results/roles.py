@@ -6,7 +6,6 @@ from report.results.model import MEASURED_KINDS, Role
 
 
 def kinds_of(roles: Mapping[str, Role]) -> list[str]:
-    """The kinds among `roles`, in the order of `MEASURED_KINDS`."""
     found = {role.kind for role in roles.values()}
     return [kind for kind in MEASURED_KINDS if kind in found]
 
@@ -17,7 +16,6 @@ def cpu_us_per_request(roles: Mapping[str, Role]) -> dict[str, float]:
 
 
 def cpu_percent(roles: Mapping[str, Role]) -> dict[str, float]:
-    """CPU time in % of one core over the window, by kind."""
     return _sums(roles, lambda role: role.cpu_percent)
 
 

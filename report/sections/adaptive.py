@@ -38,8 +38,6 @@ _ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One configuration: how many runs it took, and why it got no more."""
-
     summary: Summary
     stop: tuple[int, Stop] | None
     """The look after which it got no more runs; None: it continues."""
@@ -69,7 +67,6 @@ class Adaptive:
 
     @property
     def sentence(self) -> str:
-        """How many runs there were, and why no more."""
         made = sum(len(row.summary.runs) for row in self.rows)
         why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
@@ -84,7 +81,6 @@ def _cell_prefix(cell: Cell, several: bool) -> str:
 
 
 def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
-    """Whether it is concluded, and the sentence."""
     found = pair.comparison
     base, new = pair.base.identity.short_label, pair.new.identity.short_label
     runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
@@ -108,7 +104,6 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
 def _ranking_rows(
     ranking: Ranking, schedule: LookSchedule, looked: int
 ) -> dict[str, tuple[int, Stop] | None]:
-    """By the id of its summary, when each row was done."""
     stops = ranking.family.stops if ranking.family else ()
     found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
     return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
@@ -119,7 +114,6 @@ def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop
 
 
 def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
-    """The reference that a copy is measured as long as."""
     for cell in cells:
         if copy in cell.controls:
             for ranking in cell.rankings:
@@ -129,7 +123,6 @@ def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
 
 
 def _beside(control: Summary, cells: Sequence[Cell]) -> list[Summary]:
-    """By turns a control is measured as long as any target that is compared with it."""
     return [row for cell in cells if control in cell.controls for row in cell.summaries]
 
 
@@ -165,8 +158,7 @@ def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Line]:
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
 
-    It depends only on the results and the looks, so that it gives the same whenever it is called.
-    """
+    It depends only on the results and the looks, so that it gives the same whenever it is called."""
     campaign, summaries = analysis.campaign, analysis.summaries
     schedule = next((row.look_schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:
@@ -209,7 +201,6 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
 
 
 def adaptive_document(found: Adaptive) -> dict[str, Any]:
-    """As plain data, for programs and the last screen."""
     return {
         "ended": found.ended,
         "sentence": found.sentence,
@@ -231,7 +222,6 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
 
 
 def adaptive(analysis: Analysis) -> Section | None:
-    """None for a fixed number of runs."""
     found = adaptive_of(analysis)
     if found is None:
         return None

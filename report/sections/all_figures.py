@@ -95,7 +95,6 @@ def _runs_cell(summary: Summary) -> TableCell:
 
 
 def _outcome_cell(summary: Summary) -> TableCell:
-    """In how many of the runs that count the target failed its load."""
     if not summary.counted_runs:
         return TableCell(ABSENT)
     if not summary.spoiled_runs:
@@ -109,13 +108,11 @@ def _verdict_cell(verdict: str | None) -> TableCell:
 
 
 def _limit_cell(summary: Summary) -> TableCell:
-    """The resource that limited the median run; hovering shows the counter."""
     limit = summary.figures.limited_by if summary.figures else None
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
 def _ratio_cell(comparison: Comparison | None) -> TableCell:
-    """To the base of the ranking, with its interval."""
     return TableCell(
         against_base(comparison),
         kind="number ratio",
@@ -161,7 +158,6 @@ def _row(
 
 
 def _headings(columns: Sequence[_Column], base: str) -> tuple[Column, ...]:
-    """What `_row` gives, ratios to `base`."""
     first, *others = columns
     return (
         Column("Runs that count", kind="number more"),
@@ -236,14 +232,7 @@ def result_tables(
     part: str = "",
     layer_named: bool = False,
 ) -> tuple[Table, ...]:
-    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls.
-
-    Args:
-        cells: in page order; ratios and best marks hold within one of their rankings.
-        controls: rows of the controls in page order.
-        part_id, part: what the ids and the titles start with where a page has several runtimes or layers.
-        layer_named: `part` names the layer, so that no caption does.
-    """
+    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
     summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
     if not summaries:
         return ()
@@ -306,7 +295,6 @@ def result_tables(
 
 
 def all_figures(analysis: Analysis) -> Section | None:
-    """None where nothing was measured but memory."""
     tables = [
         table
         for part in analysis.runtimes

@@ -12,15 +12,14 @@ from report.sections.environment import environment
 from report.sections.failures import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_rate import latency_at_rate
-from report.sections.load_programs import load_programs
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
+from report.sections.printed_programs import load_programs, store_operations
 from report.sections.problems import problems
 from report.sections.resources import resources
 from report.sections.runs import all_runs
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
-from report.sections.store_operations import store_operations
 from report.sections.thresholds import thresholds
 from report.sections.topics import (
     correctness_topic,
@@ -61,5 +60,4 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
 
 
 def sections_of(analysis: Analysis) -> list[Section]:
-    """Those that this campaign has something for."""
     return [section for build in SECTIONS if (section := build(analysis))]

@@ -78,7 +78,6 @@ def _holds_text(runs: int, held: int) -> str:
 
 
 def promises(summaries: Sequence[Summary]) -> Section | None:
-    """Those that did not hold first, else in page order; None without traffic `boundary`."""
     judged = [summary for summary in summaries if boundaries_of(summary)]
     if not judged:
         return None
@@ -123,7 +122,6 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
 
 
 def promise_documents(summary: Summary) -> list[dict[str, Any]]:
-    """The same as plain data."""
     return [
         {
             "id": promise.id,

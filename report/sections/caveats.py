@@ -46,7 +46,6 @@ def _store_caveats(cells: Sequence[Cell]) -> list[Line]:
 
 
 def _foreign_caveats(rankings: Sequence[Ranking]) -> list[Line]:
-    """Pairs that are not judged because of other programs, once each."""
     found = {}
     for ranking in rankings:
         for pair in ranking.ranked_by:
@@ -79,12 +78,10 @@ def _suspects(analysis: Analysis) -> str:
 
 
 def _sentence(text: str) -> str:
-    """A condition of the manifest as a sentence."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
-    """Sentences about all rows."""
     manifest = analysis.campaign.manifest
     names = list(dict.fromkeys(part.runtime for part in analysis.runtimes))
     layers = list(dict.fromkeys(part.text.layer for part in analysis.runtimes))
@@ -127,7 +124,6 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> list[str]:
 
 
 def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
-    """What a reader must know before a figure is used."""
     cells = analysis.cells
     rankings = [ranking for cell in cells for ranking in cell.rankings]
     return (

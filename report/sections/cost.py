@@ -21,7 +21,6 @@ class Cost:
     """Label and CPU in µs per request."""
 
     def share(self, cpu_us: float) -> str:
-        """`4.8 %`: of one core."""
         percent = cpu_us * self.rate / 10_000
         return f"{percent:,.{0 if percent >= 100 else 1}f} %"
 

@@ -1,4 +1,4 @@
-"""The table of the chart “Where a decision's CPU goes”, with the same figures."""
+"""Where a decision's CPU goes, as a table."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from report.analysis.deciders import algorithm_of, decider_of, named_facts
 from report.analysis.decision_cpu import (
     PARTS,
     dearer_clients,
-    decision_cpu_of,
+    limited_by_client,
     node_kind,
     part_kinds,
     total_of,
@@ -51,9 +51,8 @@ def _cell(summary: Summary, read: Figure, wanted: bool) -> TableCell:
 
 
 def _limited_cell(summary: Summary) -> TableCell:
-    found, figures = decision_cpu_of(summary), summary.figures
-    limit = figures.limited_by if figures else None
-    if found and found.limited_by_client:
+    limit = summary.figures.limited_by if summary.figures else None
+    if limited_by_client(summary):
         return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
@@ -81,7 +80,6 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
 
 
 def decision_cpu_table(analysis: Analysis) -> Table | None:
-    """Rows with decisions, in page order; None where none was counted."""
     rows = [
         row
         for row in analysis.ordered

@@ -1,12 +1,13 @@
 """Where a request's microseconds go, as a table: one row for each diagnosing run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.diagnosis import RequestCost, request_costs
 from report.analysis.load_text import LOAD_FIELDS, load_text
+from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
-from report.results.model import MEASURED_KINDS, Diagnosis, Pauses
+from report.results.model import MEASURED_KINDS, Diagnosis, Run
+from report.results.roles import cpu_us_per_request
 from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.section import (
     RAW,
@@ -17,9 +18,9 @@ from report.sections.section import (
     exact,
     link_cell,
     named,
+    number,
     numbers,
     reasons_cell,
-    sort_key,
     table_of,
     words,
 )
@@ -38,76 +39,70 @@ _KINDS = ("minor", "major", "incremental")
 
 
 def _number(value: float | None, text: str, unit: str) -> TableCell:
-    if value is None:
-        return TableCell(NOT_KNOWN, kind="number", sort="")
-    return TableCell(text, kind="number", sort=sort_key(value), hint=exact(value, unit))
+    return number(text, value, hint=exact(value, unit)) if value is not None else number(NOT_KNOWN, None)
 
 
 def _us(value: float | None) -> TableCell:
     return _number(value, microseconds(value), "µs")
 
 
-def _small(value: float | None, unit: str) -> TableCell:
+def _per(total: float | None, divisor: int, unit: str) -> TableCell:
+    value = total / divisor if total is not None and divisor else None
     return _number(value, decimals(value, 2), unit)
 
 
 def _late(delay_us: Mapping[str, float]) -> TableCell:
-    """p50, p99 and the longest."""
-    if not delay_us:
-        return _number(None, "", "")
-    text = " / ".join(milliseconds(delay_us[name] / 1000) for name in ("p50", "p99", "max"))
-    return TableCell(text, kind="number", sort=sort_key(delay_us["p99"]))
-
-
-def _pauses_text(pauses: Mapping[str, Pauses]) -> str:
-    """`minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
-    ordered = sorted(pauses, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind))
-    return "; ".join(
-        f"{kind} {count(pauses[kind].count)}, longest {milliseconds(pauses[kind].longest_us / 1000)} ms"
-        for kind in ordered
-    )
+    text = " / ".join(milliseconds(delay_us[name] / 1000) for name in ("p50", "p99", "max") if delay_us)
+    return number(text or NOT_KNOWN, delay_us.get("p99"))
 
 
 def _pauses(found: Diagnosis) -> TableCell:
-    if not found.requests:
-        return TableCell(NOT_KNOWN)
-    return TableCell(_pauses_text(found.pauses) or "none")
-
-
-def _split(figures: Mapping[str, float], names: tuple[str, str], unit: str) -> TableCell:
-    """Two figures, sorted by their sum."""
-    if not figures:
-        return _number(None, "", "")
-    first, second = (figures[name] for name in names)
-    return TableCell(
-        f"{decimals(first, 2)} + {decimals(second, 2)}",
-        kind="number",
-        sort=sort_key(first + second),
-        hint=exact(first + second, unit),
+    """`minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
+    pauses = found.pauses
+    ordered = sorted(pauses, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind))
+    text = "; ".join(
+        f"{kind} {count(pauses[kind].count)}, longest {milliseconds(pauses[kind].longest_us / 1000)} ms"
+        for kind in ordered
     )
+    return TableCell((text or "none") if found.requests else NOT_KNOWN)
 
 
-def _network(cost: RequestCost) -> TableCell:
-    received, sent = cost.received_bytes, cost.sent_bytes
-    if received is None or sent is None:
-        return _number(None, "", "")
-    return TableCell(f"{count(received)} + {count(sent)}", kind="number", sort=sort_key(received + sent))
+def _two(
+    totals: Sequence[float | None], divisor: int, show: Callable[[float | None], str], unit: str
+) -> TableCell:
+    known = [total / divisor for total in totals if total is not None and divisor]
+    if len(known) < 2:
+        return number(NOT_KNOWN, None)
+    return _number(sum(known), " + ".join(map(show, known)), unit)
 
 
-def _cells(cost: RequestCost, kinds: tuple[str, ...]) -> tuple[TableCell, ...]:
-    found = cost.diagnosis
+def _hundredths(value: float | None) -> str:
+    return decimals(value, 2)
+
+
+def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
+    cpu_us, requests = _cpu_us(run), found.requests
+    allocated = None if found.allocated_bytes is None or not requests else found.allocated_bytes / requests
+    switches, calls = found.context_switches, found.system_calls
+    bytes_seen = (found.store_received_bytes, found.store_sent_bytes)
     return (
-        *(_us(cost.cpu_us.get(kind)) for kind in kinds),
-        _small(cost.collection_us, "µs"),
+        *(_us(cpu_us.get(kind)) for kind in kinds),
+        _per(sum(each.total_us for each in found.pauses.values()), requests, "µs"),
         _pauses(found),
         _late(found.loop_delay_us),
-        _number(cost.allocated_bytes, count(cost.allocated_bytes), "bytes"),
-        _split(cost.context_switches, ("voluntary", "involuntary"), "switches"),
-        _split(cost.system_calls, ("reads", "writes"), "calls"),
-        _small(cost.script_us, "µs"),
+        _number(allocated, count(allocated), "bytes"),
+        _two(
+            [switches.get(name) for name in ("voluntary", "involuntary")], requests, _hundredths, "switches"
+        ),
+        _two([calls.get(name) for name in ("reads", "writes")], requests, _hundredths, "calls"),
+        _per(found.script_us, found.decisions, "µs"),
         _us(found.script_p99_us),
-        _network(cost),
+        _two(bytes_seen, found.decisions, count, "bytes"),
     )
+
+
+def _cpu_us(run: Run) -> Mapping[str, float]:
+    return cpu_us_per_request(run.measured.roles) if run.measured else {}
 
 
 _COLUMNS = (
@@ -124,13 +119,13 @@ _COLUMNS = (
 
 
 def diagnosis(analysis: Analysis) -> Section | None:
-    """None for a campaign without diagnosing runs."""
-    costs = request_costs(analysis.campaign)
-    if not costs:
+    ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
+    runs = [(run, run.diagnosis) for run in ordered if run.diagnosis]
+    if not runs:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
-    kinds = tuple(kind for kind in MEASURED_KINDS if any(kind in cost.cpu_us for cost in costs))
-    varying = [part for part in LOAD_FIELDS if len({part.read(cost.run.identity) for cost in costs}) > 1]
+    kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
+    varying = [part for part in LOAD_FIELDS if len({part.read(run.identity) for run, _ in runs}) > 1]
     columns = (
         *words("Configuration", "Load"),
         *numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
@@ -139,12 +134,11 @@ def diagnosis(analysis: Analysis) -> Section | None:
         RAW,
     )
     rows = []
-    for cost in costs:
-        run = cost.run
+    for run, found in runs:
         row_id = ids.get(run.identity.key, "")
         cells = (
             *named(run.identity.label, load_text(run.identity, varying)),
-            *_cells(cost, kinds),
+            *_cells(run, found, kinds),
             run_verdict(run),
             reasons_cell(run_reasons(run)),
             link_cell(run_link(run.file), run.file),

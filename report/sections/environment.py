@@ -5,10 +5,10 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
+from report.analysis.load_text import cap_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
-from report.results.model import Campaign
-from report.sections.containers import container_facts
+from report.results.model import MEASURED_KINDS, Campaign
 from report.sections.machines import link_facts, machines_facts
 from report.sections.script_calls import script_calls
 from report.sections.section import Facts, Section
@@ -27,13 +27,11 @@ _VERSIONS = {
 
 
 def _external_stores(summaries: Sequence[Summary]) -> list[str]:
-    """Ids of the stores that the user already ran, by name."""
     used = {summary.identity.store for summary in summaries if summary.identity.external_store}
     return sorted(store for store in used if store is not None)
 
 
 def external_notices(summaries: Sequence[Summary]) -> list[str]:
-    """What a reader must know of stores that the harness did not start."""
     return [
         f"The store {store} already ran before this campaign. It was not emptied and its statistics were not "
         "reset; it may hold other keys and serve others. Its rows are not compared with rows on a store that "
@@ -49,12 +47,41 @@ def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> 
     return f"{kind} {store}", f"{binary['version']}{', embedded' if binary['embedded'] else ''}"
 
 
-def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
-    """The host and the runtime; empty without a manifest. What could not be read is not there.
+_CAPS = {
+    "store": "Cap of a store node",
+    "service": "Cap of a service",
+    "server": "Cap of a server",
+    "generator": "Cap of the load generator",
+}
 
-    Args:
-        summaries: all rows; they show which stores already ran.
-    """
+
+def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Empty for a campaign without containers. What was really applied to each role stands in the results."""
+    engine = manifest.get("engine")
+    if engine is None:
+        return []
+    caps = manifest["runtime"].get("caps", {})
+    return [
+        ("Engine", f"{engine['name']} {engine['version']}, API {engine['api_version']}"),
+        (
+            "Engine's host",
+            f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
+            f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}",
+        ),
+        *((_CAPS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
+        *(
+            (
+                f"Image {name}",
+                f"{image['name']} {image.get('digest', image['id'])}"
+                + ("" if image.get("pinned", True) else ", not pinned"),
+            )
+            for name, image in sorted(manifest.get("images", {}).items())
+        ),
+    ]
+
+
+def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
+    """The host and the runtime; empty without a manifest. What could not be read is not there."""
     if campaign.manifest is None:
         return []
     manifest, machine, runtime = (
@@ -94,7 +121,6 @@ def _runs(plan: Mapping[str, Any]) -> str:
 
 
 def campaign_facts(campaign: Campaign) -> Pairs:
-    """When it ran, in which order, and the command that repeats it."""
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
     manifest, plan = campaign.manifest, campaign.manifest["plan"]
@@ -114,7 +140,6 @@ def campaign_facts(campaign: Campaign) -> Pairs:
 
 
 def _installed_versions(manifest: Mapping[str, Any]) -> Pairs:
-    """What was installed for versions that targets ask for, with the dependencies that came with it."""
     return [
         (
             f"Installed {each['name']} {each['version']}",
@@ -143,7 +168,6 @@ def _cool_down(plan: dict[str, Any]) -> str:
 
 
 def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
-    """Versions as seen at run time, and client settings, by label; several values of one are all named."""
     by_label: dict[str, dict[str, list[str]]] = {}
     for summary in summaries:
         found = by_label.setdefault(summary.identity.label, {})
@@ -169,7 +193,6 @@ def _setting(value: str | float | bool | None) -> str:
 
 
 def environment(analysis: Analysis) -> Section:
-    """Where and how it ran."""
     campaign, rows = analysis.campaign, analysis.ordered
     placed = [*machines_facts(campaign), *link_facts(campaign)]
     by_label: dict[str, list[str]] = {}

@@ -41,7 +41,6 @@ Count = Callable[[Measured], int | None]
 
 
 def _answers(wanted: Callable[[str], bool]) -> Count:
-    """Failed answers whose code, an HTTP status or the limiter's outcome, is wanted."""
     return lambda figures: sum(number for code, number in figures.failed_by_code.items() if wanted(code))
 
 
@@ -78,7 +77,6 @@ STORE = (
 
 
 def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple[str, str], ...]:
-    """Name and unit of the cells of a row."""
     return (
         *((name, "requests") for name, _, _ in kinds),
         ("Runs", "with errors"),
@@ -164,7 +162,6 @@ def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[T
 
 
 def failures(analysis: Analysis) -> Section | None:
-    """The error analysis of a campaign: all runs, by kind and by configuration."""
     summaries = analysis.ordered
     if not summaries:
         return None

@@ -5,20 +5,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.fault_text import NEVER, fault_words, seconds_text
 from report.analysis.faults import (
+    NEVER,
     FaultCase,
     FaultGroup,
     Spread,
     answer_share,
     fault_runs_of,
+    fault_words,
     over_admission,
     predicted_over_admission,
     recovery,
+    seconds_text,
 )
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Fault, Run
+from report.sections.printed_programs import counted_text
 from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.section import (
     RAW,
@@ -84,11 +87,19 @@ def spread_text(spread: Spread | None, show: Callable[[float | None], str]) -> t
     return show(spread.middle), f"{low}–{high}" if low != high else ""
 
 
-def _cell(spread: Spread | None, show: Callable[[float | None], str], absent: str = ABSENT) -> TableCell:
+def _cell(
+    spread: Spread | None,
+    show: Callable[[float | None], str],
+    absent: str = ABSENT,
+    before: str = "",
+    more: str = "",
+) -> TableCell:
+    """`before` stands before the median, `more` after the range."""
     if spread is None:
-        return TableCell(absent, kind="number", sort="")
+        return TableCell(f"{before}{absent}", kind="number", sort="")
     text, span = spread_text(spread, show)
-    return TableCell(text, range=span, kind="number", sort=sort_key(min(spread.middle, 1e12)))
+    ranges = "; ".join(filter(None, (span, more)))
+    return TableCell(f"{before}{text}", range=ranges, kind="number", sort=sort_key(min(spread.middle, 1e12)))
 
 
 def _share(value: float | None) -> str:
@@ -101,16 +112,11 @@ def _share(value: float | None) -> str:
 def _outage(case: FaultCase) -> TableCell:
     injected = case.spread(lambda each: each.figures.outage_injected_s)
     seen = case.spread(lambda each: each.figures.outage_seen_s)
-    if injected is None or seen is None:
-        return TableCell(ABSENT, kind="number", sort="")
-    text, span = spread_text(seen, seconds_text)
-    return TableCell(
-        f"{seconds_text(injected.middle)} / {text}", range=span, kind="number", sort=sort_key(seen.middle)
-    )
+    before = f"{seconds_text(injected.middle)} / " if injected and seen else ""
+    return _cell(seen if injected else None, seconds_text, before=before)
 
 
 def _moment(value: float | None) -> str:
-    """A first slice is one of 100 ms."""
     return "< 0.1" if value is not None and value < 0.1 else seconds_text(value)
 
 
@@ -121,19 +127,16 @@ def _p99(case: FaultCase) -> TableCell:
     def show(us: float | None) -> str:
         return milliseconds(None if us is None else us / 1000)
 
-    cell = _cell(worst, show)
-    text = f"{show(before.middle if before else None)} / {cell.text}"
-    return replace(cell, text=text) if before or worst else cell
+    return _cell(
+        worst, show, before=f"{show(before.middle if before else None)} / " if before or worst else ""
+    )
 
 
 def _first_error(case: FaultCase) -> TableCell:
     found = case.spread(lambda each: each.figures.first_error_s)
     without = len(case.counted) - (found.runs if found else 0)
-    cell = _cell(found, _moment, "none" if case.counted else ABSENT)
-    if found is None or not without:
-        return cell
-    text, span = spread_text(found, _moment)
-    return TableCell(text, range=", ".join(filter(None, (span, f"none in {without}"))), kind="number")
+    more = f"none in {without}" if found and without else ""
+    return _cell(found, _moment, "none" if case.counted else ABSENT, more=more)
 
 
 def _errors(case: FaultCase) -> TableCell:
@@ -153,23 +156,14 @@ def _signed(value: float | None) -> str:
 
 
 def _over_admission(case: FaultCase) -> TableCell:
-    found = case.spread(over_admission)
-    if found is None:
-        generous = any(each.figures.quotas_bind is False for each in case.counted)
-        return TableCell("not applicable" if generous else ABSENT, kind="number", sort="")
-    text, span = spread_text(found, _signed)
-    model = case.spread(predicted_over_admission)
-    predicted = f"model {_signed(model.middle)}" if model else ""
-    return TableCell(
-        text,
-        range="; ".join(filter(None, (span, predicted))),
-        kind="number over",
-        sort=sort_key(found.middle),
-    )
+    found, model = case.spread(over_admission), case.spread(predicted_over_admission)
+    generous = any(each.figures.quotas_bind is False for each in case.counted)
+    more = f"model {_signed(model.middle)}" if model else ""
+    cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
+    return replace(cell, kind="number over") if found else cell
 
 
 def behaviour_of(case: FaultCase) -> str:
-    """What most runs did; empty where none counts."""
     found = Counter(each.figures.behaviour for each in case.counted)
     return found.most_common(1)[0][0] if found else ""
 
@@ -212,7 +206,6 @@ def _when(fault: Fault) -> str:
 
 
 def _reason(case: FaultCase) -> str:
-    """Why no run counts."""
     for run in case.runs:
         if run.failure:
             return run.failure
@@ -225,20 +218,17 @@ def _reason(case: FaultCase) -> str:
 
 
 def _row(case: FaultCase, load: str) -> TableRow:
-    planned, counted = len(case.runs) + len(case.missing), len(case.counted)
-    runs = str(counted) if counted == planned else f"{counted} of {planned}"
     verdict = "invalid" if case.verdict == "failed" else case.verdict
     cells = (
         *named(case.identity.label, load),
-        TableCell(runs),
+        TableCell(counted_text(case.runs, case.missing, case.counted)),
         TableCell(case.verdict, kind=f"verdict {verdict}"),
-        *(_cells(case) if counted else ()),
+        *(_cells(case) if case.counted else ()),
     )
-    return TableRow("", cells, "" if counted else _reason(case), kept=4)
+    return TableRow("", cells, "" if case.counted else _reason(case), kept=4)
 
 
 def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
-    """Each text once, with the rows that it is about."""
     found: dict[str, list[str]] = {}
     for group in groups:
         for case in group.cases:
@@ -275,7 +265,6 @@ def _run_row(run: Run) -> TableRow:
 
 
 def fault_table(groups: Sequence[FaultGroup]) -> Table:
-    """A group of rows a fault."""
     identities = [case.identity for group in groups for case in group.cases]
     varying = [part for part in LOAD_FIELDS if len({part.read(each) for each in identities}) > 1]
     columns = (*words("Target", "Load", "Runs", "Verdict"), *numbers(COLUMNS, "number"))
@@ -292,7 +281,6 @@ def fault_table(groups: Sequence[FaultGroup]) -> Table:
 
 
 def common_load(groups: Sequence[FaultGroup]) -> str:
-    """What the loads of all rows share."""
     identities = [case.identity for group in groups for case in group.cases]
     shared = [
         part
@@ -305,7 +293,6 @@ def common_load(groups: Sequence[FaultGroup]) -> str:
 
 
 def faults(analysis: Analysis) -> Section | None:
-    """None for a campaign without faults."""
     groups = analysis.faults
     if not groups:
         return None
@@ -322,7 +309,6 @@ def faults(analysis: Analysis) -> Section | None:
 
 
 def fault_runs(analysis: Analysis) -> Section | None:
-    """All runs with faults, good or bad."""
     rows = [_run_row(run) for run in fault_runs_of(analysis.faults)]
     columns = (*words("Configuration"), Column("Run"), *words("Verdict", "Notes"), RAW)
     table = table_of("fault-run-rows", columns, rows)
@@ -343,7 +329,6 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def _sentence(case: FaultCase) -> str:
-    """Medians; empty where no run counts."""
     seen = case.spread(lambda each: each.figures.outage_seen_s)
     lost = case.spread(lambda each: each.figures.requests_lost)
     if seen is None or lost is None:

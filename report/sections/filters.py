@@ -63,13 +63,11 @@ def _order(value: str) -> tuple[float, str]:
 
 
 def filter_values(summaries: Sequence[Summary]) -> dict[str, list[str]]:
-    """The values that each filter offers, in order; a filter with one value is left out."""
     found = {name: {read(summary) for summary in summaries} - {""} for name, read in FILTERS}
     return {name: sorted(values, key=_order) for name, values in found.items() if len(values) > 1}
 
 
 def row_values(summary: Summary) -> dict[str, str]:
-    """The row's value under each filter."""
     return {name: read(summary) for name, read in FILTERS}
 
 

@@ -57,8 +57,6 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class RowWarning:
-    """A sign of unsteady runs of a row, as a sentence."""
-
     summary_id: str
     label: str
     text: str
@@ -226,11 +224,7 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells have.
-
-    Args:
-        layer_named: the heading above names the layer, so that this text does not.
-    """
+    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells have."""
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
     load = load_text(identity, layer_named=layer_named)
@@ -238,11 +232,7 @@ def cell_title(cell: Cell, layer_named: bool = False) -> str:
 
 
 def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[DecisionCell, ...]:
-    """The same cells, in their order, as the first screen shows them.
-
-    Args:
-        layer_named: as for `cell_title`.
-    """
+    """The same cells, in their order, as the first screen shows them."""
     found = []
     for cell in cells:
         groups = tuple(

@@ -91,7 +91,6 @@ def _more(left: int, what: str) -> str:
 
 
 def machine_picture(campaign: Campaign) -> MachinePicture | None:
-    """None where no run took place on several machines."""
     stated = {each["name"]: each for each in machines_in(campaign)}
     roles = roles_by_machine(all_runs(campaign))
     if not roles:
@@ -147,7 +146,6 @@ def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, S
 
 
 def link_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    """Every link with all that was measured of it."""
     return [
         (
             " ⇄ ".join(link.between),
@@ -165,7 +163,6 @@ def _signed(us: float) -> str:
 
 
 def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    """What each machine is."""
     return [
         (
             each["name"],

@@ -18,8 +18,6 @@ TEXT = (
     "in random order. ● kept, ○ missed, × does not count."
 )
 _COLUMNS = (*words("Trials"), Column("Kept"), *words("Interval", "Last miss"))
-_BUDGET = "its time was used up"
-_INTERRUPTED = "it was interrupted"
 
 
 def _per_second(value: float) -> str:
@@ -27,7 +25,6 @@ def _per_second(value: float) -> str:
 
 
 def _tried(value: float) -> str:
-    """A rate of a trial, as it was asked: it has three digits."""
     return f"{value:,g}"
 
 
@@ -35,24 +32,20 @@ def _limit_text(limit: Limit | None) -> str:
     return f"; limited by: {limit.resource} ({limit.text})" if limit and limit.resource != "none" else ""
 
 
-def _so_far(found: MaxRate) -> str:
-    """What single trials show, where there is no estimate."""
+def _so_far(found: MaxRate, asked: str) -> str:
     kept, missed = found.bracketed
-    asked = ", ".join(found.objectives)
-    if found.ended == "done" and kept is None and missed is not None:
-        return f"not even {_tried(missed)}/s keeps {asked}"
-    if found.ended == "done" and kept is not None and missed is None:
-        return f"{_tried(kept)}/s keeps {asked}, and no higher rate was tried"
+    if found.ended == "done" and (kept is None) != (missed is None):
+        if missed is not None:
+            return f"not even {_tried(missed)}/s keeps {asked}"
+        return f"{_tried(kept or 0)}/s keeps {asked}, and no higher rate was tried"
     known = [
         *([f"{_tried(kept)}/s keeps {asked}"] if kept is not None else []),
         *([f"{_tried(missed)}/s does not"] if missed is not None else []),
     ]
-    text = ", ".join(known) or "nothing is known yet"
-    return f"no estimate yet; in single trials {text}" if known else text
+    return f"no estimate yet; in single trials {', '.join(known) or 'nothing is known yet'}"
 
 
-def _estimated(found: MaxRate, estimate: RateEstimate) -> str:
-    asked = ", ".join(found.objectives)
+def _estimated(found: MaxRate, estimate: RateEstimate, asked: str) -> str:
     rates = len({trial.rate_per_second for trial in found.near})
     trials = f"{plural(estimate.trials, 'trial')} at {plural(rates, 'rate')}"
     low, high = (None if end is None else _per_second(end) for end in (estimate.low, estimate.high))
@@ -62,25 +55,27 @@ def _estimated(found: MaxRate, estimate: RateEstimate) -> str:
             f"at least {low} keeps {asked} ({trials}). Beyond, the load generator was the limit{why} and not "
             "the target, so there is no upper bound: give it more CPU, or --workers"
         )
-    if estimate.estimate is None or low is None or high is None:
-        known = [
-            *([f"at least {low}"] if low else []),
-            *([f"at most {high}"] if high else []),
-            *([f"about {_per_second(estimate.estimate)}"] if estimate.estimate is not None else []),
-        ]
-        open_text = "" if low or high else ", without an interval: it takes more trials"
-        bounds = f"{' and '.join(known) or 'not known'}{open_text}"
-        return f"the highest rate that keeps {asked} is {bounds} ({trials})"
+    if estimate.estimate is not None and low is not None and high is not None:
+        return (
+            f"{_per_second(estimate.estimate)} is the highest rate that keeps {asked} (95 % interval {low} "
+            f"to {high}, {trials}){_limit_text(found.limit)}"
+        )
+    known = [
+        *([f"at least {low}"] if low else []),
+        *([f"at most {high}"] if high else []),
+        *([f"about {_per_second(estimate.estimate)}"] if estimate.estimate is not None else []),
+    ]
+    open_text = "" if low or high else ", without an interval: it takes more trials"
     return (
-        f"{_per_second(estimate.estimate)} is the highest rate that keeps {asked} (95 % interval {low} to "
-        f"{high}, {trials}){_limit_text(found.limit)}"
+        f"the highest rate that keeps {asked} is {' and '.join(known) or 'not known'}{open_text} ({trials})"
     )
 
 
 def max_rate_sentence(found: MaxRate) -> str:
     """The result in words: `iovalkey: 4,321/s is the highest rate that keeps …`."""
-    text = _so_far(found) if found.estimate is None else _estimated(found, found.estimate)
-    early = {"done": "", "budget": _BUDGET, None: _INTERRUPTED}[found.ended]
+    asked = ", ".join(found.objectives)
+    text = _estimated(found, found.estimate, asked) if found.estimate else _so_far(found, asked)
+    early = {"done": "", "budget": "its time was used up", None: "it was interrupted"}[found.ended]
     return f"{found.name}: {text}{f'. The search ended early: {early}' if early else ''}."
 
 
@@ -109,7 +104,6 @@ def _row(found: MaxRate, at: float, trials: Sequence[RateTrial]) -> TableRow:
 
 
 def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
-    """Trials by rate, the highest first, each in the order in which they were made."""
     by_rate: dict[float, list[RateTrial]] = {}
     for trial in found.trials:
         if trial.bracket is bracket:
@@ -128,7 +122,6 @@ def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
 
 
 def max_rate(analysis: Analysis) -> Section | None:
-    """Two tables for each target under one load; None for campaigns that are no search."""
     tables = [
         table
         for index, found in enumerate(analysis.max_rates, start=1)
@@ -140,12 +133,7 @@ def max_rate(analysis: Analysis) -> Section | None:
     return Section("max-rate", "The highest rate", text=(TEXT,), tables=tuple(tables), open=True)
 
 
-def max_rate_documents(results: Sequence[MaxRate]) -> list[dict[str, Any]]:
-    """As plain data; its shape is `max_rate` in `schemas/summary.schema.json`."""
-    return [_document(found) for found in results]
-
-
-def _document(found: MaxRate) -> dict[str, Any]:
+def max_rate_document(found: MaxRate) -> dict[str, Any]:
     identity, estimate = found.identity, found.estimate
     kept, missed = _confirmed(found)
     limit = found.limit

@@ -74,7 +74,6 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
 
 
 def memory_table(rows: Sequence[KeyMemory]) -> Table:
-    """In the order of `memory_per_key`."""
     found = [
         TableRow(
             row.summary_ids[0],
@@ -89,7 +88,6 @@ def memory_table(rows: Sequence[KeyMemory]) -> Table:
 
 
 def memory_per_key_section(analysis: Analysis) -> Section | None:
-    """None where no rows differ in the number of keys alone."""
     rows = analysis.memory
     if not rows:
         return None

@@ -14,7 +14,6 @@ _FOREIGN_CPU_RULE = "M25"
 
 
 def _disturbed(campaign: Campaign) -> list[str]:
-    """How many runs other programs disturbed; nothing where none was."""
     runs = [run for run in campaign.runs if any(reason.rule == _FOREIGN_CPU_RULE for reason in run.reasons)]
     used = [run.measured.foreign_cpu_percent or 0 for run in runs if run.measured]
     if not used:
@@ -31,7 +30,6 @@ _FOREIGN_CPU_PERCENT = 10
 
 
 def _met_by_all(campaign: Campaign) -> list[str]:
-    """What other programs used beside rounds by turns, where it cancels; nothing where it was little."""
     loads = [run.measured.foreign_cpu_percent for run in campaign.runs if run.turns and run.measured]
     used = [load for load in loads if load is not None]
     if not used or max(used) < _FOREIGN_CPU_PERCENT:
@@ -43,7 +41,6 @@ def _met_by_all(campaign: Campaign) -> list[str]:
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
-    """One sentence each: other programs' work, files that were left out, and series that were too many."""
     more, left_out = len(campaign.excluded) - MAX_NAMED, campaign.series_left_out
     return (
         *_disturbed(campaign),

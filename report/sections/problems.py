@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import quantiles
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.layer_text import rate_units
+from report.analysis.layer_text import layer_text, rate_units
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.summary import Summary
-from report.base.format import plural, rate
+from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
+from report.base.format import percent, plural, rate
 from report.results.model import Run
-from report.sections.outliers import outliers
 from report.sections.runs import NO_FILE, SPOILED, run_link, run_reasons
 from report.sections.section import (
     RAW,
@@ -42,8 +42,41 @@ NONE = (
 _RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), OUTLIER, "suspect")
 
 
+#: Nearer to the fence's middle than this share it is no finding, however alike the others are.
+MIN_DISTANCE = 0.05
+
+
+def fences(values: Sequence[float]) -> tuple[float, float]:
+    """Tukey's: 1.5 interquartile ranges beyond the quartiles (Exploratory Data Analysis, 1977)."""
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return low - 1.5 * (high - low), high + 1.5 * (high - low)
+
+
+def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
+    """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
+    found = []
+    for summary in summaries:
+        figures = summary.figures
+        runs = [(run, run.requests_per_second) for run in summary.runs if run.eligible]
+        values = [value for _, value in runs if value is not None]
+        if figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+            continue
+        low, high = fences(values)
+        middle = figures.requests_per_second
+        for run, value in runs:
+            if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
+                continue
+            unit = layer_text(summary.identity.layer).rate_unit
+            side = "below" if value < low else "above"
+            text = (
+                f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
+                f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
+            )
+            found.append((summary, run, text))
+    return found
+
+
 def problems(analysis: Analysis) -> Section | None:
-    """Everything but suspect runs one by one, the worst first; suspect runs by rule."""
     summaries = analysis.ordered
     if not summaries:
         return None
@@ -77,9 +110,8 @@ def problems(analysis: Analysis) -> Section | None:
                 add(summary, run.run, _kind(run), run.requests_per_second, reasons, run.file)
         for missing in summary.missing:
             add(summary, missing, "missing", None, (NO_FILE,), "")
-    for each in outliers(summaries):
-        run = each.run
-        add(each.summary, run.run, OUTLIER, run.requests_per_second, (each.text,), run.file)
+    for summary, run, text in outliers(summaries):
+        add(summary, run.run, OUTLIER, run.requests_per_second, (text,), run.file)
     found.sort(key=lambda entry: _RANK.index(entry[0]) if entry[0] in _RANK else 0)
     rows = [row for _, row in found]
     columns = (

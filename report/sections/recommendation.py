@@ -17,19 +17,7 @@ from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.section import Line
-from report.sections.verdict_text import (
-    as_sentences,
-    cpu_differences,
-    differences,
-    equal_text,
-    failed_loads,
-    few_runs_text,
-    few_samples_text,
-    layer_of,
-    resolution_text,
-    undecided,
-    winner_text,
-)
+from report.sections.verdict_text import differences, layer_of, shown_text, undecided, winner_text
 from report.statistics.power import MAX_RUNS
 
 #: Beyond this number comparisons are counted, and listed one by one in the details.
@@ -70,8 +58,6 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """What one ranking of two or more rows shows."""
-
     ranking: Ranking
     scope: str
     """How it differs from the others."""
@@ -89,7 +75,6 @@ def _figure(ranking: Ranking) -> str:
 
 
 def _open_text(ranking: Ranking) -> str:
-    """Which rows are open, e.g. `not decided: iovalkey against ioredis`."""
     pairs = undecided(ranking)
     if not pairs:
         return ""
@@ -99,21 +84,6 @@ def _open_text(ranking: Ranking) -> str:
     blocked = [pair for pair in pairs if pair.comparison.blocked]
     because = f", because {blocked[0].comparison.reason}" if blocked else ""
     return f"not decided: {joined(rows)}{against}{because}"
-
-
-def _text(ranking: Ranking) -> str:
-    clauses = [
-        winner_text(ranking),
-        *differences(ranking),
-        equal_text(ranking),
-        _open_text(ranking),
-        few_runs_text(ranking),
-        few_samples_text(ranking),
-        *cpu_differences(ranking),
-        *failed_loads(ranking),
-        resolution_text(ranking) if ranking.resolution and ranking.resolution.told_apart else "",
-    ]
-    return as_sentences(clauses) or "Nothing is decided."
 
 
 def _kind(ranking: Ranking) -> str:
@@ -128,7 +98,12 @@ def _kind(ranking: Ranking) -> str:
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     return [
-        _Finding(ranking, scope, _text(ranking), _kind(ranking))
+        _Finding(
+            ranking,
+            scope,
+            shown_text(ranking, [_open_text(ranking)], brief=True) or "Nothing is decided.",
+            _kind(ranking),
+        )
         for scope, ranking in scopes(runtimes)
         if ranking.compared
     ]
@@ -147,7 +122,6 @@ def _counted(findings: Sequence[_Finding]) -> str:
 
 
 def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
-    """Lead and advice where no two rows can be compared."""
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.median]
     if not clients:
@@ -193,13 +167,11 @@ def command_again(command: str, runs: int) -> str:
 
 
 def _longer(campaign: Campaign) -> str:
-    """A window longer than those of the campaign."""
     longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
     return "fixed30" if longest < 30 else "fixed120"
 
 
 def _steadier(campaign: Campaign) -> str:
-    """What makes runs differ less, by what this campaign had."""
     cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
     return (
         f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
@@ -208,7 +180,6 @@ def _steadier(campaign: Campaign) -> str:
 
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
-    """What would decide the open comparisons, and the command; both empty where none is open."""
     open_pairs = [
         pair.comparison
         for finding in findings
@@ -246,7 +217,6 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
 
 
 def recommend(analysis: Analysis) -> Recommendation:
-    """The recommendation on top of the page."""
     campaign, runtimes = analysis.campaign, analysis.runtimes
     findings = _findings(runtimes)
     caveats = caveats_of(analysis)

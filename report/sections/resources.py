@@ -29,7 +29,6 @@ CAPTION = (
 
 
 def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    """The kinds of roles that have columns: no servers where the load enters at the limiter alone."""
     served = any(summary.identity.servers for summary in summaries)
     return tuple(kind for kind in MEASURED_KINDS if kind != "server" or served)
 
@@ -52,7 +51,6 @@ def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
 
 
 def resources(analysis: Analysis) -> Section | None:
-    """A row for each configuration with figures; None if no run recorded waiting or other programs."""
     summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(

@@ -41,12 +41,10 @@ SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
 def run_link(file: str) -> str:
-    """From the page to the raw result."""
     return quote(f"../{file}")
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
-    """Why a run failed, did not serve its load, or is suspect or invalid."""
     told = filter(None, (run.failure, run.outcome_text))
     return (*told, *(f"{reason.rule}: {reason.text}" for reason in run.reasons))
 
@@ -119,7 +117,6 @@ def _latency(figures: Measured | None, figure: Figure) -> TableCell:
 
 
 def _warm_up(figures: Measured | None) -> TableCell:
-    """How long it took, and whether `auto` ended it at its longest."""
     if figures is None:
         return TableCell(ABSENT, kind="number", sort="")
     warm_up = figures.warm_up
@@ -142,7 +139,6 @@ def _number(value: float | None, show: Callable[[float | None], str], unit: str)
 
 
 def all_runs(analysis: Analysis) -> Section | None:
-    """Every recorded run, and every planned one that left no file, by row and run number."""
     summaries = analysis.ordered
     if not summaries:
         return None

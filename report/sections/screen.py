@@ -15,7 +15,6 @@ _LABEL = 30
 
 
 def _short(verdict: str) -> str:
-    """`2/5 suspect`; empty for one that is valid."""
     return "" if verdict == "valid" else re.sub(r" of (\d+) runs?", r"/\1", verdict)
 
 

@@ -17,7 +17,6 @@ OTHERS = " A store that already ran counts the calls of its other users too."
 
 
 def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
-    """Script calls by command over all measured runs, and how many runs they are from."""
     counted = [run.measured.script_calls for run in summary.runs if run.measured]
     known = [calls for calls in counted if calls is not None]
     total: Counter[str] = Counter()
@@ -27,7 +26,6 @@ def calls_of(summary: Summary) -> tuple[dict[str, int], int]:
 
 
 def script_calls(summaries: Sequence[Summary], external: bool) -> Table | None:
-    """A row for each configuration that named a script, or whose store counted one; others have no script."""
     fields = varying_fields(summaries)
     rows = []
     for summary in summaries:

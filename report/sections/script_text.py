@@ -89,7 +89,6 @@ def _script_mode(ranking: Ranking) -> str:
 
 
 def _protocols(ranking: Ranking) -> str:
-    """Which client spoke which protocol, where they differ and are on record."""
     found: dict[str, list[str]] = {}
     for row in ranking.summaries:
         spoken = row.figures.client_settings.get("protocol") if row.figures else None
@@ -148,7 +147,6 @@ def _varying_versions(ranking: Ranking) -> list[str]:
 
 
 def store_name(ranking: Ranking) -> str:
-    """That of its rows; without a version where they are several."""
     identity = ranking.summaries[0].identity
     one = replace(identity, store_version=None) if "store version" in _varying_versions(ranking) else identity
     return one.store_text if ranking.store else "an unknown one"

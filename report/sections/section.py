@@ -10,8 +10,7 @@ class TableCell:
 
     `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
     sorted by, the text where it is None. `hint` is what hovering shows, `tag` a word beside the text, `lines`
-    are sentences in place of a text, `link` leads from the page to a file.
-    """
+    are sentences in place of a text, `link` leads from the page to a file."""
 
     text: str
     best: bool = False
@@ -156,24 +155,20 @@ def table_of(
 
 
 def named(*texts: str) -> tuple[TableCell, ...]:
-    """Cells that name a row."""
     return tuple(TableCell(text) for text in texts)
 
 
 def words(*names: str) -> tuple[Column, ...]:
-    """Columns of words."""
     return tuple(Column(name, kind="") for name in names)
 
 
 def numbers(names: Sequence[tuple[str, str]], kind: str = "number more") -> tuple[Column, ...]:
-    """Columns of figures, by name and unit."""
     return tuple(Column(name, unit, kind) for name, unit in names)
 
 
 def number(
     text: str, sort: float | None, marks: tuple[tuple[str, str], ...] = (), hint: str = ""
 ) -> TableCell:
-    """A figure that is sorted by `sort`."""
     return TableCell(text, marks=marks, kind="number", sort=sort_key(sort), hint=hint)
 
 

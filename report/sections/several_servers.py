@@ -70,7 +70,6 @@ def _text(text: str) -> TableCell:
 
 
 def _ratio_text(comparison: Comparison | None, words: dict[str, str]) -> str:
-    """`0.91×, 0.89–0.93×, below linear`."""
     text = interval_of(comparison) if comparison else ""
     if comparison is None or not text:
         return ABSENT
@@ -82,7 +81,6 @@ _COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference
 
 
 def _added_text(added: AddedServer | None) -> str:
-    """`0.71, 0.62–0.80`."""
     if added is None:
         return ABSENT
     interval = "" if added.low is None or added.high is None else f"{added.low:.2f} to {added.high:.2f}"
@@ -90,7 +88,6 @@ def _added_text(added: AddedServer | None) -> str:
 
 
 def _first_second_text(found: FirstSecond | None) -> str:
-    """`0.93×, 0.90–0.97×`."""
     if found is None:
         return ABSENT
     interval = found.throughput.interval
@@ -131,7 +128,6 @@ def _row(step: ServerStep) -> TableRow:
 
 
 def scaling_sentence(found: ServerScaling) -> str:
-    """What the most servers show against the fewest, in words."""
     first, last = found.steps[0], found.steps[-1]
     comparison, figures = last.of_linear, last.summary.figures
     limit = figures.limited_by if figures else None
@@ -151,7 +147,6 @@ def scaling_sentence(found: ServerScaling) -> str:
 
 
 def several_servers(analysis: Analysis) -> Section | None:
-    """A table for each target; None where none was measured with several numbers of servers."""
     found = analysis.server_scalings
     if not found:
         return None

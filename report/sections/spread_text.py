@@ -27,7 +27,6 @@ class SpreadFigure:
 
     @property
     def plain(self) -> str:
-        """`12.21‡ (8.10–14.00)`."""
         marked = self.text + "".join(mark for mark, _ in self.marks)
         return f"{marked} ({self.range})" if self.range else marked
 
@@ -51,12 +50,10 @@ def spread_figure(summary: Summary, figure: Figure, show: Callable[[float | None
 
 
 def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
-    """Of the figures of its median run."""
     return ((SUSPECT_MARK, SUSPECT),) if summary.median and summary.median.verdict == "suspect" else ()
 
 
 def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
-    """What a reader must know of the figure of one run."""
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)

@@ -10,7 +10,6 @@ TEXT = "They are judged by the median run, errors by all runs together. Controls
 
 
 def thresholds(analysis: Analysis) -> Section | None:
-    """Those that did not hold first; None where none was asked for."""
     place = {summary.id: index for index, summary in enumerate(analysis.ordered)}
     judged = sorted(analysis.thresholds, key=lambda each: (each.status == HELD, place[each.summary.id]))
     if not judged:

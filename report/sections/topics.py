@@ -53,9 +53,7 @@ def cpu_topic(analysis: Analysis) -> Section:
         text = layer_text(rows[0].identity.layer)
         answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{text.cpu_title}: from")
     table = decision_cpu_table(analysis)
-    return Section(
-        "cpu", "CPU by role", answer, tables=(table,) if table else (), charts=("cpu", "decision-cpu")
-    )
+    return Section("cpu", "CPU by role", answer, tables=(table,) if table else (), charts=("cpu",))
 
 
 def memory_topic(analysis: Analysis) -> Section:

@@ -16,8 +16,6 @@ from report.statistics.power import fewest_for_a_claim
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """How one figure is spoken of."""
-
     figure: str
     winner: str
     worse: tuple[str, str]
@@ -44,7 +42,6 @@ def _phrases(ranking: Ranking) -> _Phrases:
 
 
 def layer_of(ranking: Ranking) -> LayerText:
-    """The words for the layer of its rows."""
     return layer_text(ranking.standings[0].summary.identity.layer)
 
 
@@ -54,7 +51,6 @@ def _with_ratio(row: Summary, comparison: Comparison) -> str:
 
 
 def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
-    """By their base, in order."""
     found: dict[str, tuple[Summary, list[Pair]]] = {}
     for pair in pairs:
         found.setdefault(pair.base.id, (pair.base, []))[1].append(pair)
@@ -73,7 +69,6 @@ def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
 
 
 def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> list[str]:
-    """`valkey-glide (0.77×, 0.68–0.84×) is slower than iovalkey`."""
     clauses = []
     for base, members in _grouped(_pairs_to_name(pairs, first)):
         for better, (one, several) in ((False, phrases.worse), (True, phrases.better)):
@@ -85,7 +80,6 @@ def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> li
 
 
 def winner_text(ranking: Ranking) -> str:
-    """`iovalkey is the fastest`; empty if none was shown to be."""
     winner = ranking.winner
     return f"{name(winner)} {_phrases(ranking).winner}" if winner else ""
 
@@ -118,12 +112,10 @@ def _with_base(ranking: Ranking) -> list[Pair]:
 
 
 def undecided(ranking: Ranking) -> list[Pair]:
-    """Pairs that enough runs were made for, and that are open all the same."""
     return [pair for pair in ranking.ranked_by if pair.comparison.is_open]
 
 
 def _undecided_texts(ranking: Ranking) -> list[str]:
-    """Why pairs with the base are open, those with one reason together."""
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
@@ -140,7 +132,6 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
 
 
 def few_runs_text(ranking: Ranking) -> str:
-    """Which rows have too few runs for a claim; empty where none has."""
     fewest = fewest_for_a_claim(ranking.base.by_turns)
     few = [row for row in ranking.compared if row.counted_runs < fewest]
     if not few:
@@ -155,7 +146,6 @@ def few_runs_text(ranking: Ranking) -> str:
 
 
 def few_samples_text(ranking: Ranking) -> str:
-    """Which rows of an open loop have no p99 that could be compared."""
     compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
     without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
     return (
@@ -168,8 +158,7 @@ def few_samples_text(ranking: Ranking) -> str:
 def cpu_differences(ranking: Ranking) -> list[str]:
     """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
 
-    Of an open loop alone: at saturation, in a closed one, it says the same as the throughput.
-    """
+    Of an open loop alone: at saturation, in a closed one, it says the same as the throughput."""
     if not ranking.compared or not ranking.open_loop:
         return []
     first = ranking.base
@@ -187,7 +176,6 @@ def cpu_differences(ranking: Ranking) -> list[str]:
 
 
 def failed_loads(ranking: Ranking) -> list[str]:
-    """`iovalkey failed its load in 3 of 10 runs and ioredis in 1 of 5 runs: these rank lowest`."""
     rows = [row for row in ranking.summaries if row.spoiled_runs]
     if not rows:
         return []
@@ -196,25 +184,17 @@ def failed_loads(ranking: Ranking) -> list[str]:
     return [f"{joined([first, *rest])}: these rank lowest"]
 
 
-def pairing_texts(ranking: Ranking) -> list[str]:
-    """That runs were compared by pairs, and which of them have no partner; empty where they were not."""
-    paired = [pair for pair in ranking.ranked_by if pair.comparison.pairs is not None]
-    if not paired:
-        return []
-    most = max(pair.comparison.pairs or 0 for pair in paired)
+def pairing_text(ranking: Ranking) -> str:
+    """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
     alone = [
         f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
-        for pair in paired
+        for pair in ranking.ranked_by
         if pair.comparison.dropped
     ]
-    return [
-        f"runs of one round are compared with each other, in up to {plural(most, 'pair')}",
-        *([f"{joined(alone)} had no partner there that counts, and are not compared"] if alone else []),
-    ]
+    return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
 
 
 def resolution_text(ranking: Ranking) -> str:
-    """What the copy of the reference shows: the smallest difference that could be; empty without a copy."""
     found = ranking.resolution
     if found is None or not ranking.compared:
         return ""
@@ -230,7 +210,6 @@ def resolution_text(ranking: Ranking) -> str:
 
 
 def scripts_differ(ranking: Ranking) -> bool:
-    """Its rows ran several scripts, so that no difference is one of the client alone (rule M12)."""
     ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
     return not ranking.group.same_script and len(ran) > 1
 
@@ -241,7 +220,7 @@ def as_sentences(clauses: Iterable[str]) -> str:
 
 
 def _capitalised(text: str) -> str:
-    ours = text.startswith(("the ", "no ", "not ", "they ", "on ", "runs of one "))
+    ours = text.startswith(("the ", "no ", "not ", "they ", "on "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
@@ -260,20 +239,27 @@ def sentence(ranking: Ranking) -> str:
         unit = layer_of(ranking).rate_unit
         what = f"{rate(figures.requests_per_second)} {unit}" if figures else first.spoiled_text
         return f"{name(first)}, {what}: no other row can be compared with it."
+    return shown_text(ranking, [*_undecided_texts(ranking)], brief=False)
+
+
+def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
+    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what does not
+    change the answer."""
+    resolution, told_apart = resolution_text(ranking), ranking.resolution and ranking.resolution.told_apart
     return as_sentences(
         [
             winner_text(ranking),
             *differences(ranking),
             equal_text(ranking),
-            *_undecided_texts(ranking),
+            *undecided,
             few_runs_text(ranking),
             few_samples_text(ranking),
             *cpu_differences(ranking),
             *failed_loads(ranking),
-            *pairing_texts(ranking),
-            resolution_text(ranking),
+            "" if brief else pairing_text(ranking),
+            resolution if told_apart or not brief else "",
             f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
-            if scripts_differ(ranking)
+            if scripts_differ(ranking) and not brief
             else "",
         ]
     )

@@ -60,7 +60,6 @@ def _best_cut(values: Sequence[float]) -> int:
 
 
 def _strongest(values: Sequence[float]) -> ChangePoint:
-    """The cut that explains most, with the p-value of Pettitt's statistic."""
     ranks = _mean_ranks(np.asarray(values, dtype=np.float64))
     found = float(_statistic(ranks[np.newaxis, :]).max())
     null, cut = _null(len(values)), _best_cut(values)

@@ -105,7 +105,6 @@ class Comparison:
 
     @property
     def per_side(self) -> int:
-        """Runs that decide, of the side that has fewer."""
         return min(self.new_runs, self.base_runs) if self.pairs is None else self.pairs
 
     @property
@@ -119,11 +118,9 @@ class Comparison:
 
     @property
     def shown(self) -> bool:
-        """A difference was shown, one way or the other."""
         return self.status in ("better", "worse")
 
     def inverted(self) -> "Comparison":
-        """The same with the sides exchanged."""
         swapped: dict[Status, Status] = {"better": "worse", "worse": "better"}
         interval = self.interval
         return replace(
@@ -170,8 +167,7 @@ def compare_samples(
             rank has the figure 0, or infinity where lower is better.
         level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
     Returns:
-        As many comparisons, in their order.
-    """
+        As many comparisons, in their order."""
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
     measured = [
@@ -225,15 +221,13 @@ def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int
     """Corrected, in their order; comparisons of the family that are not tested now count with p = 1.
 
     Divided by the share of its look, the p of runs that were stopped at one of several is a p value again: it
-    is below x with a probability of at most the sum of x times all shares, which is x.
-    """
+    is below x with a probability of at most the sum of x times all shares, which is x."""
     tested = [min(1.0, p / share) for p, share in zip(p_values, shares, strict=True) if p is not None]
     corrected = iter(holm([*tested, *[1.0] * (family - len(tested))]))
     return [None if p is None else next(corrected) for p in p_values]
 
 
 def _used(sample: Sample, method: Method) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The figures of both sides that decide."""
     if not method.paired:
         return sample.new, sample.base
     return tuple(new for new, _ in sample.pairs), tuple(base for _, base in sample.pairs)

@@ -37,8 +37,7 @@ def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
     Args:
         encoded: `{unit: "us", encoding, count, data}`; `data` is HDR's V2 format, deflated, base64.
     Raises:
-        ValueError: the data is damaged, or holds another number of values than `count`.
-    """
+        ValueError: the data is damaged, or holds another number of values than `count`."""
     try:
         inflater = zlib.decompressobj()
         inflater.decompress(b64decode(encoded["data"], validate=True)[8:], _MAX_HISTOGRAM_BYTES)
@@ -57,13 +56,7 @@ def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
 
 
 def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
-    """One histogram with the values of all: the only way to have percentiles of several workers (rule M18).
-
-    Args:
-        histograms: of one unit; the widest is added to, so hand over what is not needed any more.
-    Returns:
-        None when there is no histogram.
-    """
+    """One histogram with the values of all: the only way to percentiles of several workers (M18)."""
     ordered = sorted(histograms, key=lambda histogram: histogram.counts_len, reverse=True)
     if not ordered:
         return None
@@ -81,12 +74,7 @@ def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = 
     as HdrHistogram's Java and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The
     Python library rounds the rank to the nearest whole number instead, which can be one rank too low. A
     request without an answer took at least its age, and perhaps for ever: the lower bound counts it at its
-    age, the upper one beyond all answers (rule M23).
-
-    Args:
-        answered: latencies of allowed and limited answers.
-        unanswered: latencies of failed answers, and ages of requests without an answer.
-    """
+    age, the upper one beyond all answers (rule M23)."""
     if answered.get_total_count() == 0:
         return {}
     return dict(zip(PERCENTILES, _bounds(answered, unanswered, list(PERCENTILES.values())), strict=True))
@@ -146,8 +134,7 @@ def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None = No
     """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them.
 
     Returns:
-        Up to the first percentile that is not identified; nothing without answers.
-    """
+        Up to the first percentile that is not identified; nothing without answers."""
     if answered is None or answered.get_total_count() == 0:
         return ()
     figures = (bounds.figure for bounds in _bounds(answered, unanswered, CURVE))

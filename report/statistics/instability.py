@@ -36,8 +36,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """`change`: from the first run to the last, as a share of the median."""
-
     change: float
     p: float
 
@@ -48,8 +46,7 @@ def trend(values: Sequence[float]) -> Trend | None:
     Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen (1968).
 
     Returns:
-        None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`.
-    """
+        None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
     n = len(values)
     if n < _MIN_RUNS_FOR_TREND:
         return None
@@ -76,8 +73,6 @@ def _kendall_p(n: int, score: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """Two levels: medians of both, and how many runs are on each."""
-
     low: float
     high: float
     low_runs: int
@@ -93,8 +88,7 @@ def two_levels(values: Sequence[float]) -> Modes | None:
     two.
 
     Returns:
-        None for fewer than eight figures, and where one group explains them.
-    """
+        None for fewer than eight figures, and where one group explains them."""
     n = len(values)
     if n < _MIN_RUNS_FOR_MODES or min(values) <= 0:
         return None
@@ -150,8 +144,7 @@ def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
     Args:
         series: answers of each run's window in slices of `SLICE_S`, whole slices only.
     Returns:
-        None for windows shorter than three seconds, and where nothing is to be cut off.
-    """
+        None for windows shorter than three seconds, and where nothing is to be cut off."""
     usable = [run for run in series if len(run) >= _MIN_BLOCKS]
     if not usable:
         return None

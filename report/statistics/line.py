@@ -4,13 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = intercept + slope · x."""
-
     slope: float
     intercept: float
     low: float | None
@@ -20,11 +19,7 @@ class Line:
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
     """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N.
-    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1).
-
-    Raises:
-        ValueError: fewer than two different x.
-    """
+    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
     count = len(points)
     mean_x = math.fsum(x for x, _ in points) / count if count else 0.0
     mean_y = math.fsum(y for _, y in points) / count if count else 0.0
@@ -36,9 +31,7 @@ def least_squares(points: Sequence[tuple[float, float]]) -> Line:
     freedom = count - 2
     if freedom < 1:
         return Line(slope, intercept, None, None)
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     residual = math.fsum((y - intercept - slope * x) ** 2 for x, y in points)
-    reach = float(stdtrit(freedom, 1 - ALPHA / 2)) * math.sqrt(residual / freedom / square_x)
+    reach = student_quantile(freedom, 1 - ALPHA / 2) * math.sqrt(residual / freedom / square_x)
     return Line(slope, intercept, slope - reach, slope + reach)

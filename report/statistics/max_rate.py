@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from report.statistics.rank_test import Floats
+from report.statistics.rank_test import Floats, student_quantile
 
 #: What the interval leaves out, on both sides together.
 _ALPHA = 0.05
@@ -58,8 +58,7 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
         trials: each with its rate, above 0, and whether it was kept; in order of time. A round ends before a
             rate that it has tried already.
     Raises:
-        ValueError: there are fewer than five, or a rate is not above 0.
-    """
+        ValueError: there are fewer than five, or a rate is not above 0."""
     if len(trials) < 5 or min(rate for rate, _ in trials) <= 0:
         raise ValueError("needs at least five trials at rates above 0")
     likelihood = _Likelihood(trials)
@@ -82,15 +81,12 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
 
 
 def _bound(logs: Floats) -> float:
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     per_rate = int(np.unique(logs, return_counts=True)[1].max())
-    return float(stdtrit(max(1, per_rate - 1), 1 - _ALPHA / 2)) ** 2
+    return student_quantile(max(1, per_rate - 1), 1 - _ALPHA / 2) ** 2
 
 
 def _points(logs: Floats) -> Floats:
-    """Where the likelihood is looked at: densely between the tried rates."""
     low, high = float(logs.min()), float(logs.max())
     margin = max((high - low) / 2, 0.05)
     inside = np.linspace(low - margin, high + margin, _POINTS_INSIDE)
@@ -138,7 +134,6 @@ class _Likelihood:
         return found
 
     def best_between(self, low: float, high: float) -> tuple[float, float]:
-        """The middle of the likeliest points between two, and their likelihood."""
         between = np.linspace(low, high, _POINTS_BEST)
         found = self.at(between)
         best = float(found.max())
@@ -148,7 +143,6 @@ class _Likelihood:
         return (left + right) / 2, best
 
     def crossing(self, inside: float, outside: float, least: float) -> float:
-        """Between a point that the interval holds and the next, where it ends."""
         for _ in range(_REFINEMENTS):
             between = np.linspace(inside, outside, _POINTS_REFINED)
             held = np.flatnonzero(self.at(between) >= least)

@@ -26,8 +26,7 @@ def median_interval(values: Sequence[float]) -> MedianInterval:
     The interval runs between two order statistics and needs no assumption on the distribution (W. J. Conover,
     Practical Nonparametric Statistics, 3rd ed., 1999, section 3.2).
 
-    Raises ValueError for fewer than 6 figures, of which no such interval exists.
-    """
+    Raises ValueError for fewer than 6 figures, of which no such interval exists."""
     n = len(values)
     if n < MIN_FIGURES:
         raise ValueError(f"needs at least {MIN_FIGURES} figures, got {n}")
@@ -44,6 +43,5 @@ def median_interval(values: Sequence[float]) -> MedianInterval:
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:
     """The typical ratio a/b of figures that were measured in pairs: what slows a pair down slows both sides.
 
-    Raises ValueError for fewer than 6 pairs and for sides of unequal length.
-    """
+    Raises ValueError for fewer than 6 pairs and for sides of unequal length."""
     return median_interval([x / y for x, y in zip(a, b, strict=True)])

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p
+from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR
 from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, smallest_paired_p
@@ -62,20 +62,14 @@ class Method:
     """Runs per side that are advised at least."""
 
     def standard_error(self, deviation: float, n: int, m: int) -> float:
-        """The standard error of the Hodges-Lehmann estimate.
-
-        Args:
-            deviation: of the runs' logarithms; paired, of the log ratios within pairs.
-        """
+        """The standard error of the Hodges-Lehmann estimate."""
         return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if self.paired else 1 / n + 1 / m))
 
     def reach(self, n: int, m: int, alpha: float, power: float) -> float:
         """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
-        # Loading SciPy takes half a second, and most reports do not need it.
-        from scipy.special import stdtrit
 
         freedom = n - 1 if self.paired else n + m - 2
-        return float(stdtrit(freedom, 1 - alpha / 2)) + statistics.NormalDist().inv_cdf(power)
+        return student_quantile(freedom, 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
 
     def interval_alpha(self, n: int, m: int) -> float:
         """What the interval really leaves out: few runs have few levels to choose from."""
@@ -116,8 +110,7 @@ def detectable_difference(
         floor: a difference has to lie beyond it, as a share.
         comparisons: how many Holm's correction is for.
     Returns:
-        None where so few runs cannot show any difference.
-    """
+        None where so few runs cannot show any difference."""
     if min(n, m) < method.fewest or method.smallest_p(n, m) * comparisons > ALPHA:
         return None
     error = method.standard_error(deviation, n, m)
@@ -136,8 +129,7 @@ def runs_needed(
     promise: they are uncertain themselves.
 
     Returns:
-        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself.
-    """
+        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself."""
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
     inside = shift < bound

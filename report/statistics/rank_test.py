@@ -14,13 +14,19 @@ MAX_EXACT = 120
 Floats = NDArray[np.float64]
 
 
+def student_quantile(freedom: float, p: float) -> float:
+    # Loading SciPy takes half a second, and most reports do not need it.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, p))
+
+
 @lru_cache(maxsize=512)
 def _tails(doubled_ranks: tuple[int, ...], chosen: int) -> Floats:
     """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any other.
 
     Counted, not drawn: an item after the other is added to the subsets of each size (as in the
-    Streitberg-Röhmel shift algorithm, 1986). Ranks are doubled, so that midranks are whole numbers.
-    """
+    Streitberg-Röhmel shift algorithm, 1986). Ranks are doubled, so that midranks are whole numbers."""
     top = sum(sorted(doubled_ranks)[-chosen:])
     ways = np.zeros((chosen + 1, top + 1))
     ways[0, 0] = 1
@@ -47,8 +53,7 @@ def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, f
     Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal approximation with tie and continuity
     correction.
 
-    Raises ValueError when a side is empty.
-    """
+    Raises ValueError when a side is empty."""
     n, m = len(a), len(b)
     if n == 0 or m == 0:
         raise ValueError("needs at least one figure per side")
@@ -71,8 +76,7 @@ def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, f
 def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
     """Two-sided p of the hypothesis that both sides are draws of one population: twice the smaller tail.
 
-    Raises ValueError when a side is empty.
-    """
+    Raises ValueError when a side is empty."""
     return min(1.0, 2 * min(mann_whitney_tails(a, b)))
 
 
@@ -84,8 +88,7 @@ def smallest_p(n: int, m: int) -> float:
 def exact_rank(n: int, m: int, alpha: float) -> int:
     """How many of the n·m ordered pairwise differences lie outside an interval of 1 - alpha, on each side.
 
-    0: so few runs give no such interval.
-    """
+    0: so few runs give no such interval."""
     tails = _tails(tuple(range(2, 2 * (n + m) + 1, 2)), n)
     by_u = tails[n * (n + 1) :: 2]
     return int(np.searchsorted(by_u, alpha / 2 + 1e-12, side="right"))

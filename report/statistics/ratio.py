@@ -42,13 +42,7 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
     at its level. Where two sides differ by a factor, and not in shape, it is the ratio of their medians; why
     it is preferred to a bootstrap of that: docs/decisions/0011-statistics-of-comparisons.md.
 
-    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is 1.
-
-    Args:
-        new, base: figures of independent runs, one unit, any order.
-    Raises:
-        ValueError: a side is empty, or holds a negative figure.
-    """
+    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is 1."""
     if not new or not base or min(*new, *base) < 0:
         raise ValueError("needs figures on both sides, none of them negative")
     differences = np.sort(_log_ratios(np.array(new)[:, None], np.array(base)[None, :]).ravel())
@@ -72,13 +66,7 @@ def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -
     Chicken, 2014, sections 3.2 and 3.3). What speeds up or slows down both runs of a pair cancels.
 
     A run with the worst rank has the figure 0 or infinity. Two in one pair are equal: their ratio is 1. The
-    average of a pair that only the one failed and a pair that only the other failed is 1, too.
-
-    Args:
-        pairs: figures of runs that were measured next to each other, new and base, one unit.
-    Raises:
-        ValueError: there is none, or a figure is negative.
-    """
+    average of a pair that only the one failed and a pair that only the other failed is 1, too."""
     if not pairs or min(value for pair in pairs for value in pair) < 0:
         raise ValueError("needs pairs of figures, none of them negative")
     logs = log_ratios_of_pairs(pairs)

@@ -7,8 +7,6 @@ from typing import Protocol, TypeVar
 
 
 class Candidate(Protocol):
-    """A run, as far as its selection needs it."""
-
     @property
     def run(self) -> int: ...
 
@@ -32,13 +30,7 @@ def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
 
     The run with the median throughput among the eligible and the spoiled ones, which rank below all others
     (rule M24). With an even count it is the lower of the two in the middle: a run that took place, and the
-    more modest claim. Equal throughputs are ordered by run number.
-
-    Args:
-        runs: runs of one configuration in any order.
-    Returns:
-        One of `runs`, or None when none is eligible or spoiled. A spoiled one has no figures to show.
-    """
+    more modest claim. Equal throughputs are ordered by run number."""
     ranked = sorted(
         (
             (0.0 if run.spoiled else run.requests_per_second, run.run, run)
@@ -52,8 +44,6 @@ def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far runs lie apart, in the unit of the values; `cv_percent` is the deviation in % of the mean."""
-
     count: int
     mean: float
     min: float
@@ -66,13 +56,7 @@ def spread(values: Sequence[float]) -> Spread | None:
     """Spread of the throughputs of a configuration's eligible runs.
 
     The deviation is the sample's (n − 1, Bessel's correction), absent below two values; the coefficient of
-    variation is absent when the mean is 0.
-
-    Args:
-        values: finite numbers of one unit, in any order.
-    Returns:
-        None when there are no values.
-    """
+    variation is absent when the mean is 0."""
     if not values:
         return None
     mean = statistics.fmean(values)

@@ -20,8 +20,6 @@ Side = Mapping[Place, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """Two sides of runs that are compared."""
-
     new: tuple[float, ...]
     base: tuple[float, ...]
     pairs: tuple[tuple[float, float], ...] = ()
@@ -40,8 +38,7 @@ class Sample:
     def is_paired(self, comparisons: int, alpha: float = ALPHA) -> bool:
         """Whether a family of so many comparisons is compared by pairs.
 
-        Decided by the plan alone: a choice by the runs would be one more look at them.
-        """
+        Decided by the plan alone: a choice by the runs would be one more look at them."""
         if self.together:
             return True
         enough = self.rounds >= MIN_ROUNDS_TO_PAIR
@@ -62,8 +59,7 @@ def sample_of(
         rounds: how many were planned of both; 0 for runs that are not paired.
         by_group: partners ran in one group. Else they ran in one round, and several runs of one round stand
             for one: by the mean of their logarithms, so that no round counts twice.
-        together: see `Sample`.
-    """
+        together: see `Sample`."""
     one, other = (new, base) if by_group else (_by_round(new), _by_round(base))
     common = sorted(one.keys() & other.keys())
     return Sample(
@@ -78,7 +74,6 @@ def sample_of(
 
 
 def upto(side: Side, rounds: int) -> Side:
-    """The runs of the first so many rounds."""
     return {place: value for place, value in side.items() if place[0] <= rounds}
 
 

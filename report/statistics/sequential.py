@@ -15,6 +15,7 @@ from typing import Literal
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.median import MIN_FIGURES, median_interval
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation, log_deviation_of_pairs
+from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
@@ -115,8 +116,7 @@ def compare_in_looks(
         rounds: only looks up to it have taken place, and only their runs are used.
         reference: the index of the side that the others are compared with; None: each with each.
         in_rounds: they were measured next to each other, so that they may be paired.
-        together: they were measured at the same time, by turns: they are compared by pairs alone.
-    """
+        together: they were measured at the same time, by turns: they are compared by pairs alone."""
     pairs = (
         list(combinations(range(len(sides)), 2))
         if reference is None
@@ -196,8 +196,7 @@ def corrected_for_looks(
     """With an estimate that knows of the looks before the last of these (rule M29), within the interval; the
     plain one stays beside it.
 
-    Boundaries are those of one comparison: what else is in its family does not change a ratio.
-    """
+    Boundaries are those of one comparison: what else is in its family does not change a ratio."""
     unpaired = log_deviation(sample.new, sample.base)
     paired = log_deviation_of_pairs(sample.pairs) if found.pairs is not None else None
     if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
@@ -244,8 +243,7 @@ def _is_hopeless(
 
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
     1986), by the t approximation of the interval that the last look will have. It only ever stops without a
-    claim, so it cannot raise the share of wrong ones.
-    """
+    claim, so it cannot raise the share of wrong ones."""
     runs = min(len(sample.new), len(sample.base))
     most, share = schedule.looks[-1], schedule.levels[-1][1]
     paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
@@ -254,11 +252,9 @@ def _is_hopeless(
         runs = len(sample.pairs)
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
 
     spread_per_round = _spread_per_round(deviation, paired)
-    reach = float(stdtrit(_freedom(most, paired), 1 - share)) * spread_per_round / math.sqrt(most)
+    reach = student_quantile(_freedom(most, paired), 1 - share) * spread_per_round / math.sqrt(most)
     spread = spread_per_round * math.sqrt(max(0.0, 1 / runs - 1 / most))
     if spread == 0:
         return False
@@ -280,8 +276,7 @@ def stop_of_side(
 
     How narrow an interval is hardly depends on where it lies (Y. S. Chow and H. Robbins, 1965, on intervals
     of fixed width), but who looks often finds one that is narrow by chance: so a second look confirms it, and
-    its interval is the one that is claimed.
-    """
+    its interval is the one that is claimed."""
     levels = schedule.levels
     tight_before = False
     for look, _ in levels:

@@ -34,8 +34,7 @@ def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
     choices of signs of the sizes that occurred; equal sizes share midranks, and a difference of 0 keeps its
     rank and has no sign (J. W. Pratt, 1959, J. Am. Stat. Assoc. 54:655-667). Infinite ones are largest.
 
-    Raises ValueError without differences.
-    """
+    Raises ValueError without differences."""
     if not len(differences):
         raise ValueError("needs at least one pair")
     found = np.array(differences, dtype=float)
@@ -58,8 +57,7 @@ def signed_rank_p(differences: Sequence[float]) -> float:
     Where a coin decided which side of each pair was measured first, signs are coins by design, whatever the
     host did from pair to pair.
 
-    Raises ValueError without differences.
-    """
+    Raises ValueError without differences."""
     return min(1.0, 2 * min(signed_rank_tails(differences)))
 
 
@@ -75,8 +73,7 @@ def _untied(pairs: int) -> Floats:
 def exact_paired_rank(pairs: int, alpha: float) -> int:
     """How many of the ordered Walsh averages lie outside an interval of 1 - alpha, on each side.
 
-    0: so few pairs give no such interval.
-    """
+    0: so few pairs give no such interval."""
     return int(np.searchsorted(_untied(pairs), alpha / 2 + 1e-12, side="right"))
 
 

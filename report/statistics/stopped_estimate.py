@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from report.statistics.rank_test import Floats
+from report.statistics.rank_test import Floats, student_quantile
 
 #: Nodes of the numerical integration; twice as many change no printed digit.
 _NODES = 48
@@ -30,19 +30,10 @@ class PastLook:
 
 def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
     """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
-    rejects. By the t approximation of the rank interval, as in `power.py`.
+    rejects. By the t approximation of the rank interval, as in `power.py`."""
 
-    Args:
-        error: standard error of the estimate at that look.
-        freedom: degrees of freedom of its deviation.
-        floor: as a share.
-        share: of 5 %, what the look may spend.
-    """
-    # Loading SciPy takes half a second, and most reports do not need it.
-    from scipy.special import stdtrit
-
-    beyond_floor = math.log1p(floor) + float(stdtrit(freedom, 1 - min(share, 0.025))) * error
-    return max(beyond_floor, float(stdtrit(freedom, 1 - share / 2)) * error)
+    beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
+    return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
 
 
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
@@ -53,13 +44,7 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
     2000, section 8.3). So at the first look it is the plain estimate, and later a smaller one. Chances are
     integrated numerically from look to look (P. Armitage, C. K. McPherson and B. C. Rowe, 1969, J. R. Stat.
     Soc. A 132:235-244), as if estimates were normal; stops that claim no difference are left out of the
-    order, which moves the result towards 1.
-
-    Args:
-        log_ratio: as it was at the last of `looks`.
-        deviation: of the sum of log ratios per run: of the estimate, times the root of the runs.
-        looks: up to the one at which it was stopped, in their order.
-    """
+    order, which moves the result towards 1."""
     if len(looks) < 2 or deviation == 0 or not math.isfinite(log_ratio):
         return log_ratio
     if log_ratio < 0:

@@ -7,7 +7,7 @@ import { type Opening, openReport } from "./page.js";
 const SECTIONS = {
   throughput: ["throughput", "tradeoff", "ceiling"],
   latency: ["latency", "percentiles"],
-  cpu: ["cpu", "decision-cpu"],
+  cpu: ["cpu"],
   memory: ["memory"],
   correctness: ["limited"],
   "over-time": ["series"],

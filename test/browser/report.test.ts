@@ -6,7 +6,6 @@ import { type Opening, openReport } from "./page.js";
 const charts = [
   "throughput",
   "latency",
-  "decision-cpu",
   "percentiles",
   "tradeoff",
   "ceiling",

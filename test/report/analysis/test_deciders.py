@@ -7,13 +7,13 @@ import pytest
 from builder import Document, configuration, fact_target, result
 from conftest import analysis_of_results, summaries_of
 from report.analysis.best_performers import best_performers
-from report.analysis.decision_cpu import decision_cpu_of, decision_cpu_us, node_cpu
+from report.analysis.decision_cpu import decision_cpu_us, node_cpu, part_kinds, total_of
 from report.analysis.rankings import Ranking
 from report.base.errors import FieldError
 from report.export.runs_csv import HEADER
 from report.results.model import MEASURED_KINDS
 from report.sections.all_figures import result_tables
-from report.sections.best_performers import best_works
+from report.sections.best_performers import best_documents
 from report.sections.decision_cpu import LIMITED_BY_CLIENT, decision_cpu_table
 from report.sections.environment import version_facts
 from report.sections.filters import filter_values
@@ -68,14 +68,15 @@ def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(f
 
 
 def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(field: Any) -> None:
-    (work,) = best_works(field)
-    assert [(row.decided_by, row.store, row.label, row.next, row.status) for row in work.rows] == [
+    best = best_documents(field)
+    shown = ("decided_by", "store", "label", "next", "status")
+    assert [tuple(row[name] for name in shown) for row in best] == [
         ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "faster"),
         ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "faster"),
         ("service", "redis", "envoy-http@redis", "envoy-grpc@redis", "faster"),
-        ("service", "throttlecrab", "ioredis@throttlecrab", "", "only one"),
+        ("service", "throttlecrab", "ioredis@throttlecrab", None, "only one"),
     ]
-    assert work.rows[0].ratio == "0.90×, 0.89–0.91×"
+    assert best[0]["next_to_best"] == "0.90×, 0.89–0.91×"
     lead = recommend(field).lead
     assert "ioredis@throttlecrab is the fastest" not in lead
     assert "in 1 of 2 comparisons" in lead
@@ -150,13 +151,15 @@ def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None
             (run,) = runs_of(label, 3000, 1, servers=servers)
             run["counts"]["sent"] += 0
             (summary,) = summaries_of(run)
-            figures, found = summary.figures, decision_cpu_of(summary)
-            assert figures and found and figures.decisions
-            for kind, value in found.parts.items():
+            figures = summary.figures
+            assert figures and figures.decisions
+            parts = decision_cpu_us(figures)
+            for kind, value in parts.items():
                 grew = sum(each["cpu_us"] for each in run["resources"].values() if each["kind"] == kind)
                 assert value * figures.decisions == pytest.approx(grew, rel=0.01)
-            assert found.total == pytest.approx(sum(found.parts.values()), rel=0.01)
-            assert set(found.parts) == {"server", "store", *(["service"] if "envoy" in label else [])}
+            total = total_of(part_kinds(summary.identity))(figures)
+            assert total == pytest.approx(sum(parts.values()), rel=0.01)
+            assert set(parts) == {"server", "store", *(["service"] if "envoy" in label else [])}
 
 
 def test_decisions_are_counted_by_descriptor_and_failures_are_none() -> None:
@@ -175,21 +178,18 @@ def test_decisions_are_counted_by_descriptor_and_failures_are_none() -> None:
 def test_at_the_limiter_layer_the_generator_is_the_client() -> None:
     (run,) = runs_of("ioredis", 3000, 1, layer="limiter", servers=0, workload={"id": "none"})
     (summary,) = summaries_of(run)
-    found = decision_cpu_of(summary)
-    assert summary.figures and found and set(found.parts) == {"store", "generator"}
+    assert summary.figures and set(decision_cpu_us(summary.figures)) == {"store", "generator"}
     assert node_cpu(summary.figures) == pytest.approx(40)
     (served,) = summaries_of(*runs_of("ioredis", 3000, 1))
     assert served.figures and "generator" not in decision_cpu_us(served.figures)
 
 
-def test_a_row_without_one_of_its_parts_has_no_bar() -> None:
+def test_a_row_without_one_of_its_parts_has_no_sum() -> None:
     (run,) = runs_of("envoy-http@redis", 3000, 1)
     del run["resources"]["service-1"]
-    (summary,) = summaries_of(run)
-    assert decision_cpu_of(summary) is None
     table = decision_cpu_table(analysis_of_results(run))
     assert table
-    assert by_column(table)[0]["Service"] == "–"
+    assert (by_column(table)[0]["Service"], by_column(table)[0]["Sum"]) == ("–", "–")
 
 
 def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(field: Any) -> None:

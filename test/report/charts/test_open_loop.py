@@ -10,8 +10,8 @@ from evidence import latency
 from page_reader import data_of, read
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
-from report.charts import curve
 from report.charts.chart_data import ChartData, chart_data_of
+from report.charts.lines import over_rate
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
@@ -117,10 +117,10 @@ def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
         for per_second in (1000, 500)
     ]
     summaries = summaries_of(*documents)
-    drawn = curve.build(chart_data(summaries))
+    drawn = over_rate(chart_data(summaries))
     assert drawn
     assert sorted((trace["name"], tuple(trace["x"])) for trace in drawn["data"]) == [
         ("ioredis@valkey", (500, 1000)),
         ("iovalkey", (500, 1000)),
     ]
-    assert curve.build(chart_data(summaries_of(documents[0]))) is None
+    assert over_rate(chart_data(summaries_of(documents[0]))) is None

@@ -2,7 +2,7 @@
 
 from builder import configuration
 from campaign_writer import manifest
-from report.sections.containers import container_facts
+from report.sections.environment import container_facts
 
 GIB = 1024**3
 ENGINE = {

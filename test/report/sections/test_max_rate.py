@@ -14,7 +14,7 @@ from conftest import Build
 from report.analysis.campaign_analysis import analyse
 from report.base.paths import SUMMARY_SCHEMA
 from report.results.load import load_campaign
-from report.sections.max_rate import max_rate_documents
+from report.sections.max_rate import max_rate_document
 
 OBJECTIVES = ["p99<10ms", "errors<0.1%"]
 NEAR = (940, 970, 1000, 1030, 1060)
@@ -73,7 +73,7 @@ def of(label: str, capacity: float) -> list[Trial]:
 
 
 def documents(folder: Path, *parts: Any) -> list[dict[str, Any]]:
-    return max_rate_documents(analyse(load_campaign(write_campaign(folder, *parts))).max_rates)
+    return list(map(max_rate_document, analyse(load_campaign(write_campaign(folder, *parts))).max_rates))
 
 
 def test_each_target_has_its_estimate_with_the_interval_and_what_limited_it(build: Build) -> None:

@@ -4,12 +4,12 @@ import pytest
 
 from builder import configuration, result
 from conftest import summaries_of
-from report.sections.outliers import fences, outliers
+from report.sections.problems import fences, outliers
 
 
 def runs_found(*values: int) -> list[int]:
     documents = [result(configuration(), run, value) for run, value in enumerate(values, start=1)]
-    return [found.run.run for found in outliers(summaries_of(*documents))]
+    return [run.run for _, run, _ in outliers(summaries_of(*documents))]
 
 
 def test_fences_are_tukeys() -> None:
