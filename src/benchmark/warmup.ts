@@ -97,11 +97,7 @@ export class WarmupWatch {
   }
 }
 
-/**
- * Reports the slices of a warm-up. The windows that follow are sampled by the same code, so V8 compiles it now and not
- * then, on the CPUs that are measured.
- * @returns stops the reports
- */
+/** Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it */
 export function sampleWarmup(
   recorder: { sample(at_ms: number): WorkerSample },
   began_ms: number,

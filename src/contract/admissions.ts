@@ -2,10 +2,7 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/**
- * How often the load generator sent each distinct request of the traffic since its start, by index, and how often nobody
- * knows whether it was decided on: it failed, was lost, or was given up.
- */
+/** How often each distinct request was sent since the start, and how often its fate is unknown. */
 export const requestCountsSchema = z.strictObject({ sent: z.array(count), undecided: z.array(count) });
 export type RequestCounts = z.infer<typeof requestCountsSchema>;
 

@@ -6,10 +6,7 @@ export const AUDIT_SCHEMA = "ratelimit-bench/audit";
 /** History: 1 — first format. */
 export const AUDIT_SCHEMA_VERSION = 1;
 
-/**
- * What became of a check: the limiter does what it promises, does not, the check does not apply to the target, or the
- * target could not be checked.
- */
+/** Whether the limiter keeps its promise, or the check does not apply, or could not be made. */
 export const checkStatuses = ["holds", "broken", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
 

@@ -55,10 +55,7 @@ export const loadSchema = z.discriminatedUnion("model", [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-/**
- * A load as text: `50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `at a time` replaces
- * `connections`.
- */
+/** E.g. `50 connections`, `5000/s constant, up to 200 connections`; at the limiter layer `at a time`. */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
   const connections = connectionsText(layer, load.connections);
   if (load.model === "closed") return connections;
@@ -80,10 +77,7 @@ export const extentSchema = z.union([
 ]);
 export type Extent = z.infer<typeof extentSchema>;
 
-/**
- * How long the warm-up lasts: seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and at least 1000
- * requests were sent.
- */
+/** Seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and 1000 requests were sent. */
 export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
 export type Warmup = z.infer<typeof warmupSchema>;
 /**
@@ -137,10 +131,7 @@ function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workl
 /** The workload at the limiter layer, where no endpoint is called. */
 export const NO_WORKLOAD = { id: "none" } as const;
 
-/**
- * One row of the report: layer × target × dimensions (e.g. the number of servers) × workload × traffic × load × extent ×
- * faults, under limits and caps.
- */
+/** One row of the report, under limits and caps. */
 export const configurationSchema = z.strictObject({
   layer: layerSchema,
   target: targetSchema,
@@ -171,10 +162,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/**
- * The identity of a configuration: 16 hex digits. Versions, machine, number of runs, order and warm-up are not part of it,
- * so that a row can be followed over time and across machines.
- */
+/** 16 hex digits. Versions, machine, runs, order and warm-up are no part: rows can be followed over time. */
 export function configurationHash(configuration: Configuration): string {
   const { target, ...rest } = configuration;
   const identity = { ...rest, target: target.text, limiter: target.limiter };

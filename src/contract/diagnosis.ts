@@ -3,10 +3,7 @@ import { z } from "zod";
 const count = z.int().min(0);
 const us = z.number().min(0);
 
-/**
- * A server under instruments (`--diagnose`) between two readings; `GET /diagnosis` answers with it since the last call.
- * What the system or the runtime does not tell is absent.
- */
+/** A server under instruments (`--diagnose`) since the last reading; what is not known is absent. */
 export const processDiagnosisSchema = z.strictObject({
   /** Requests to limited routes that were finished meanwhile: the divisor of the figures that are totals. */
   requests: count,

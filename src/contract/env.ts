@@ -70,10 +70,7 @@ export function formatNodes(nodes: readonly Node[]): string {
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 
-/**
- * Validates the variables in `shape` and ignores all others. An empty value counts as unset.
- * @throws usageError with one line that names the variable, its value and what is valid
- */
+/** Validates the variables in `shape`; an empty value counts as unset. @throws usageError in one line */
 export function readEnv<Shape extends z.ZodRawShape>(
   shape: Shape,
   env: Environment,

@@ -22,10 +22,7 @@ interface FaultActionFacts {
   effects: readonly FaultEffect[];
 }
 
-/**
- * What can be done to roles in the window. To add an action, add it here, and to
- * `src/orchestrator/run/faults/actions.ts` how it is done and undone.
- */
+/** What can be done to roles in the window; `orchestrator/run/faults/actions.ts` says how. */
 export const faultActions = {
   /** Killed, and down until the run ends. */
   kill: { kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },

@@ -66,11 +66,7 @@ export interface GeneratorGroup {
   turns: TurnsSpec;
 }
 
-/**
- * The group in RUN_SPEC.
- * @returns undefined where it holds one run, or is not set
- * @throws usageError naming the member that is wrong
- */
+/** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   const spec = decodeGroupSpec(env);
   if (!spec) return undefined;
@@ -83,10 +79,7 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   return { runs: [member(first), ...others.map(member)], turns };
 }
 
-/**
- * What the load generator is asked to do: RUN_SPEC or, without it, the variables of a generator that is started by hand.
- * @throws usageError naming the variable that is wrong or missing
- */
+/** RUN_SPEC or, without it, the variables of a generator started by hand. @throws usageError */
 export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   const spec = decodeRunSpec(env);
   return spec ? checked(spec) : decodeVariables(env);

@@ -12,10 +12,7 @@ interface LayerDescription {
   consumer: "server" | "client" | "program";
 }
 
-/**
- * Where the load enters. Figures of different layers are never ranked with each other. To add one, add an entry here and
- * its driver; plans, texts and the report follow this list.
- */
+/** Where the load enters. Layers are never ranked with each other. Plans and report follow this list. */
 export const layers = [
   {
     id: "server",

@@ -77,10 +77,7 @@ export const machineLinkSchema = z.strictObject({
   between: z.tuple([z.string(), z.string()]),
   /** Round trips of 64 bytes over one TCP connection, from both ends. */
   round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
-  /**
-   * Over several TCP connections at once, by a program with one thread: of a fast link a lower bound. Absent where a CPU cap
-   * held that program back.
-   */
+  /** Over several TCP connections: of a fast link a lower bound. Absent where a cap held the program back. */
   bits_per_second: z.strictObject({ there: z.number().positive(), back: z.number().positive() }).optional(),
   /** The second machine's clock less the first one's; `after` is absent until the session has ended. */
   clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),

@@ -95,10 +95,7 @@ export const planSchema = z.strictObject({
       round: z.int().min(1).optional(),
       /** By turns: the group in its round, from 1. */
       group: z.int().min(1).optional(),
-      /**
-       * By turns: it is there for the others of its group, as their reference, its copy or a control, and is requested only
-       * where one of them is.
-       */
+      /** By turns: there for the others of its group alone, as reference, copy or control. */
       beside: z.literal(true).optional(),
       /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
       diagnose: z.literal(true).optional(),
@@ -134,10 +131,7 @@ export function plannedConfiguration(
   return found;
 }
 
-/**
- * The runs in parts that are made one after the other: by turns those of a group together, else each alone. Runs that are
- * planned meanwhile follow.
- */
+/** The runs in parts that are made one after the other: by turns a group, else a run. */
 export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],

@@ -20,10 +20,7 @@ export const progressSecondShape = {
   server_cpu_percent: z.number().min(0).optional(),
 } as const;
 
-/**
- * The moments at which no request is in flight and none is sent, so that counters can be read: connected and before any
- * load, drained before the window, and after the last answer.
- */
+/** The moments at which no request is in flight, so that counters can be read. */
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 

@@ -186,10 +186,7 @@ const roleResourcesSchema = z.strictObject({
   cpu_us: count,
   /** Percent of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
-  /**
-   * Per request that the servers answered between the drained readings around the window or, without their count, per
-   * sent request; at the limiter layer per decision. Absent without requests.
-   */
+  /** Per request answered between the drained readings or, without a count, per sent request or decision. */
   cpu_us_per_request: z.number().min(0).optional(),
   /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
   run_delay_us: count.optional(),
@@ -420,10 +417,7 @@ export const measuredResultSchema = z.strictObject({
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
   warmup: warmupFactsSchema,
-  /**
-   * Over allowed and limited answers, also of followed requests (M23); absent when none came. In an open loop from the
-   * intended send (M3).
-   */
+  /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
   /** Open loop only: the same answers, from the send. */
   service_time: latencySchema.optional(),
@@ -483,10 +477,7 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/**
- * What one of several generators adds to its result, so that they can be merged: what percentiles over all of them need,
- * and what the expected outcomes follow from.
- */
+/** What one of several generators adds to its result, so that they can be merged. */
 const shareOutputSchema = z.strictObject({
   /** When its window opened. */
   opened_at: z.iso.datetime(),
@@ -536,10 +527,7 @@ const storeMemorySchema = z.strictObject({
   bytes_per_key: z.number(),
 });
 
-/**
- * A run of the store layer, or of a target whose client a load program replaces: the figures that a foreign program printed,
- * and what the harness measured around it.
- */
+/** A run of a foreign program: the figures that it printed, and what the harness measured around it. */
 export const printedResultSchema = z.strictObject({
   ...identity,
   status: z.literal("printed"),
@@ -553,10 +541,7 @@ export const printedResultSchema = z.strictObject({
   operations: z.strictObject({
     total: z.int().min(1),
     per_second: z.number().positive(),
-    /**
-     * How many more calls may have been counted: those under way when the program ended, and those with which it begins.
-     * Absent: none.
-     */
+    /** How many more calls may have been counted: those under way at the end or the beginning. */
     more_at_most: count.optional(),
   }),
   /** Milliseconds, as the program prints them. */
@@ -568,10 +553,7 @@ export const printedResultSchema = z.strictObject({
     arguments: z.array(z.string()),
     output: z.string(),
   }),
-  /**
-   * Calls of the operation's command, as the store counted them, or decisions, as the service or store did; absent where
-   * nobody counts.
-   */
+  /** Calls of the operation's command or decisions, as store or service counted them. */
   calls: operationCallsSchema.optional(),
   /** Absent for a store that reports no memory, or no number of keys. */
   memory: storeMemorySchema.optional(),

@@ -4,10 +4,7 @@ import { arrivalsSchema } from "./configuration.js";
 const count = z.int().min(0);
 const ms = z.number().min(0);
 
-/**
- * The sends of an open loop (M5): offered = sent + dropped + unsent. A send that did not wait for a connection is late from
- * 1 ms on.
- */
+/** An open loop (M5): offered = sent + dropped + unsent. An unblocked send is late from 1 ms on. */
 export const scheduleCountsSchema = z.strictObject({
   /** Sends that fell due in the window. */
   offered: count,

@@ -60,17 +60,11 @@ export const consumesSchema = z.strictObject({
   failed: z.int().min(0),
   /** Commands that carried them to the store, where one may take several; absent: one each. */
   commands: z.int().min(0).optional(),
-  /**
-   * Consumes among them that were decided although the store gave no decision (`+fail-open`, `+insurance-limiter`):
-   * it may or may not have counted each of them. Absent for limiters that never do.
-   */
+  /** Consumes decided although the store gave no decision (`+fail-open`, `+insurance-limiter`). */
   without_store: z.int().min(0).optional(),
 });
 
-/**
- * `GET /usage`: cumulative counters of the server process; at the limiter layer those of the load generator. The reader
- * computes differences over a window.
- */
+/** `GET /usage`: cumulative counters of the process; the reader computes differences over a window. */
 export const usageSchema = z.strictObject({
   run_nonce: z.string(),
   uptime_s: z.number().min(0),

@@ -112,10 +112,7 @@ function storeVariables(
   };
 }
 
-/**
- * @param stores that the variables can name
- * @throws usageError naming the variable that is wrong
- */
+/** @throws usageError naming the variable that is wrong */
 export function decodeServerEnv(env: Environment, stores: readonly AddressableStore[]): ServerEnv {
   const ids = stores.map(({ id }) => id);
   const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();

@@ -33,10 +33,7 @@ function decoded(text: string): string {
   }
 }
 
-/**
- * Reads `redis://[user[:password]@]host[:port]` and `rediss://…` (encrypted).
- * @throws usageError that does not quote the text, because it may contain a password
- */
+/** Reads `redis[s]://[user[:password]@]host[:port]`. @throws usageError without the text: a password */
 export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   let url: URL;
   try {

@@ -3,10 +3,7 @@ import { z } from "zod";
 const figure = z.number().min(0).nullable();
 const count = z.int().min(0);
 
-/**
- * One configuration over its runs, as in the report's `--summary-json`. Null means that there is no figure, never zero.
- * Other members of the report's summary are ignored.
- */
+/** One configuration over its runs (`--summary-json`); null: no figure, never zero. */
 export const summaryRowSchema = z.object({
   /** Null for a URL that was measured by hand. */
   configuration_hash: z.string().nullable(),

@@ -99,10 +99,7 @@ function partOf(text: string): VersionedId {
 /** A tag of an image. */
 const LABEL = /^[0-9A-Za-z][0-9A-Za-z._-]{0,39}$/;
 
-/**
- * Reads `store[~version]`.
- * @throws usageError for what can be no tag of an image
- */
+/** Reads `store[~version]`. @throws usageError for what can be no tag of an image */
 export function parseStoreText(text: string): VersionedId {
   const [id = "", version] = text.split("~");
   if (!idSchema.safeParse(id).success || (version !== undefined && !LABEL.test(version)))
@@ -132,11 +129,7 @@ export function isRequestedVersion(label: string, seen: string): boolean {
 
 export const partText = (id: string, version?: string): string => (version ? `${id}~${version}` : id);
 
-/**
- * Reads `id[~version]`.
- * @param what named in the message
- * @throws usageError when it is not of that form
- */
+/** Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that form */
 export function parsePart(what: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
   throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
@@ -150,10 +143,7 @@ function optionsOf(texts: readonly string[]): VersionedId[] {
   return options;
 }
 
-/**
- * Reads the text form of a target.
- * @throws usageError when the text does not follow the grammar
- */
+/** Reads the text form of a target. @throws usageError */
 export function parseTargetText(text: string): TargetText {
   const found = TARGET.exec(text)?.groups;
   if (!found?.client) {

@@ -13,10 +13,7 @@ export const turnsSchema = z.strictObject({
   seed: z.int().min(0),
   /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
   lengths: turnLengthsSchema.optional(),
-  /**
-   * Each target of the group has a generator of its own, which takes a turn when a line of its input says so: at the limiter
-   * layer, where the worker is the client.
-   */
+  /** Each target has its own generator, which takes a turn at a line of its input: at the limiter layer. */
   given: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
@@ -42,10 +39,7 @@ export const turnsFactsSchema = z.strictObject({
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */
   drained_s: z.number().min(0),
-  /**
-   * Connections that were opened again from the warm-up on. `without_cause`: the target had not closed them, and no
-   * request of theirs was given up. Absent where a client library holds them.
-   */
+  /** Connections opened again from the warm-up on; `without_cause`: neither closed nor given up. */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
   /**
    * Its rate in the second half of the cycles ÷ that in the first, each relative to the other targets in the same cycles;

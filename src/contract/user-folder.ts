@@ -6,10 +6,7 @@ import { environmentError } from "./errors.js";
 /** Below the home folder, where the variable is not set. */
 const BASES = { XDG_STATE_HOME: [".local", "state"], XDG_CACHE_HOME: [".cache"] } as const;
 
-/**
- * This user's folder for this project, by the XDG Base Directory rules: a relative path counts as unset.
- * @throws environmentError where this user has no home
- */
+/** This user's folder by the XDG rules: a relative path counts as unset. @throws environmentError */
 export function userFolder(env: Environment, variable: keyof typeof BASES): string {
   const named = env[variable] ?? "";
   return join(isAbsolute(named) ? named : join(homeFor(variable), ...BASES[variable]), "ratelimit-bench");

@@ -22,19 +22,13 @@ export const loadedS = ({
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
-/**
- * Whether a consumer was started again between its readings, so that its counters have begun at 0. The window of
- * `duration` seconds lies between them: a younger process did not run for the whole window.
- */
+/** Whether a consumer is younger than its readings, so that its counters have begun at 0. */
 export const hasRestarted = (
   { at_window_open, at_end }: Pick<ConsumerEvidence, "at_window_open" | "at_end">,
   duration: number,
 ): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
 
-/**
- * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
- * are more than the answers in the window. Without their count, the requests that were sent.
- */
+/** Requests that used CPU time between the drained readings: those finished, or else those sent. */
 export function served(
   consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
   load: Load,

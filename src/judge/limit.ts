@@ -40,10 +40,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
   });
 }
 
-/**
- * All CPUs of the machine together. When they are used up they count as fully used, because a busy event loop may then be
- * one that waited for a CPU.
- */
+/** All CPUs together; used up they count as full, since a busy event loop may be one that waited. */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
   const { cpus, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
@@ -129,10 +126,7 @@ function network(evidence: Evidence): Candidate[] {
   );
 }
 
-/**
- * The links between the machines of a run, by the rate that one program reached on them. From `FULL` on a link counts as
- * used up: many small packets carry less than a few large ones.
- */
+/** The links between machines: used up from `FULL` on, as many small packets carry less than a few large. */
 export function machineLinks(
   evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
   loaded_s: number,
@@ -190,10 +184,7 @@ export function limitOf(evidence: Evidence): Limit {
   );
 }
 
-/**
- * The resource that was used up, or the most used one if there are several.
- * @param onService what a limit of the client says about a service behind it
- */
+/** The most used resource. @param onService what a limit of the client says about a service behind it */
 export function limitFrom(found: readonly Candidate[], onService: readonly string[] = []): Limit {
   const candidates = [...found].sort((a, b) => b.used - a.used);
   const [first] = candidates;

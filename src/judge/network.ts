@@ -85,10 +85,7 @@ export function carriedLinks(
   });
 }
 
-/**
- * How much of the best rate of its links each machine's network carried, in the busier direction: where roles share the
- * network of their machine, nothing counts their bytes alone.
- */
+/** The share of its best link that each machine carried: where roles share its network, in all. */
 export function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,

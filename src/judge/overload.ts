@@ -13,10 +13,7 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
-/**
- * Whether the offered rate was missed because the target kept the connections busy. A saturated generator reads its
- * answers late, and keeps them busy itself.
- */
+/** Whether the offered rate was missed because of the target; a saturated generator reads late itself. */
 export function isOverloaded(evidence: Evidence): boolean {
   const { schedule } = evidence;
   return (

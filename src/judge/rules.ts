@@ -39,10 +39,7 @@ export const rules: readonly Rule[] = [
   admissionsConserved,
 ];
 
-/**
- * Judges a run by all rules. Pure: the generator judges its own evidence, and the orchestrator judges again after it has
- * added the evidence of the store.
- */
+/** By all rules. The orchestrator judges again after it has added the store's evidence. */
 export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules, evidence));
 
 type RuleFinding = { rule: string } & Finding;

@@ -58,10 +58,7 @@ interface HostWork {
   interrupts_us: number;
 }
 
-/**
- * The time of programs is derived from idle time, which is measured to the microsecond: most kernels only sample user
- * and system time.
- */
+/** Derived from idle time, which is exact: most kernels only sample user and system time. */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;
   const all_us = to.cpus * elapsed_us;

@@ -61,10 +61,7 @@ async function packageOf(folder: string): Promise<PackageFile> {
   return { entry: join(folder, String(named)), ...(typeof version === "string" ? { version } : {}) };
 }
 
-/**
- * Finds a plugin and computes its checksum.
- * @throws usageError naming the path, when it is not a plugin
- */
+/** Finds a plugin and computes its checksum. @throws usageError when it is not one */
 export async function readPlugin(pluginPath: string): Promise<PluginSource> {
   try {
     const path = await realpath(pluginPath);

@@ -9,10 +9,7 @@ export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
 
 export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
-/**
- * Checks a value and returns it, not a copy, so that its methods keep their object.
- * @throws usageError naming the plugin and the member
- */
+/** Checks a value and returns itself, so that methods keep their object. @throws usageError */
 export function checked<Value>(
   plugin: string,
   schema: z.ZodType<Value>,

@@ -33,11 +33,7 @@ export const UNKNOWN_VERSION = "unknown";
 export const versionIn = (printed: string): string =>
   /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? UNKNOWN_VERSION;
 
-/**
- * The version in the build information that every Go program holds, as a commit's first eight digits (e.g. `3fb70258`)
- * or a release; undefined for another program.
- * @param file the program's bytes
- */
+/** The version that Go writes into programs: a commit's first eight digits, or a release. */
 export function goVersionIn(file: Buffer): string | undefined {
   const marker = file.indexOf("\nmod\t", undefined, "latin1");
   if (marker < 0) return undefined;

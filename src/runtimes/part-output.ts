@@ -40,10 +40,7 @@ export class PartOutput {
     });
   }
 
-  /**
-   * Calls `listener` for each line of standard error. The lines so far come first: a part may print while it is still
-   * being registered.
-   */
+  /** Calls `listener` for each line of standard error, earlier ones included. */
   onLine(listener: (line: string) => void): void {
     for (const line of this.#lines) listener(line);
     this.#listeners.push(listener);

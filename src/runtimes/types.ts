@@ -67,10 +67,7 @@ export interface Part {
   program: string;
   /** Applied where the runtime can. */
   caps?: Caps;
-  /**
-   * It idles but for moments in which it must have the CPUs of its machine: no cap may hold it back, and it must not take
-   * a place from the others.
-   */
+  /** Idles but for moments in which it needs the machine's CPUs: no cap, and no place taken from others. */
   isUncapped?: true;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
@@ -149,10 +146,7 @@ export interface RunningPart {
   counters(): Promise<PartCounters>;
   /** Run delays of its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
-  /**
-   * Ends its process at once, as a crash would. Address, folder and counters stay. Like the other faults absent for a
-   * process in another part's container.
-   */
+  /** Ends it at once, as a crash would. Like all faults absent for a process in another's container. */
   kill?(): Promise<void>;
   /**
    * Starts it again at its address, after `kill`, and waits until it is ready.

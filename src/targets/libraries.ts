@@ -26,10 +26,7 @@ export const ownLibraries: Libraries = {
   version: (name) => packageVersion(name),
 };
 
-/**
- * The project's libraries, except one and those beside it, which Node loads from their folder below `versions`.
- * @throws environmentError when that version is not installed
- */
+/** @throws environmentError when a version below `versions` is not installed */
 export function librariesWith(versions: string, requested: PackageVersion): Libraries {
   const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {

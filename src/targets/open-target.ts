@@ -107,11 +107,7 @@ async function createLimiter(
   }
 }
 
-/**
- * Connects the target's client, checks that the store answers and is the requested one, and loads the limiter's scripts.
- * @param access credentials and encryption of an external store
- * @throws usageError for a target or limits that cannot be served; environmentError naming client, store and address
- */
+/** Connects, checks the store and loads the limiter's scripts. @throws usageError; environmentError */
 export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promise<OpenTarget> {
   const target = targetOf(spec);
   const reason = spec.limits && unsupportedLimits(target, spec.limits);

@@ -183,10 +183,7 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
     },
   }));
 
-/**
- * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
- * limiter; then one that replaces `open`, before those that extend it.
- */
+/** In order of application: what replaces the limiter, what replaces `open`, what extends it. */
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,

@@ -169,10 +169,7 @@ export class OneCallLimiter implements RequestLimiter {
   readonly #limit: number;
   readonly #decide: (keys: readonly string[], cost: number) => Promise<Verdict>;
 
-  /**
-   * @param limit the quota reported to a denied caller
-   * @param decide throws for an answer that decides nothing
-   */
+  /** @param decide throws for an answer that decides nothing */
   constructor(limit: number, decide: (keys: readonly string[], cost: number) => Promise<Verdict>) {
     this.#limit = limit;
     this.#decide = decide;

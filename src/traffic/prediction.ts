@@ -105,11 +105,7 @@ export function predictLimitedShare(
   return limited / (simulated - opens);
 }
 
-/**
- * Predicts how many requests are admitted in a part of a run whose quotas can be used up.
- * @param from_s the part begins then and lasts to the end of the load, seconds since the first request
- * @param lost_s all counters are lost then; absent: they are kept
- */
+/** Predicts how many are admitted from `from_s` to the end. @param lost_s all counters are lost then */
 export function predictAdmitted(
   profile: TrafficProfile,
   limits: Limits,

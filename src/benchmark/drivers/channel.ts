@@ -1,9 +1,6 @@
 import type { Outcome } from "../../contract/result.js";
 
-/**
- * One connection of a driver, with at most one request in flight. It connects by itself, and again whenever the
- * connection ends.
- */
+/** A driver's connection, with at most one request in flight. It connects by itself, again after an end. */
 export interface Channel {
   /** Sends the next request; only between `ready` and the next event. */
   send(): void;

@@ -35,10 +35,7 @@ export async function untilConnected(
   }
 }
 
-/**
- * The connections of one worker. The connection that was free for longest is used next, so that none is idle until the
- * server closes it.
- */
+/** A worker's connections. The one free for longest is next, so that the server closes none as idle. */
 export class ConnectionPool {
   readonly #channels: Channel[];
   readonly #state: Uint8Array;

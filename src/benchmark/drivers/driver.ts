@@ -63,9 +63,6 @@ export interface Driver {
   /** Named in messages, e.g. `127.0.0.1:3001`. */
   endpoint(spec: GeneratorRunSpec): string;
   versions(): { autocannon?: string };
-  /**
-   * @param plugins for a driver that needs more of them than traffic, which is registered already
-   * @throws environmentError when the target cannot be reached
-   */
+  /** @param plugins beyond traffic, which is registered already @throws environmentError */
   open(spec: GeneratorRunSpec, plugins: readonly LoadedPlugin[]): Promise<OpenDriver>;
 }

@@ -60,10 +60,7 @@ export async function waitUntil(at_ms: number): Promise<void> {
   for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
 }
 
-/**
- * Milliseconds since its start that the calling thread was ready to run but had no CPU (Linux: the run delay of
- * /proc/thread-self/schedstat). The event loop takes this time for idle, so its utilisation cannot show starvation.
- */
+/** How long this thread waited for a CPU (run delay): the event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

@@ -26,10 +26,7 @@ export interface ConnectionLog {
 
 const codes = { allowed: ADMITTED, limited: LIMITED } as const;
 
-/**
- * Keeps every request of a worker with its send and its answer, from the warm-up on: what the limiter admitted earlier
- * explains what it denies (M27). It has its size from the start, so that nothing is copied while the load is on.
- */
+/** Keeps every request of a worker from the warm-up on (M27), in memory of a fixed size. */
 export class DecisionLog {
   readonly #columns: Omit<DecisionColumns, "missed">;
   #count = 0;

@@ -99,10 +99,7 @@ export class ServerMonitor {
     await this.#reading;
   }
 
-  /**
-   * Reads all servers; by turns it is called between them.
-   * @param own_s seconds since the last call in which they had load; absent: all of them
-   */
+  /** @param own_s seconds since the last call in which they had load; absent: all of them */
   async read(own_s?: number): Promise<void> {
     try {
       const readings = await Promise.all(

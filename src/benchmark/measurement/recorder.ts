@@ -58,10 +58,7 @@ const zeroEnds = (): AfterWindow => ({
   timed_out: 0,
 });
 
-/**
- * Records one worker's window: latency histograms, counts, one sample a second and slices. After `close` it follows the
- * requests in flight: their latencies count, but they are in no other figure of the window (M23).
- */
+/** Records a worker's window. After `close`, followed requests only add their latency (M23). */
 export class ResponseRecorder {
   readonly #latencies = newLatencies();
   readonly #codeText: (code: number) => string;

@@ -1,7 +1,4 @@
-/**
- * How often a worker sent each distinct request of the traffic since its start, warm-up included, and how often nobody
- * knows whether it was decided on: it failed, was lost, or was given up (M27).
- */
+/** How often a worker sent each distinct request since its start, and how often its fate is unknown (M27). */
 export class RequestCounts {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;

@@ -49,10 +49,7 @@ export class SliceRecorder {
     counts[index] = (counts[index] ?? 0) + 1;
   }
 
-  /**
-   * The slices of a window of this length. A window closes a little late, and answers that came until then belong to the
-   * last slice.
-   */
+  /** A window closes a little late; answers that came until then belong to the last slice. */
   of(length_ms: number): Slices {
     return slicesOf((name) => this.#column(name, length_ms));
   }

@@ -4,10 +4,7 @@ import type { Timeline } from "../../contract/timeline.js";
 import { mergeSlices, mergeTimelineSlices, type TimelineSlices } from "../../judge/merging/slices.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/timeline.js";
 
-/**
- * The latencies of each worker's answers in the order of arrival, as its samples bring them: four bytes an answer, until
- * the window has closed. The workers do nothing for it that they do not do in any run.
- */
+/** The latencies of each worker's answers, as its samples bring them: four bytes an answer. */
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
 

@@ -7,10 +7,7 @@ import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js"
 /** A send that is later than this counts as late. */
 const LATE_MS = 1;
 
-/**
- * Records one worker's window of an open loop: response time from the intended send, service time from the send. Times are
- * monotonic milliseconds. After `close` it follows the requests in flight (M23).
- */
+/** A worker's open-loop window: response time from the intended send, service time from the send (M23). */
 export class OpenLoopRecorder {
   readonly #responses: ResponseRecorder;
   readonly #service = newLatencies();
@@ -28,10 +25,7 @@ export class OpenLoopRecorder {
     this.#responses.open(at_ms);
   }
 
-  /**
-   * A send that was due at `due_ms`.
-   * @param isBlocked whether it found no free connection then: that it is late is the target's doing
-   */
+  /** @param isBlocked whether it found no free connection: that it is late is the target's doing */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
     this.#offered(due_ms);
     this.#schedule.sent++;
@@ -91,11 +85,7 @@ export class OpenLoopRecorder {
     return this.#responses.sample(at_ms);
   }
 
-  /**
-   * All figures; call this when nothing is in flight any more.
-   * @param length_ms of the window
-   * @param shared_wakes whether sends that fall due together share a wake
-   */
+  /** All figures. @param shared_wakes whether sends that fall due together share a wake */
   figures(
     length_ms: number,
     shared_wakes: boolean,

@@ -89,10 +89,7 @@ export class WorkerPool {
   #onPaused: () => void = () => {};
   readonly #meeting: MeetingPlace;
 
-  /**
-   * Spreads connections evenly over the workers of all generators. A connection's number is that of the whole load.
-   * @param runs one or, by turns, those of a group
-   */
+  /** Spreads connections evenly over the workers of all generators; they are numbered over the whole load. */
   constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
     const [{ generator }] = runs;
     const { workers } = generator;
@@ -134,10 +131,7 @@ export class WorkerPool {
     };
   }
 
-  /**
-   * @param onClosed called once, when the windows of all workers have closed. Requests in flight are still followed.
-   * @returns one measurement per worker, with its number of connections, when `onClosed` has resolved, too
-   */
+  /** One measurement per worker. @param onClosed called once, when the windows of all have closed */
   async measure(
     { extent, ...plan }: WorkerWindow,
     onClosed: () => Promise<void>,
@@ -154,11 +148,7 @@ export class WorkerPool {
     );
   }
 
-  /**
-   * Gives the load to all runs by turns.
-   * @param onPause called when nobody has a turn; the next one waits for it
-   * @returns by run what each worker measured
-   */
+  /** Gives the load to all runs by turns. @param onPause called when nobody has one; the next waits for it */
   async turns(
     plan: TurnsPlan,
     onPause: () => Promise<void> = async () => {},
@@ -170,10 +160,7 @@ export class WorkerPool {
     return this.#byRun(await this.#all(() => ({ command: "turns", ...plan })));
   }
 
-  /**
-   * Gives the load to the only run by turns that come from outside.
-   * @param onTurn called after each turn with what all workers measured in it
-   */
+  /** Gives the load to the only run by turns that come from outside. */
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
     plan: GivenTurns,

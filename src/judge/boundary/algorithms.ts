@@ -165,10 +165,7 @@ const slidingWindow: AlgorithmPromise = {
 /** The admissions of the last window are at most the quota, wherever it begins. */
 const slidingLog = windows(0);
 
-/**
- * Buckets of a quota that a window refills evenly: a quota at once, and what the interval refills.
- * @param extra points by which one that refills in steps may be ahead
- */
+/** Buckets that a window refills evenly. @param extra points by which one refilled in steps may be ahead */
 function bucket(extra: number): AlgorithmPromise {
   const perMs = ({ requests, window_ms }: Quota) => requests / window_ms;
   return {

@@ -56,10 +56,7 @@ export function intervalsOf(
   return { sent_ms: sent_ms.filter(isMeant), answered_ms: answered_ms.filter(isMeant).sort() };
 }
 
-/**
- * Requests that lie within [from, to) as a whole. It is a lower bound where a request that was sent before was answered
- * after, which takes one as long as the interval.
- */
+/** Requests within [from, to) as a whole: a lower bound. */
 export const countWithin = ({ sent_ms, answered_ms }: Intervals, from_ms: number, to_ms: number): number =>
   Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 

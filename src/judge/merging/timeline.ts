@@ -56,10 +56,7 @@ class LatencyCells {
   }
 }
 
-/**
- * A percentile over the slices from `begins(index)` to before `ends(index)`, for each slice; both never decrease.
- * `null` where the span has no answer or `begins` is undefined.
- */
+/** A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an answer. */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,
@@ -98,10 +95,7 @@ export interface TimelineFacts {
   openLoop: boolean;
 }
 
-/**
- * The timeline of a window, of all workers or generators together.
- * @param bySlice the latencies of each slice of `slices`, in any number of parts
- */
+/** @param bySlice the latencies of each slice of `slices`, in any number of parts */
 export function timelineFrom(
   slices: Slices,
   more: TimelineSlices,

@@ -8,10 +8,7 @@ import { type Evidence, notApplicable, type Rule, suspect } from "../evidence.js
 /** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
 
-/**
- * A generator that waited for a CPU for half of the window was starved. This only counts when the host load is unknown:
- * M25 judges the CPU time of other programs, and roles that wait for each other are a result.
- */
+/** Starved: waiting for a CPU for half of the window; counts only when the host load is unknown (M25). */
 export const STARVED = 0.5;
 
 /** 0 to 1, of its busiest event loop. */

@@ -67,10 +67,7 @@ const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
       : [],
   );
 
-/**
- * M6, of several generators: none lags behind the others. A slow one sends less than its share of a closed loop, and its own
- * delay is in the latencies of all.
- */
+/** M6: none of several generators lags behind, since its delay is in the latencies of all. */
 export const generatorsAlike: Rule = {
   id: "M6",
   check({ generators, request, faults }) {

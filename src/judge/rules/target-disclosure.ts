@@ -19,10 +19,7 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-/**
- * A limiter without a script, on a store without scripts, is known by its library and version; so is one whose decisions
- * the store counted by other commands, where no script ran.
- */
+/** A limiter without a script is known by its library and version. */
 function withoutScript(evidence: Evidence): Finding | undefined {
   const { store } = evidence;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;

@@ -31,10 +31,7 @@ export const ALL_RUNS: RunSelection = {
 /** Decides which configurations continue after a round. @param isLast whether no round follows */
 type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
-/**
- * Lets the report decide, since only the report does statistics: its answer follows from the results in the folder.
- * @throws BenchError with the report's last line when it fails
- */
+/** Lets the report decide, since only it does statistics. @throws BenchError with its last line */
 export function roundDecider(python: PythonContext, campaignFolder: string): DecideRound {
   return async (round, isLast) => {
     const args = [campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];

@@ -49,12 +49,7 @@ export function calibrationText({ rate_per_second, share, window_s, measured }: 
   return `the rate of ${rate_per_second}/s was found by calibration: ${percent(share)} of the slowest throughput in ${window_s} s of a closed loop${found}; --rate ${rate_per_second} repeats it`;
 }
 
-/**
- * Measures each of the configurations once.
- * @param throughputOf requests/s that one configuration answers
- * @param tell told each result
- * @throws environmentError where none could be measured
- */
+/** Measures each configuration once. @throws environmentError where none could be measured */
 export async function calibrate(
   configurations: readonly Configuration[],
   throughputOf: (configuration: Configuration) => Promise<number>,

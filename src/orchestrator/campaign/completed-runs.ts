@@ -48,10 +48,7 @@ export interface CampaignOutcome {
   search?: MaxRateState;
 }
 
-/**
- * Claims the folder of an existing campaign, removes unfinished files and reads the completed runs.
- * @throws environmentError when another campaign is writing there
- */
+/** Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError */
 export async function openExistingCampaign(
   { folder, manifest }: ExistingCampaign,
   lease: Lease,

@@ -33,10 +33,7 @@ const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
 
-/**
- * Builds the report of a campaign. Its summary has the medians and spreads, since only the report does statistics.
- * @throws BenchError with the report's last line when it fails
- */
+/** Builds the report of a campaign. @throws BenchError with the report's last line when it fails */
 async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
   try {
     const args = [campaignFolder, "--summary-json"];
@@ -61,10 +58,7 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
   return [...spoiled].some((hash) => !served.has(hash));
 }
 
-/**
- * What the runs of a campaign and its thresholds say: failures come first, invalid runs last.
- * @param search the trials of a search, where a rate that the target did not keep is what it looks for
- */
+/** Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks for */
 export function exitCodeOf(
   outcomes: readonly RunOutcome[],
   missedThresholds: number,

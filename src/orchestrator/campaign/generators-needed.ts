@@ -27,10 +27,7 @@ export interface GeneratorTrial {
 /** How hard a load is for a generator, to be compared within one campaign. */
 const hardness = (load: Load): number => (load.model === "open" ? load.rate_per_second : load.connections);
 
-/**
- * What is measured to find the number of generators: each target at its hardest load, without faults. Not at the limiter
- * layer, where the generator is the client, and not where one generator makes the load anyway.
- */
+/** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
 export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const hardest = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
@@ -66,11 +63,7 @@ export function generatorsText({ generators, window_s, measured }: GeneratorTria
   return `${found}${why}; --generators ${generators} repeats it`;
 }
 
-/**
- * Finds the fewest generators that none of the loads saturates, one for all of them, so that they can be compared.
- * @param trialOf one run of a configuration
- * @param tell told each result
- */
+/** The fewest generators that none of the loads saturates, one number for all, so that they compare. */
 export async function generatorsNeeded(
   configurations: readonly Configuration[],
   trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,

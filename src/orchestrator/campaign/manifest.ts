@@ -124,10 +124,7 @@ function installedVersion(name: string): string | undefined {
   }
 }
 
-/**
- * The manifest of a resumed campaign: one more session, and new conditions.
- * @throws environmentError naming each difference between then and now
- */
+/** A resumed campaign's: one more session. @throws environmentError naming each difference */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   requireComparable(before, now);
   const { finished_at: _, ...unfinished } = before;

@@ -79,10 +79,7 @@ export class RunLoop {
     this.#options = options;
   }
 
-  /**
-   * @returns the outcomes of the runs that count, and of diagnosing runs that failed
-   * @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start
-   */
+  /** The outcomes of the runs that count. @throws Aborted, after the run under way was recorded */
   async runAll(): Promise<RunOutcome[]> {
     const { plan, signal, completed, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];

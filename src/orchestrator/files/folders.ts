@@ -39,10 +39,7 @@ export async function requireRealFileSystem(path: string): Promise<void> {
   if (name !== undefined) throw new Error(`${path} is on a kernel file system (${name})`);
 }
 
-/**
- * Makes a folder and its missing parents. Node's own recursive `mkdir` never returns below `/proc`, where the system
- * reports a missing parent although it exists.
- */
+/** Node's own recursive `mkdir` never returns below `/proc`, where a parent seems missing. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);

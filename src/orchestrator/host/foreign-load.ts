@@ -33,10 +33,7 @@ function read(): Reading | undefined {
   return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
 }
 
-/**
- * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the
- * first campaign of a process does so: a search for the highest rate runs many.
- */
+/** The CPU use of others before any part runs: once a process, since a search runs many campaigns. */
 export class ForeignLoadCheck {
   #from: Reading | undefined;
   #isDone = false;

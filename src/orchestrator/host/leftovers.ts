@@ -139,11 +139,7 @@ export async function removeEach(
   return { removed, failed };
 }
 
-/**
- * Ends and removes what campaigns whose process died left behind.
- * @returns one line for each leftover
- * @throws environmentError listing what could not be removed, since it would disturb the measurement
- */
+/** One line for each leftover that was removed. @throws environmentError listing what is left */
 export async function removeLeftovers(): Promise<string[]> {
   const damaged = (await readLeases()).filter(({ lease }) => !lease);
   return [

@@ -7,10 +7,7 @@ import { parseJson } from "../files/json.js";
 const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
 
-/**
- * Runs a command of the report with this process's own streams. It uses the exit codes of all programs.
- * @throws BenchError when it cannot be started, or ends with another code
- */
+/** Runs a command of the report with this process's streams. @throws BenchError with its exit code */
 export async function runPython(
   packageFolder: string,
   name: string,
@@ -50,11 +47,7 @@ export class PythonFailed extends Error {
   }
 }
 
-/**
- * Runs a command of the report.
- * @returns its standard output
- * @throws PythonFailed; the reason of `signal` where that was raised
- */
+/** Standard output of a command of the report. @throws PythonFailed; the reason of `signal` */
 export async function pythonOutput(
   { packageFolder, signal, holdProcess }: PythonContext,
   name: string,
@@ -67,10 +60,7 @@ export async function pythonOutput(
   throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
 }
 
-/**
- * Asks the report a question about numbers, see report/cli/statistics_service.py.
- * @throws BenchError when it gives no such answer
- */
+/** Asks the report, see report/cli/statistics_service.py. @throws BenchError without such an answer */
 export async function askStatistics<Answer>(
   packageFolder: string,
   question: { question: string; [member: string]: unknown },

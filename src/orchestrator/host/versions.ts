@@ -69,11 +69,7 @@ export async function installationNotes(requested: readonly PackageVersion[]): P
   return notes;
 }
 
-/**
- * Installs those of the requested versions that are missing, each once.
- * @returns where all of them are on this machine
- * @throws environmentError when one cannot be installed
- */
+/** Installs the versions that are missing, and tells where all are. @throws environmentError */
 export async function ensureVersions(
   requested: readonly PackageVersion[],
   options: InstallOptions & { onSetupStep(text: string): void },
@@ -97,10 +93,7 @@ export async function ensureVersions(
 /** Written last into the folder of a version: what was installed. */
 const FACTS_FILE = "installed.json";
 
-/**
- * What is installed in the folder of a version; undefined where there is no such folder.
- * @throws environmentError for a folder that is not a complete installation
- */
+/** What a version's folder holds; undefined without one. @throws environmentError if incomplete */
 async function readInstalled(requested: PackageVersion, cache: string): Promise<VersionFacts | undefined> {
   const folder = join(cache, versionFolderName(requested));
   try {

@@ -150,11 +150,7 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
 export const refuseIfLocked = async (): Promise<void> =>
   refuseIfOwnerAlive(readOwnFile(lockPath())?.toString("utf8") ?? "");
 
-/**
- * Takes the user's lock, so that two campaigns never load one machine. The lock of a dead owner is replaced.
- * @returns a function that releases it
- * @throws environmentError naming the campaign that holds it
- */
+/** Takes the user's lock; that of a dead owner is replaced. @throws environmentError naming the holder */
 export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());

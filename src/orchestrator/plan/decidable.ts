@@ -97,10 +97,7 @@ const comparedRankings = (plan: Plan) =>
     ? []
     : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
 
-/**
- * Rounds in which runs one after the other show a difference of 10 % four times of five: on a shared machine, a pair of
- * them deviates by 20 %, and by 4 % by turns (decision 29).
- */
+/** Rounds that show a difference of 10 % four times of five, one after the other (decision 29). */
 const ROUNDS_ONE_BY_ONE = 55;
 
 /** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */

@@ -272,10 +272,7 @@ function serviceConflict(request: Request, target: Target): string | undefined {
   return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
 }
 
-/**
- * Of a traffic whose quota binds, the limits with the quota that follows from the load.
- * @throws usageError that names the traffic, and what would help
- */
+/** Of a traffic whose quota binds, the limits with the quota that the load gives. @throws usageError */
 function boundLimits(request: Request, traffic: string, limits: Limits, load: Load, extent: Extent): Limits {
   const { binding } = findProfile(traffic);
   if (!binding) return limits;
@@ -498,10 +495,7 @@ function externalNotes({ store, version, memory }: Discovery): string[] {
   return [...found, max_bytes === 0 ? "its memory has no limit (maxmemory 0)" : limit];
 }
 
-/**
- * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
- * The errors are those of `selectConfigurations`.
- */
+/** Pure: the same request, stores and caps give the same plan. Throws as `selectConfigurations`. */
 export function makePlan(asked: Request, context: PlanContext): Plan {
   const { external } = context;
   const {

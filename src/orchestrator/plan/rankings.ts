@@ -77,10 +77,7 @@ function rankedBy({ store, topology, decided_by, limiter, algorithm, options, fr
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
 }
 
-/**
- * On a store, or in a Node, in several versions each client is compared with itself in the others, and with no other
- * client: what differs is the version alone.
- */
+/** On several versions of a store or Node, each client is compared with itself alone. */
 function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
   const versions = new Set(
     members.map(
@@ -111,10 +108,7 @@ function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) =
   return [...found.values()];
 }
 
-/**
- * @param referenceOf chooses among the two or more members of a ranking
- * @param acrossFrameworks whether rows of several web frameworks are ranked together
- */
+/** @param acrossFrameworks whether rows of several web frameworks are ranked together */
 export function rankingsOf(
   configurations: readonly Planned[],
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
@@ -235,10 +229,7 @@ function copyOf({ configuration }: Planned): Planned {
   return { hash: configurationHash(copy), configuration: copy };
 }
 
-/**
- * The configurations with a copy of the reference of each ranking behind it (M31), except where a target is measured
- * alone, or only its copies are. At the store layer there are none: its rows are stores.
- */
+/** With a copy behind the reference of each ranking (M31), unless only copies would be beside it. */
 export function withCopies(configurations: readonly Planned[], rankings: readonly Ranking[]): Planned[] {
   const hashes = new Set(configurations.map(({ hash }) => hash));
   const copied = rankings.flatMap(({ members, reference }) =>

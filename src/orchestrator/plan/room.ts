@@ -50,10 +50,7 @@ async function freeBytes(folder: string): Promise<number> {
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
 
-/**
- * Why what a plan writes finds no room; undefined where it does.
- * @param results the folder of the results
- */
+/** Why what a plan writes finds no room; undefined where it does. */
 export async function diskReason(plan: Plan, results: string, free = freeBytes): Promise<string | undefined> {
   const places = [
     {

@@ -104,10 +104,7 @@ interface StoreLayerContext {
   findings?: StoreFindings;
 }
 
-/**
- * Every store with every operation, payload and number of connections, in the order in which they were named.
- * @throws usageError for an unknown store or operation
- */
+/** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(
   request: Request,
   { available, caps = {}, findings = new Map() }: StoreLayerContext,

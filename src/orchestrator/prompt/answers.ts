@@ -52,10 +52,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
-/**
- * All clients: those that use a store, by topology, the controls, and last those of services in their usual topology. The
- * menu has the topologies that are groups.
- */
+/** All clients: those that use a store, the controls, those of services in their usual topology. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {

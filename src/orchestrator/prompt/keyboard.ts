@@ -6,10 +6,7 @@ import { Cancelled } from "./prompter.js";
 const CTRL_C = 0x03;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/**
- * Reads the terminal for the menu, without echo. Keys go to the open question. Keys pressed while no question is open are
- * dropped, so an impatient Enter never answers a question that is not shown yet.
- */
+/** Reads keys for the open question, without echo; those pressed while none is open are dropped. */
 export class Keyboard {
   readonly #stdin = process.stdin;
   #question: PassThrough | undefined;

@@ -32,11 +32,7 @@ const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
     " ",
   );
 
-/**
- * Asks all pages and shows the plan, until the user starts it.
- * @param given gets each answer
- * @throws Cancelled
- */
+/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
 export async function menu(
   prompter: Prompter,
   env: Environment,
@@ -175,10 +171,7 @@ async function showPlan(
   }
 }
 
-/**
- * Checks before the first question whether this machine can run any campaign.
- * @throws usageError for a wrong variable; environmentError if another campaign runs or the machine is not fit
- */
+/** Checks first whether this machine can run any campaign. @throws usageError; environmentError */
 export async function requireReady(env: Environment, packageFolder: string): Promise<void> {
   const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
   await refuseIfLocked();

@@ -21,10 +21,7 @@ const KEYS = [
   "registry",
 ] as const;
 
-/**
- * The runtime, and how it reaches the machines of a campaign.
- * @throws usageError for a setting that its runtime does not have, or with a mistake
- */
+/** The runtime, and how it reaches its machines. @throws usageError for a setting that it does not have */
 export function placesOf(settings: Settings): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
   const { source, value: runtime } = settings.get("runtime");
   const file = settings.find("hosts");

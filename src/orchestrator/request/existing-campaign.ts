@@ -117,10 +117,7 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
   if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is not a plain name`);
 }
 
-/**
- * The settings of a resumed campaign: those of its manifest, and the few that environment and flags may still set.
- * @throws usageError naming the flags that contradict its plan
- */
+/** A resumed campaign's settings, with the few that may change. @throws usageError naming the others */
 export function resumedLayers(
   { manifest }: ExistingCampaign,
   environment: Layer,
@@ -156,10 +153,7 @@ export function resumedLayers(
   return [recorded, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
-/**
- * The request with the workers and caps that the campaign recorded.
- * @throws usageError if the campaign uses an external store and the request does not, or the other way round
- */
+/** The request with the recorded workers and caps. @throws usageError if only one uses an external store */
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);

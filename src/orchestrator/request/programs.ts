@@ -40,10 +40,7 @@ const PROGRAM = /^[a-z0-9][a-z0-9.-]{0,39}(?:~[0-9A-Za-z][0-9A-Za-z._-]{0,39})?$
 /** What an image's name may consist of; the engine knows the rest. */
 const IMAGE = /^\w[\w.:/@-]{0,254}$/;
 
-/**
- * The stores of `--store-versions`, and the paths of those programs that it names.
- * @throws usageError for one that is not `name~version[=path]`
- */
+/** The stores of `--store-versions`, and their paths. @throws usageError unless `name~version[=path]` */
 export function storeVersionsOf(settings: Settings): { texts: string[]; paths: Map<string, string> } {
   const given = settings.find("store-versions");
   const paths = new Map<string, string>();
@@ -64,10 +61,7 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
   return { texts: [...new Set(texts)], paths };
 }
 
-/**
- * The paths of `--node` by the versions that they print.
- * @throws usageError in containers, whose images have their own, for what is no Node, and for one version twice
- */
+/** The paths of `--node` by the versions that they print. @throws usageError */
 export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
   const given = settings.find("node");
   const found = new Map<string, string>();
@@ -145,10 +139,7 @@ export function namedPrograms(
 const isStoreVersion = (name: string): boolean =>
   name.includes("~") && stores.some(({ id, program }) => program && id === parseStoreText(name).id);
 
-/**
- * Checks the names once the stores of plugins are known.
- * @throws usageError for a name that is no store or service with a program, and no module
- */
+/** Checks the names once the stores of plugins are known. @throws usageError */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
   const all = [...stores, ...services, ...benchmarks, ...loadPrograms];
   const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];

@@ -192,11 +192,7 @@ export function numberIn(name: NumberName, flag: string, text: string, whole = t
   );
 }
 
-/**
- * The numbers of a dimension that a text lists.
- * @returns `auto` where the campaign is to find the number
- * @throws usageError naming the given text and the range
- */
+/** The numbers that a text lists; `auto` where the campaign finds it. @throws usageError */
 export function countsIn(
   dimension: (typeof dimensions)[number],
   flag: string,
@@ -212,10 +208,7 @@ export function countsIn(
 export const warmupIn = (flag: string, text: string): Warmup =>
   text === AUTO ? AUTO : numberIn("warmup", flag, text, false, AUTO);
 
-/**
- * The words of a list separated by commas or spaces, without duplicates.
- * @throws usageError if the list is empty
- */
+/** The words of a list, by commas or spaces, each once. @throws usageError if empty */
 export function listOf(flag: string, text: string, notices: string[]): string[] {
   const words = text.split(/[,\s]+/).filter(Boolean);
   if (words.length === 0) throw usageError(`${flag}: give at least one value`);

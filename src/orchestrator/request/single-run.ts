@@ -98,10 +98,7 @@ function settingLayer(env: Environment): [string, SettingValue][] {
   });
 }
 
-/**
- * Reads the environment of `run-benchmark.sh`: one configuration, measured once unless RUNS is set.
- * @throws usageError naming the variable
- */
+/** The environment of `run-benchmark.sh`: one configuration, once unless RUNS is set. @throws usageError */
 export function parseSingle(env: Environment): Request {
   const given = settingLayer(env);
   const { OUTPUT_FILE: outputFile } = readEnv({ OUTPUT_FILE: outputFileSchema }, env);

@@ -30,10 +30,7 @@ const FORM =
 
 const NAMES = Object.keys(METRICS).join(", ");
 
-/**
- * Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-` for `±`).
- * @throws usageError naming the given text and what is valid
- */
+/** Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-`). @throws usageError */
 export function parseThresholds(source: string, text: string): Threshold[] {
   const parts = text.split(",").map((part) => part.trim());
   return parts.filter(Boolean).map((part) => parseThreshold(source, part));

@@ -11,10 +11,7 @@ export interface YamlFile {
   lineOf(offset: number): number;
 }
 
-/**
- * @param source the setting that names it, for messages
- * @throws usageError in one line where it cannot be read
- */
+/** @throws usageError in one line where it cannot be read */
 export function readYamlFile(path: string, source: string): YamlFile {
   if (/\p{Cc}/u.test(path))
     throw usageError(

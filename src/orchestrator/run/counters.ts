@@ -127,10 +127,7 @@ type MeasuredRole = RunningRole & { kind: MeasuredKind };
 const isMeasured = (role: RunningRole): role is MeasuredRole =>
   measuredKinds.some((kind) => kind === role.kind);
 
-/**
- * Reads the counters of roles at both ends of a window and once a second between them. The ends are read when the
- * generator reports that it is drained.
- */
+/** Reads roles' counters at both (drained) ends of a window and once a second between. */
 export class CounterWatch {
   /** Measured ones, and helpers: what those use is the harness's. */
   readonly #roles: readonly RunningRole[];
@@ -155,10 +152,7 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  /**
-   * Reads what the roles use in a second without load, and then the counters: by turns the figures of a role are what it
-   * used less that.
-   */
+  /** Reads a second without load first: by turns a role's figures are what it used less that. */
   startByTurns(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#enqueue(async () => {
@@ -274,11 +268,7 @@ export class CounterWatch {
     return hostLoadOf(from.host, to.host, ours_us, loaded_s);
   }
 
-  /**
-   * How busy each of several machines was, from its own readings.
-   * @param reported as for `hostLoad`
-   * @returns by machine; without those whose counters, or whose roles' CPU time, are not known
-   */
+  /** As `hostLoad`, by machine; without those whose counters are not known. */
   async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
     await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];

@@ -57,10 +57,7 @@ export class DrainedReadings {
     this.failed.catch(() => {});
   }
 
-  /**
-   * @param generator index of the one that has come
-   * @returns whether all have come
-   */
+  /** Whether all generators have come. @param generator index of the one that has */
   take(generator: number, phase: AnnouncedPhase): boolean {
     this.#announced[generator] = (this.#announced[generator] ?? 0) + 1;
     this.#phase = phase;

@@ -127,11 +127,7 @@ export class Generators {
     for (const part of this.parts) part.write?.(ALL_STEADY_LINE);
   }
 
-  /**
-   * Waits for all of them.
-   * @returns what they measured together
-   * @throws PartFailed naming the first that fails, environmentError for one that cannot measure here
-   */
+  /** What all measured together. @throws PartFailed naming the first that fails; environmentError */
   async output(supervisor: PartSupervisor, mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput> {
     const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
     const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);

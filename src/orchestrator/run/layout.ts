@@ -279,10 +279,7 @@ export const machineProbePart = (role: string, machine: string): Part => ({
   environment: () => ({}),
 });
 
-/**
- * The probe that detects the type of the store that the user already runs. It has no run spec: nothing is known yet.
- * @param access the variables that give access to the store
- */
+/** Detects the type of the user's store; it has no run spec, as nothing is known yet. */
 export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
   role: PROBE,
   ...ownProgram("server", "helpers/probe", SERVE),
@@ -290,10 +287,7 @@ export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
   environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
 });
 
-/**
- * The settings of a run's service as its result tells them: those that options and the user add. Addresses are of no
- * interest, and the others are the service's own.
- */
+/** The settings that options and the user add to the service's own; without addresses. */
 export const serviceSettings = ({ target, service_env = {} }: Configuration): Record<string, string> => ({
   ...describeClient(target).serviceEnvironment,
   ...service_env,

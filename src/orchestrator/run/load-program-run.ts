@@ -46,10 +46,7 @@ function workOf(
   };
 }
 
-/**
- * Measures a run in which a load program makes the calls in the place of the target's client: on the same store and
- * service, with the same limits and the same calls. Without an error of its own it is measured as the store layer is.
- */
+/** Measures a run in which a load program makes the calls of the target's client. */
 export async function measureLoadProgram(
   parts: ProgramParts,
   runtime: Runtime,

@@ -19,10 +19,7 @@ const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
   ["server", "store"],
 ];
 
-/**
- * The pairs of machines over which roles may talk to each other, each once.
- * @param machinesFor names of the machines on which roles of a kind may run
- */
+/** The pairs of machines over which roles may talk to each other, each once. */
 export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[]): LinkEnds[] {
   const found = new Map<string, LinkEnds>();
   for (const [one, other] of TALKING)

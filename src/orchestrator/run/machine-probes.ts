@@ -76,10 +76,7 @@ class MachineProbe {
   }
 }
 
-/**
- * One probe on each machine of a campaign that runs on several. They idle while runs are measured. A machine whose probe
- * fails is told once, and has no facts or links from then on: that costs knowledge, and no run.
- */
+/** A probe on each of several machines. One that fails is told once and costs knowledge, no run. */
 export class MachineProbes {
   readonly #probes: Map<string, MachineProbe>;
   readonly #warn: (text: string) => void;
@@ -117,10 +114,7 @@ export class MachineProbes {
     return this.#askAll({ ask: "counters" });
   }
 
-  /**
-   * Measures links from both ends, one after the other: at once they would share what they measure.
-   * @param bandwidth false: round trips and clocks alone
-   */
+  /** From both ends, one after the other. @param bandwidth false: round trips and clocks alone */
   async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
     const found: MeasuredLink[] = [];
     for (const [first, second] of pairs) {

@@ -70,11 +70,7 @@ export async function moduleHashes(request: Request): Promise<Record<string, { s
   return Object.fromEntries(await Promise.all(hashes));
 }
 
-/**
- * Checks the files of the modules that the requested targets use.
- * @param platform where they will be loaded; undefined: not known
- * @throws environmentError naming the file and the fix
- */
+/** Checks the files of the modules that targets use. @throws environmentError naming file and fix */
 export async function requireModules(request: Request, platform: Platform | undefined): Promise<void> {
   if (request.storeAccess.STORE_URL) return;
   const files = moduleFiles(request);

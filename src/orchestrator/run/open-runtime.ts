@@ -80,10 +80,7 @@ export function programSources(request: Request): ProgramSource[] {
   ];
 }
 
-/**
- * Opens the requested runtime; `auto` chooses the first that works.
- * @throws usageError for an unknown runtime; environmentError when it does not work here
- */
+/** Opens the requested runtime; `auto` chooses the first that works. @throws usageError; environmentError */
 export async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programs">,
@@ -109,10 +106,7 @@ export async function openRuntime(
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
-/**
- * The runtime that a campaign would use, without opening it.
- * @throws usageError for an unknown runtime
- */
+/** The runtime that a campaign would use, without opening it. @throws usageError */
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
@@ -157,10 +151,7 @@ function localOnlyReason(request: Request): string | undefined {
   return undefined;
 }
 
-/**
- * The runtimes that `auto` tries in this order, and why it does not try all.
- * @throws usageError where no runtime has all that the user names
- */
+/** The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was named */
 function autoCandidates(request: Request): { candidates: readonly RuntimeDescription[]; reason?: string } {
   const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(request);
@@ -222,10 +213,7 @@ export async function expectedStores(
     moduleAvailability(request, undefined, id) ?? ((isExternal && isStore(id)) || (known.get(id) ?? false));
 }
 
-/**
- * Whether a store, service or module is available, or why not: it is the external one, or the runtime can start it, or a
- * file was named.
- */
+/** Whether a store, service or module is available, or why not. */
 export function availability(
   request: Request,
   runtime: Runtime,

@@ -41,11 +41,7 @@ export interface OpenedRuntime {
   available(external?: Discovery): Availability;
 }
 
-/**
- * Checks what the request needs of this machine, and holds lock and lease while `work` runs.
- * @param root a folder of results that must be writable
- * @param name of an existing campaign
- */
+/** Checks what the request needs, and holds lock and lease while `work` runs. */
 export async function withLease<Value>(
   request: Request,
   context: OpeningContext & Pick<Opened, "plugins">,

@@ -34,10 +34,7 @@ export function placementOf(parts: readonly RunningPart[]): { placement?: Record
   return found.length > 0 ? { placement: Object.fromEntries(found) } : {};
 }
 
-/**
- * A failure with what is wrong with the machines of the run: often a part fails because another is not there any more.
- * @returns the error itself where all machines answer
- */
+/** With what is wrong with the machines; the error itself where all of them answer. */
 export async function withTroubles(error: unknown, parts: readonly RunningPart[]): Promise<unknown> {
   const ofPart = error instanceof PartFailed;
   if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment)) return error;
@@ -117,10 +114,7 @@ export class PartSupervisor {
     this.#startPart = startPart;
   }
 
-  /**
-   * Starts the roles of these kinds: first those that depend on nothing else, then those that depend on them, and so on.
-   * @returns them in the order of the layout
-   */
+  /** Starts the roles of these kinds in the order of their dependencies. */
   async start(...kinds: RoleKind[]): Promise<RunningRole[]> {
     const started = new Map<string, RunningRole>();
     const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
@@ -167,11 +161,7 @@ export class PartSupervisor {
     return started;
   }
 
-  /**
-   * Waits for `work`.
-   * @param mayEnd required parts whose end is a result of this work, not a failure
-   * @throws PartFailed when another required part ends first
-   */
+  /** @param mayEnd parts whose end is a result of this work @throws PartFailed when another ends first */
   async waitFor<Value>(
     work: Promise<Value>,
     mayEnd: (role: RunningRole) => boolean = () => false,
@@ -183,10 +173,7 @@ export class PartSupervisor {
     return Promise.race<Value>([work, ...endings]);
   }
 
-  /**
-   * The end of a store or service, where another part failed because of it: that may be noticed first.
-   * @returns the failure itself where none of them has ended
-   */
+  /** The end of a store or service because of which another part failed; else the failure. */
   async causeOf(failure: unknown): Promise<unknown> {
     const isStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
     if (!isStart && !(failure instanceof PartFailed)) return failure;

@@ -131,11 +131,7 @@ function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"]
 export const warmupSeconds = ({ warmupS }: Pick<RunSettings, "warmupS">): number =>
   Math.max(LEAST_CALIBRATION_S, warmupS === "auto" ? AUTO_WARMUP_S : warmupS);
 
-/**
- * The rate of a program that cannot run for a time, from two runs that are also the warm-up.
- * @param run makes that many requests, which should take so long
- * @returns requests a second, and how long both took
- */
+/** The rate of a program that cannot run for a time, from two runs: they are also the warm-up. */
 export async function calibrate(
   settings: Pick<RunSettings, "warmupS">,
   run: (requests: number, expected_s: number) => Promise<ProgramEnd>,
@@ -150,10 +146,7 @@ export async function calibrate(
   };
 }
 
-/**
- * The CPU of a program that ends by itself: its counters can only be read while it runs, so that its rate between the
- * first and the last reading stands for the whole.
- */
+/** A program that ends by itself: its rate between first and last reading stands for the whole. */
 class EndingPart {
   readonly #readings: { at_ms: number; cpu_us: number; resident_bytes: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -193,10 +186,7 @@ class EndingPart {
 /** What the roles used while a foreign program ran, and what could not be read. */
 type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "notes">;
 
-/**
- * Runs a foreign program while the counters of the roles, and its own, are read.
- * @returns how it ended, and what was used, given the loaded seconds and the number of requests
- */
+/** Runs a foreign program while the counters of the roles, and its own, are read. */
 export async function runWatched(
   roles: readonly RunningRole[],
   source: string,

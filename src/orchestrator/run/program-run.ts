@@ -43,10 +43,7 @@ function figuresIn(output: string): PrintedFigures {
   }
 }
 
-/**
- * Asks each store once what it lacks, before anything is planned.
- * @returns why it cannot be measured where it does not start or does not answer
- */
+/** Asks each store once what it lacks, or why it cannot be measured. */
 export async function findingsOf(
   settings: readonly ProgramRunSettings[],
   runtime: Runtime,
@@ -87,10 +84,7 @@ export function executeProgramRun(
   ).finally(() => listener.phase("stopped"));
 }
 
-/**
- * Measures the store layer. The number of operations comes from a calibration, which is also the warm-up: neither program
- * can run for a time.
- */
+/** The number of operations comes from a calibration, which is the warm-up: no program runs for a time. */
 async function measureStoreLayer(
   parts: ProgramParts,
   runtime: Runtime,

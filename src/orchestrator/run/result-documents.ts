@@ -84,9 +84,7 @@ function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
   };
 }
 
-/**
- * Exact counters that a role reported itself win, unless its process was replaced; the samples are always the runtime's.
- */
+/** What a role reported itself wins, unless its process was replaced; the samples are the runtime's. */
 function mergeRole(
   reported: RoleResources | undefined,
   observed: RoleResources,

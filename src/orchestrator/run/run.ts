@@ -237,10 +237,7 @@ async function admissionsOf(
   });
 }
 
-/**
- * The CPU time of an external store from before the warm-up to after the last answer. The store may run on this
- * machine, and its CPU time in the window alone is not known. 0 for a store that does not count it.
- */
+/** CPU time of an external store over the whole run: it may run here. 0 where it is not counted. */
 function cpuUsOf(store: StoreEvidence | undefined): number {
   const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number => cpu_user_us + cpu_system_us;
   return sum((store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))));

@@ -49,10 +49,7 @@ export interface RunStore {
   readAfter(): Promise<StoreSide>;
   /** The whole numbers under these keys; undefined where they cannot be read. */
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
-  /**
-   * Has the probe perform further actions; undefined where there is no store outside the servers.
-   * @throws PartFailed: from here on a failure is the run's
-   */
+  /** @throws PartFailed: from here on a failure is the run's */
   perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined>;
   /** When the store was emptied, or read first, monotonic milliseconds. */
   readonly readBefore_ms: number;
@@ -107,10 +104,7 @@ class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 
-/**
- * Sends a request to a running probe and waits for its report.
- * @throws ProbeEnded with the last line that the probe printed
- */
+/** Asks a running probe. @throws ProbeEnded with the last line that it printed */
 export async function askProbe(probe: RunningPart, request: ProbeRequest): Promise<ProbeReport> {
   const answer = await probe.ask?.(JSON.stringify(request));
   if (answer !== undefined) return probeReportSchema.parse(JSON.parse(answer));
@@ -119,10 +113,7 @@ export async function askProbe(probe: RunningPart, request: ProbeRequest): Promi
   throw new ProbeEnded(last ?? `the probe ended with ${code ?? signal}`);
 }
 
-/**
- * Detects the type and topology of the store that the user already runs; undefined where none was named.
- * @throws environmentError when it cannot be reached or is not supported
- */
+/** What the user's store is; undefined where none was named. @throws environmentError */
 export async function discoverStore(
   access: Readonly<Record<string, string>>,
   runtime: Runtime,

@@ -83,10 +83,7 @@ function reportCommand({ report, ended, measured }: CampaignState): string[] {
   ];
 }
 
-/**
- * The runs of a search without what a missed rate says: that its schedule was not kept (M5), and that the target did not
- * serve it. To find such rates is what a search is for.
- */
+/** Without missed rates (M5, not served): to find them is what a search is for. */
 function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "finished" | "kept"> {
   const isBroken = ({ reasons }: EventOf<"run_finished">) =>
     reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");

@@ -15,10 +15,7 @@ function isWatched(outputs: Outputs, env: Environment): boolean {
   return canRedraw(outputs, env) && !isCi;
 }
 
-/**
- * Opens the screen that fits the output mode and the terminal.
- * @throws usageError for a live screen without a terminal
- */
+/** Opens the screen that fits. @throws usageError for a live screen without a terminal */
 export function openScreen(
   { format, detail, progress }: OutputMode,
   outputs: Outputs,

@@ -44,10 +44,7 @@ export interface ContainerRequest {
   ulimits: Readonly<Record<Ulimit, number>>;
 }
 
-/**
- * Every container runs as an unprivileged user, without capabilities, on a read-only root file system, with limited
- * resources, reachable only from its own network, and is never restarted by the engine.
- */
+/** Unprivileged, without capabilities, read-only, limited, on its own network, never restarted. */
 export function containerOptions({
   part,
   name,

@@ -38,11 +38,7 @@ const NOTHING_FROM_ENVIRONMENT = {
 export const socketAt = (socketPath: string, name: string): Promise<EngineConnection> =>
   engineAt({ ...NOTHING_FROM_ENVIRONMENT, socketPath }, name);
 
-/**
- * Connects to a Docker endpoint.
- * @param name of the engine in messages
- * @throws Error that says what is missing
- */
+/** Connects to a Docker endpoint. @throws Error that says what is missing */
 export async function connectTo({ docker, tls }: Endpoint, name: string): Promise<EngineAccess> {
   if (!docker.includes("://")) return connectTo(await contextEndpoint(docker), name);
   if (docker.startsWith("unix://")) {
@@ -92,11 +88,7 @@ function certificates(folder: string): Pick<Docker.DockerOptions, "ca" | "cert" 
 
 const FORMAT = '{"host":{{json .Endpoints.docker.Host}},"folder":{{json .Storage.TLSPath}}}';
 
-/**
- * The endpoint of a Docker context, as the Docker command tells it.
- * @param context absent: the current one
- * @throws Error where there is no such context
- */
+/** The endpoint of a Docker context; absent: the current one. @throws Error without such a context */
 async function contextEndpoint(context?: string): Promise<Endpoint> {
   const { stdout, failed } = await execa(
     "docker",

@@ -136,10 +136,7 @@ export class EngineConnection {
   }
 }
 
-/**
- * A client of an engine that has the Docker API.
- * @param name in messages, e.g. `Docker`
- */
+/** A client of an engine that has the Docker API. */
 export async function engineAt(endpoint: Docker.DockerOptions, name: string): Promise<EngineConnection> {
   // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");
@@ -182,10 +179,7 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
-/**
- * @param preferred which of several digests is meant
- * @returns undefined when the engine does not have the image
- */
+/** @param preferred which of several digests is meant @returns undefined without the image */
 export async function imageFacts(
   docker: Docker,
   name: string,

@@ -107,10 +107,7 @@ async function transfer(
   }
 }
 
-/**
- * Brings images to an engine from others that have them, by their names. What nobody has stays missing.
- * An image for another architecture is of no use.
- */
+/** Brings images from engines that have them. What nobody has for its architecture stays missing. */
 export async function fetchImages(
   sources: readonly ImageHolder[],
   to: ImageHolder,

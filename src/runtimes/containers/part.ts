@@ -83,10 +83,7 @@ export class ContainerPart implements RunningPart {
     return this.#isDown;
   }
 
-  /**
-   * Starts the container for the first time.
-   * @param untilReady waits until the part answers
-   */
+  /** Starts the container for the first time. @param untilReady waits until the part answers */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#start = async () => {
       await this.#begin();
@@ -230,10 +227,7 @@ export class ContainerPart implements RunningPart {
     await link.connect({ Container: this.container.id, EndpointConfig: this.#place.endpoint });
   }
 
-  /**
-   * Kills the container at once and removes it with its volumes. Where the engine does not answer, that is done when it
-   * answers again.
-   */
+  /** Kills and removes the container; where the engine does not answer, when it answers again. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     // Some engines cannot kill what is paused.

@@ -76,10 +76,7 @@ export interface Following {
 
 const PACKAGE = new URL("../../../", import.meta.url);
 
-/**
- * The library takes 60 MB, so it is installed only where a cluster is used.
- * @throws environmentError with the command that installs it
- */
+/** The library takes 60 MB, so it is installed only where it is used. @throws environmentError */
 async function library(): Promise<typeof Kubernetes> {
   const name = "@kubernetes/client-node";
   try {
@@ -94,10 +91,7 @@ async function library(): Promise<typeof Kubernetes> {
   }
 }
 
-/**
- * The kubeconfig that the user has, with the context asked for.
- * @throws environmentError when there is none or it cannot be read, usageError when it has no such context
- */
+/** The user's kubeconfig, with the context asked for. @throws environmentError; usageError */
 async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promise<Kubernetes.KubeConfig> {
   const { KubeConfig } = await library();
   const config = new KubeConfig();
@@ -129,10 +123,7 @@ export async function contextNamespace(access: Pick<KubernetesAccess, "context">
   return config.getContextObject(config.getCurrentContext())?.namespace ?? "default";
 }
 
-/**
- * The small part of a cluster's API that the runtime uses, in one namespace. Everything that is asked of a cluster goes
- * through here.
- */
+/** All that is asked of a cluster, in one namespace. */
 export class KubernetesApi {
   readonly namespace: string;
   readonly context: string;
@@ -318,11 +309,7 @@ export class KubernetesApi {
     }
   }
 
-  /**
-   * Follows the changes of the pods with these labels, those that exist first. Reconnects until it is closed.
-   * @param onChange called for each change; undefined: the pod is gone
-   * @returns ends it
-   */
+  /** Follows pods with these labels until closed; undefined: the pod is gone. @returns ends it */
   watchPods(
     labelSelector: string,
     onChange: (name: string, pod: Kubernetes.V1Pod | undefined) => void,
@@ -363,11 +350,7 @@ export class KubernetesApi {
     };
   }
 
-  /**
-   * Writes a container's log to a stream as it grows, and ends the stream with the log, or when the connection is lost.
-   * The library's own function does not end the stream then.
-   * @throws KubernetesError when there is no log yet
-   */
+  /** The library's own function does not end the stream with the log. @throws KubernetesError */
   async followLog(pod: string, container: string, stream: Writable): Promise<Following> {
     const path = `/api/v1/namespaces/${this.namespace}/pods/${pod}/log`;
     const url = new URL(this.server + path);
@@ -390,10 +373,7 @@ export class KubernetesApi {
     );
   }
 
-  /**
-   * Starts a process in a container.
-   * @throws KubernetesError when it cannot be started
-   */
+  /** Starts a process in a container. @throws KubernetesError when it cannot be started */
   async exec(pod: string, container: string, command: readonly string[]): Promise<ExecProcess> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     let onExit: (code: number | undefined) => void = () => {};

@@ -282,10 +282,7 @@ export interface ClusterFacts {
 /** The certificate of the server cannot be verified. */
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 
-/**
- * Why a request to a cluster failed.
- * @param error of `KubernetesApi`: with the HTTP status where the cluster answered
- */
+/** Why a request failed. @param error of `KubernetesApi`, with the HTTP status if it answered */
 export function apiFailure(error: unknown, cluster: ClusterFacts): string {
   const { status, request = "" } = error as { status?: number; request?: string };
   const text = messageOf(error);

@@ -135,10 +135,7 @@ function byResource(uses: readonly Use[]): string[] {
   });
 }
 
-/**
- * Lets the cluster check a pod without making it: quota, limits, pod security and policies.
- * @throws environmentError with what forbids it and what fixes it
- */
+/** Lets the cluster check a pod without making it. @throws environmentError with reason and fix */
 export async function checkPod(
   api: Pick<KubernetesApi, "createPod" | "namespace">,
   pod: V1Pod,

@@ -64,10 +64,7 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
   return { requests: { cpu, memory }, limits: { cpu, memory } };
 }
 
-/**
- * A bare pod that the restricted pod security profile admits, with the same caps as requests and limits (the class
- * Guaranteed) unless its part is uncapped, no token of the cluster, and no name service of its own.
- */
+/** As the restricted profile admits; caps are requests and limits (Guaranteed) unless it is uncapped. */
 export function podOf(request: PodRequest): V1Pod {
   const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
   const { labels, annotations } = request.metadata;

@@ -109,10 +109,7 @@ const addressableStores = () =>
 export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
 
-/**
- * Reads the server's configuration: RUN_SPEC, or else the server's own variables.
- * @throws usageError naming the variable that is wrong, or the two that contradict each other
- */
+/** RUN_SPEC, or else the server's own variables. @throws usageError naming what is wrong */
 export function readConfig(environment: Environment): ServerConfig {
   const given = decodeRunSpec(environment);
   if (given) {

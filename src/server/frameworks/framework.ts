@@ -1,10 +1,7 @@
 import type { Server } from "node:http";
 import type { LimiterHook, RequestLimiter } from "../../targets/types.js";
 
-/**
- * What handlers read of a request, and call to answer it: the members that the requests and replies of every framework
- * have themselves, so that nothing is wrapped on the path of a request.
- */
+/** What handlers use of a request: members that every framework has, so that nothing is wrapped. */
 export interface WebRequest {
   readonly query: unknown;
   readonly ip?: string | undefined;

@@ -64,10 +64,7 @@ function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consu
   }
 }
 
-/**
- * The histogram in the form of prom-client. Its own class would have to observe each consume (0.3 µs each), because it
- * cannot be set to given counts. A registry only uses a metric's name and `get`.
- */
+/** prom-client's own class cannot be set to given counts; a registry only uses name and `get`. */
 function consumeDuration(counters: Counters): Metric {
   const name = "ratelimit_consume_duration_seconds";
   const help = "Time from asking the limiter to its last decision on a request";

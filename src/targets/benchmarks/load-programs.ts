@@ -47,10 +47,7 @@ export interface LoadProgram {
   opensWith: number;
   /** Files that it reads, by name. */
   files(work: LoadWork): Readonly<Record<string, string>>;
-  /**
-   * @param amount seconds, or calls, see `runsFor`
-   * @param folder that holds its files
-   */
+  /** @param amount seconds, or calls, see `runsFor` @param folder that holds its files */
   arguments(work: LoadWork, amount: number, folder: string): string[];
   /** @throws Error that quotes the line which is not what it should be */
   figuresIn(output: string): PrintedLoad;

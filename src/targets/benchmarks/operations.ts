@@ -22,10 +22,7 @@ export interface OperationDescription {
   needs?: "EVAL";
   /** Names of its command in `INFO commandstats`; a run uses one of them. */
   commands: readonly string[];
-  /**
-   * What the benchmark program is told to run: one of its own tests, or a command.
-   * @param script the command that runs the script, as the store was prepared for it
-   */
+  /** One of the program's own tests, or a command. @param script the one prepared for the store */
   test(script: readonly string[]): { own: string } | { command: readonly string[] };
 }
 

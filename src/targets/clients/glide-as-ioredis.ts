@@ -43,10 +43,7 @@ type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
   exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
 };
 
-/**
- * Runs rate-limiter-flexible's RateLimiterRedis on glide. It costs an object and an array per consume, less than glide's
- * own class does.
- */
+/** rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per consume. */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
   const shim: GlideAsIoredis & Record<string, unknown> = {

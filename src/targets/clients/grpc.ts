@@ -55,11 +55,7 @@ const options = {
   "grpc.service_config_disable_resolution": 1,
 } as const;
 
-/**
- * Opens that many connections to a method of a service; calls take turns.
- * @param port the service's port for gRPC
- * @throws Error when one is not ready by the deadline
- */
+/** Opens connections to a gRPC method; calls take turns. @throws Error when one is not ready in time */
 export async function openGrpc<Request, Answer>(
   libraries: Libraries,
   { host }: Pick<ServiceSpec, "host">,

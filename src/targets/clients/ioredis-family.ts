@@ -201,10 +201,7 @@ function reason(error: Error): string {
   return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 }
 
-/**
- * Resolves when the client is ready for commands: without an offline queue nothing may be sent earlier.
- * @throws Error with the last failure, when it is not ready by the deadline
- */
+/** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
 function ready(connection: Connection): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
@@ -321,10 +318,7 @@ async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tu
   };
 }
 
-/**
- * Connects with ioredis or iovalkey.
- * @throws Error when the store cannot be reached within the deadline
- */
+/** Connects with ioredis or iovalkey. @throws Error when the store cannot be reached in time */
 export async function openIoredis(
   { package: name, load, always }: IoredisLibrary,
   place: StorePlace,

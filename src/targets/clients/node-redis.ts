@@ -116,11 +116,7 @@ interface Client {
   destroy(): void;
 }
 
-/**
- * Tries to connect until the deadline: a cluster client gives up when no seed node answers, and a store may still be
- * starting.
- * @throws Error with the last failure, when it is not connected by the deadline
- */
+/** Tries until the deadline: a cluster client gives up when no seed node answers. @throws Error */
 async function connect(client: Client): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
@@ -155,10 +151,7 @@ async function connect(client: Client): Promise<void> {
   });
 }
 
-/**
- * Waits for pending replies, but destroys the connections when the store hangs or is gone.
- * @param connections all that may be open; a cluster client forgets them as soon as it begins to close
- */
+/** Waits for pending replies, unless the store hangs. @param connections of a cluster client, all */
 async function close(client: Client, connections: readonly Pick<Client, "destroy">[]): Promise<void> {
   const timer = setTimeout(() => {
     for (const each of connections) each.destroy();

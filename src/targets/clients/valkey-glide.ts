@@ -55,10 +55,7 @@ const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unkn
 /** Standalone or cluster client. */
 type Closable = { close(): void };
 
-/**
- * Tries again until the deadline: glide gives up at the first refusal, but a store may still be starting.
- * @throws the last Error with a cause, or an Error that there was no answer in time
- */
+/** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   let last = new Error("no answer");
   return retried(async (leftMs) => {
@@ -93,10 +90,7 @@ function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): 
   });
 }
 
-/**
- * Glide talks to its core through a socket in /tmp and leaves it there, even after `close()`. All clients of the process
- * share it, so it can only be removed when the process ends; after a kill -9 the harness removes it.
- */
+/** Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends. */
 let removesSocket = false;
 function removeSocketAtExit(): void {
   if (removesSocket) return;

@@ -119,10 +119,7 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
   return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-/**
- * The `create` of a limiter of the library.
- * @param make a limiter of one quota
- */
+/** The `create` of a limiter of the library. @param make a limiter of one quota */
 export const createFlexible =
   (make: Make) =>
   async (

@@ -33,10 +33,7 @@ export interface RequestSource {
   log?: Pick<ConnectionLog, "answered">;
 }
 
-/**
- * Builds the bytes of one request in advance: handing out prebuilt buffers costs no more than one static request.
- * @param url base address and path of the endpoint
- */
+/** The bytes of one request, built in advance. */
 export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);
@@ -124,10 +121,7 @@ export interface Connection {
   source: RequestSource;
 }
 
-/**
- * The connections of a worker. Connection number i, counted over all workers, goes to endpoint i modulo their number, so
- * that they are spread evenly however many workers there are.
- */
+/** Connection i of all workers goes to endpoint i modulo their number, so that they are spread evenly. */
 export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {
   const { streams, first } = requests;
   const sources = new Map<URL, ReturnType<typeof sourcesFor>>();

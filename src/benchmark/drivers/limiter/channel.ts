@@ -27,10 +27,7 @@ export class KeySource {
   readonly #log: ConnectionLog | undefined;
   #fresh = 0;
 
-  /**
-   * @param connection number of the channel, counted over all workers
-   * @param log gets each decision; absent where nobody wants them
-   */
+  /** @param log gets each decision; absent where nobody wants them */
   constructor(
     requests: readonly Descriptors[],
     stream: RequestStream,

@@ -37,10 +37,7 @@ interface Injected {
   undo?: (() => Promise<void>) | undefined;
 }
 
-/**
- * Does the planned faults of one run at their times in the window and undoes them. `undoAll` undoes what is still done, the last
- * first, whatever happened before.
- */
+/** Does a run's faults at their times; `undoAll` undoes what is done, the last first. */
 export class FaultInjection {
   readonly #options: FaultInjectionOptions;
   readonly #clock: FaultClock;
@@ -78,11 +75,7 @@ export class FaultInjection {
     );
   }
 
-  /**
-   * After the run: waits for what is under way.
-   * @returns the faults in the order of the configuration
-   * @throws PartFailed where one could not be done or undone
-   */
+  /** Waits for what is under way. @throws PartFailed where a fault could not be done or undone */
   async finish(): Promise<FaultRecord[]> {
     await Promise.race([this.#work, this.failed]);
     return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {

@@ -115,10 +115,7 @@ async function hasLimits(place: ServiceSpec): Promise<boolean> {
   return keys.every((_, index) => statuses[index]?.currentLimit);
 }
 
-/**
- * Connections that are tried. The service shares its port silently with every other one that listens there, and the
- * system deals new connections out.
- */
+/** Tried connections: a service shares its port silently, and the system deals connections out. */
 const TRIED_CONNECTIONS = 16;
 
 async function requireOwnAnswers(place: ServiceSpec): Promise<void> {
@@ -153,10 +150,7 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   );
 }
 
-/**
- * Counters appear some time after they were counted, all of one moment together. So this counts something of its own and
- * waits until it appears.
- */
+/** Counters appear late, all of one moment together: this counts something and waits for it. */
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   const before = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
