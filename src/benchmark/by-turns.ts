@@ -45,7 +45,6 @@ interface Member {
   failed?: string;
 }
 
-/** The mean latency of what the workers measured, milliseconds; 0 without answers. */
 function meanLatencyMs(workers: Workers): number {
   const answers = sum(workers.flatMap(({ slices }) => [...slices.allowed, ...slices.limited]));
   return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
@@ -55,7 +54,6 @@ function meanLatencyMs(workers: Workers): number {
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
-/** The answers of each turn of a target. */
 function answersByTurn(workers: Workers, lengths: TurnLengths): number[] {
   const slices = workers.map((worker) => slicesOf(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));

@@ -35,7 +35,6 @@ export interface ClosedConnections {
   stop(): Promise<void>;
 }
 
-/** The closed loop: measures capacity. */
 export class ClosedLoop implements LoadLoop {
   readonly #connections: ClosedConnections;
   readonly #codeText: (code: number) => string;

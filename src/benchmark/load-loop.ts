@@ -29,10 +29,8 @@ export interface WindowListener {
   closed(): void;
 }
 
-/** The windows of all workers. */
 export interface WindowPlan {
   extent: Extent;
-  /** When they open, monotonic milliseconds. */
   opens_ms: number;
   /** Load without record right before them, without a pause in between; 0 for none. */
   lead_in_ms: number;

@@ -18,7 +18,6 @@ export interface WarmupSlice {
   width_ms: number;
   /** Allowed and limited. */
   answers: number;
-  /** The summed latency of these answers. */
   latency_sum_us: number;
   /** Answers without service, and requests that ended without an answer. */
   failed: number;
@@ -119,7 +118,6 @@ export function sampleWarmup(
   return () => clearInterval(sampler);
 }
 
-/** Resolves after this time, or as soon as the signal aborts. */
 export async function sleepUnlessEnded(ms: number, end: AbortSignal | undefined): Promise<void> {
   await sleep(ms, undefined, end ? { signal: end } : {}).catch(() => undefined);
 }

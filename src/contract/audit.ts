@@ -12,7 +12,6 @@ export type CheckStatus = (typeof checkStatuses)[number];
 
 const text = z.string().max(2_000);
 
-/** A check as every target meets it. */
 const auditCheckSchema = z.strictObject({
   id: idSchema,
   title: z.string().max(80),
@@ -32,7 +31,6 @@ const findingSchema = z.strictObject({
   reason: text.optional(),
   /** Facts that break no promise. */
   notes: z.array(text).optional(),
-  /** The limits under which it was tried. */
   limits: limitsSchema.optional(),
   seconds: z.number().min(0),
 });
@@ -61,7 +59,6 @@ export const auditSchema = z.strictObject({
   audit: z.string().max(200),
   started_at: z.string(),
   finished_at: z.string(),
-  /** The command line that repeats it. */
   command: z.string(),
   runtime: z.string(),
   harness: z.string(),

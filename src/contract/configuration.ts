@@ -105,7 +105,6 @@ export function warmupText(warmup: Warmup, order: string): string {
 
 /** How much of the machine a role may use. An absent member means no limit. */
 export const capsSchema = z.strictObject({
-  /** Cores' worth of CPU time. */
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
   /** Cores it may run on, as the engine writes them: `0-1,3`. */
@@ -120,7 +119,6 @@ export type KindCaps = z.infer<typeof kindCapsSchema>;
 /** The traffic at the store layer, where the benchmark program draws its keys evenly, at random. */
 export const RANDOM_KEYS = "random-keys";
 
-/** The workload in file names: `light`, `limiter`, `set-100b`. */
 function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workload">): string {
   if (isClientLayer(layer)) return layer;
   const { id, payload_bytes: bytes } = workload;

@@ -21,7 +21,6 @@ export const processDiagnosisSchema = z.strictObject({
 });
 export type ProcessDiagnosis = z.infer<typeof processDiagnosisSchema>;
 
-/** Calls of one command, and the time that the store needed for them. */
 const commandShape = { calls: count, us: count };
 /** The store's own percentiles, which it cannot give for a part of its life. */
 const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
@@ -44,7 +43,6 @@ export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 export const diagnosisSchema = z.strictObject({
   /** The servers in lead-in and window, by role; at the limiter layer there are none. */
   servers: z.record(z.string(), processDiagnosisSchema),
-  /** Nodes of a store that tells it. */
   nodes: z.array(nodeDiagnosisSchema),
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;

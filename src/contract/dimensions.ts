@@ -23,7 +23,6 @@ interface Dimension {
   preposition: string;
   /** One line for `--help`. */
   help: string;
-  /** Its question in the menu. */
   question: string;
 }
 
@@ -56,10 +55,8 @@ export const dimensions = [
 ] as const satisfies readonly Dimension[];
 
 export type DimensionKey = (typeof dimensions)[number]["key"];
-/** One number for each dimension. */
 export type DimensionCounts = Record<DimensionKey, number>;
 
-/** A value for each dimension. */
 export const byDimension = <Value>(
   valueFor: (dimension: (typeof dimensions)[number]) => Value,
 ): Record<DimensionKey, Value> =>

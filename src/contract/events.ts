@@ -30,7 +30,6 @@ const roundFacts = {
   round: z.int().min(1),
   /** Rounds of the plan; a maximum if runs are adaptive. */
   of: z.int().min(1),
-  /** Numbers of the group's runs in the plan. */
   runs: z.array(z.int().min(1)),
   time_left_s,
 };
@@ -163,14 +162,12 @@ export const eventSchema = z.discriminatedUnion("event", [
     reasons: z.array(
       z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),
     ),
-    /** Absent for a run without figures. */
     figures: z
       .strictObject({
         requests_per_second: z.number().min(0),
         /** These are absent when nothing was answered. */
         p50_ms: z.number().min(0).optional(),
         p99_ms: z.number().min(0).optional(),
-        /** In their place where requests without an answer could move them: what they are at least (M23). */
         p50_at_least_ms: z.number().min(0).optional(),
         p99_at_least_ms: z.number().min(0).optional(),
         limited_share: z.number().min(0).max(1).optional(),
@@ -187,9 +184,7 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("look"),
     at,
-    /** After this round. */
     round: z.int().min(1),
-    /** Number of configurations that go on. */
     go_on: count,
     /** Configurations that need no more runs since this look. */
     done: z.array(adaptiveRowSchema),
@@ -209,15 +204,12 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("report"),
     at,
-    /** Absolute path of the page. */
     path: z.string(),
     /** What the last screen shows: picture and table as text, at most 80 columns wide. */
     screen: z.array(z.string()),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
-    /** Only with adaptive runs. */
     adaptive: adaptiveSummarySchema.optional(),
-    /** Only of a search for the highest rate. */
     max_rate: z.array(maxRateRowSchema).optional(),
   }),
   /** The last line; the process ends with this code. */
@@ -225,11 +217,9 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("ended"),
     at,
     exit_code: z.int().min(0).max(255),
-    /** The reason, if the campaign did not finish. */
     reason: z.string().optional(),
     /** Absolute path of the results, if there are any. */
     folder: z.string().optional(),
-    /** Runs of this session by status, and the number of planned runs that were not begun. */
     runs: z.strictObject({
       valid: count,
       suspect: count,

@@ -18,13 +18,11 @@ const overAdmissionSchema = z.strictObject({
   admitted: count,
   /** Admissions that the limiter's model predicts, with no counter lost, and with all lost at the injection. */
   counters_kept: count,
-  /** Absent where the fault takes no counters. */
   counters_lost: count.optional(),
 });
 
 /** One fault. Seconds count from its injection and are whole slices; docs/faults.md defines each figure. */
 const figuresOfFaultSchema = z.strictObject({
-  /** Its place in `faults`. */
   fault: count,
   /** From the injection to the next one, or to the end of the window. */
   observed_s: seconds,
@@ -54,12 +52,10 @@ const figuresOfFaultSchema = z.strictObject({
   behaviour: z.enum(behaviours),
   /** Resident memory of all servers together, the largest reading; absent without servers of ours. */
   server_memory_peak_bytes: count.optional(),
-  /** The last reading before the injection. */
   server_memory_before_bytes: count.optional(),
 });
 export type FiguresOfFault = z.infer<typeof figuresOfFaultSchema>;
 
-/** The figures of all faults that were injected. */
 export const faultFiguresSchema = z.strictObject({
   /** The service before the first fault, by which recovery is judged; absent where the run has less than three seconds of it. */
   before: z

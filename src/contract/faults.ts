@@ -24,7 +24,6 @@ interface FaultActionFacts {
 
 /** What can be done to roles in the window; `orchestrator/run/faults/actions.ts` says how. */
 export const faultActions = {
-  /** Killed, and down until the run ends. */
   kill: { kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
   /** Killed, down for the length, and started again at the same address. */
   restart: {
@@ -165,11 +164,9 @@ export const faultSchema = z.strictObject({
 });
 export type Fault = z.infer<typeof faultSchema>;
 
-/** A planned fault as it took place. */
 export const faultRecordSchema = z.strictObject({
   name: idSchema.optional(),
   action: z.enum(faultActionIds),
-  /** Ids of its roles. */
   roles: z.array(z.string()),
   /** A length of 0: it happens at one moment. */
   planned: z.strictObject({ start_s: seconds, length_s: seconds }),
@@ -188,7 +185,6 @@ export type FaultRecord = z.infer<typeof faultRecordSchema>;
 export const findNamedFault = (name: string | undefined): NamedFault | undefined =>
   namedFaults.find(({ id }) => id === name);
 
-/** The kind of the roles to which it is done. */
 export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind => role.replace(/-\d+$/, "") as FaultKind;
 
 /** How long a fault lasts if nothing else is said. */
@@ -204,7 +200,6 @@ export function faultText(fault: Fault): string {
   return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
 }
 
-/** Joins the faults of one run. */
 export const FAULT_SEPARATOR = "/";
 
 /** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */

@@ -42,7 +42,6 @@ const shape = {
   PROGRESS: z.enum(["text", "json"], "must be text or json").optional(),
 };
 
-/** A run spec with the member of the load generator. */
 export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 
 /** What a server is not asked for: a generator that was started by hand does not know its target. */
@@ -85,7 +84,6 @@ export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   return spec ? checked(spec) : decodeVariables(env);
 }
 
-/** @throws usageError for a run that cannot go by turns */
 function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   const run = checked(spec);
   const { share, load, extent, layer, waits_for_readings } = run.generator;
@@ -100,7 +98,6 @@ function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   return run;
 }
 
-/** @throws usageError for a run spec that is of no use to a load generator */
 function checked(spec: RunSpec): GeneratorRunSpec {
   const { generator } = spec;
   if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");

@@ -20,13 +20,11 @@ export const kubernetesAccessSchema = z.strictObject({
 });
 export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
 
-/** A Docker engine, and the machine that it runs on. */
 export const dockerHostSchema = z.strictObject({
   /** Unique: as results and messages call the machine. */
   name: z.string(),
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),
-  /** The address by which the other machines reach it. */
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
   tls: z.string().optional(),

@@ -27,7 +27,6 @@ export const machineSchema = z.strictObject({
   governor: z.string().optional(),
   /** Whether a core runs several threads at once. */
   smt: z.boolean().optional(),
-  /** CPUs that are threads of one core, as lists: `0,4`. One entry per core. */
   siblings: z.array(cpuListSchema).optional(),
   caches: z
     .array(
@@ -40,7 +39,6 @@ export const machineSchema = z.strictObject({
       }),
     )
     .optional(),
-  /** CPUs of each NUMA node, as lists. */
   numa_nodes: z.array(z.string()).optional(),
   /** The hypervisor of a virtual machine; `none` on bare metal. */
   hypervisor: z.string().optional(),
@@ -79,7 +77,6 @@ const engineSchema = z.strictObject({
 export type EngineFacts = z.infer<typeof engineSchema>;
 
 const storeBinarySchema = z.strictObject({
-  /** Path of the program, or name of the image. */
   path: z.string(),
   version: z.string(),
   embedded: z.boolean(),
@@ -104,7 +101,6 @@ const harnessSchema = z.strictObject({
   node: z.string(),
 });
 
-/** One of the machines of a campaign that runs on several. */
 const campaignMachineSchema = runtimeMachineSchema.extend({
   /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
@@ -122,7 +118,6 @@ const sessionSchema = z.strictObject({
   links: z.array(machineLinkSchema).optional(),
 });
 
-/** The progress of an adaptive campaign. */
 const adaptiveStateSchema = z.strictObject({
   /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
@@ -142,12 +137,10 @@ const adaptiveStateSchema = z.strictObject({
 });
 export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
 
-/** The progress of a search for the highest rate. */
 const maxRateStateSchema = z.strictObject({
   /** Those that were made, in the order of the plan. */
   trials: z.array(
     z.strictObject({
-      /** Result file of the run. */
       file: z.string(),
       /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
       status: z.enum(["kept", "missed", "void"]),
@@ -169,7 +162,6 @@ export const manifestSchema = z.strictObject({
   status: z.enum(["running", "finished", "aborted"]),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
-  /** The command that repeats the campaign. */
   command: z.string(),
   /** Every setting that affects the results, by flag: `--config manifest.json` repeats the campaign. */
   settings: z.record(z.string(), z.string()).optional(),
@@ -188,7 +180,6 @@ export const manifestSchema = z.strictObject({
   engine: engineSchema.optional(),
   /** Facts of images by store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
-  /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
   /** Files of the modules that targets use, by id; absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
@@ -203,9 +194,7 @@ export const manifestSchema = z.strictObject({
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
-  /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
-  /** Only of a search for the highest rate. */
   max_rate: maxRateStateSchema.optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

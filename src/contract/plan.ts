@@ -41,7 +41,6 @@ export const planSchema = z.strictObject({
       from: z.number().positive(),
       min: z.number().positive(),
       max: z.number().positive(),
-      /** Trials at each rate near the bound. */
       trials_per_rate: z.int().min(1),
       /** No trial starts that would end later. */
       budget_s: z.number().positive().optional(),
@@ -50,7 +49,6 @@ export const planSchema = z.strictObject({
   /** How the one rate of all configurations was found; absent where it was given, or there is none. */
   calibration: z
     .strictObject({
-      /** Share of the slowest throughput, 0 to 1. */
       share: z.number().positive().max(1),
       /** Measured seconds of each. */
       window_s: z.number().positive(),
@@ -89,7 +87,6 @@ export const planSchema = z.strictObject({
   runs: z.array(
     z.strictObject({
       configuration_hash: configurationHashSchema,
-      /** Counts the runs of its configuration from 1. */
       run: z.int().min(1),
       /** From 1. Absent in consecutive order: there it is the run, see `roundOf`. */
       round: z.int().min(1).optional(),
@@ -150,9 +147,7 @@ export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagn
 
 export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;
 
-/** How many runs of a configuration count. */
 export const countedRuns = ({ runs }: Pick<Plan, "runs">, hash: string): number =>
   runs.filter((run) => run.configuration_hash === hash && isCounted(run)).length;
 
-/** Whether a run counts: it is no diagnosing run. */
 export const isCounted = ({ diagnose }: Pick<PlannedRun, "diagnose">): boolean => !diagnose;

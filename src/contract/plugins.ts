@@ -10,7 +10,6 @@ export const traceFactsSchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** Requests that were read. */
   lines: z.int().min(1),
-  /** Distinct keys. */
   keys: z.int().min(1),
   /** Seconds from the first request to the last. */
   span_s: z.number().min(0),

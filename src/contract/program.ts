@@ -30,7 +30,6 @@ function isOutOfFiles(error: unknown): boolean {
 const tooFewFiles = (): BenchError =>
   environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096");
 
-/** Prints one JSON document on standard output; resolves when it is written. */
 export function printDocument(document: unknown): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${JSON.stringify(document)}\n`, () => resolve()));
 }

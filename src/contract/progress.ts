@@ -48,7 +48,6 @@ export const progressSchema = z.discriminatedUnion("event", [
   }),
   z.strictObject({
     event: z.literal("second"),
-    /** By turns: which run of the group it is of, from 0. */
     run: z.int().min(0).optional(),
     ...progressSecondShape,
   }),

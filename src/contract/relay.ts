@@ -10,7 +10,6 @@ const DELAY = /^delay (\d{1,5})$/;
 export const relayLine = (wanted: RelayMode): string =>
   wanted.mode === "delay" ? `delay ${wanted.ms}` : wanted.mode;
 
-/** Undefined for any other line. */
 export function parseRelayLine(line: string): RelayMode | undefined {
   if (line === "pass" || line === "hold") return { mode: line };
   const ms = Number(DELAY.exec(line)?.[1] ?? Number.NaN);

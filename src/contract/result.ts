@@ -120,7 +120,6 @@ export type NetworkLink = z.infer<typeof linkSchema>;
 const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
-  /** 0 to 1, of the worker's event loop, in the window. */
   event_loop_utilisation: z.number().min(0).max(1),
   /** 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system does not report it. */
   cpu_wait_share: z.number().min(0).max(1).optional(),
@@ -168,7 +167,6 @@ const sampleSchema = z.strictObject({
   failed: count,
   p50_ms: ms.optional(),
   p99_ms: ms.optional(),
-  /** 0 to 1, of the busiest worker's event loop in this interval. */
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
   /** The usage of all servers together, like the two below; the utilisation is that of the busiest. */
   server_cpu_percent: z.number().min(0).optional(),
@@ -194,10 +192,8 @@ const roleResourcesSchema = z.strictObject({
   idle_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
-  /** At the drained moments: when the window opened, and after the last answer. */
   resident_bytes_at_window_open: count.optional(),
   resident_bytes_at_end: count.optional(),
-  /** The caps that the engine applies. */
   caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
   throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
@@ -235,7 +231,6 @@ const consumerEvidenceSchema = z.strictObject({
   /** Its role. */
   id: z.string(),
   run_nonce: z.string(),
-  /** The full text of its target. */
   target: z.string(),
   /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
@@ -248,7 +243,6 @@ const consumerEvidenceSchema = z.strictObject({
   at_start: usageSchema,
   at_window_open: usageSchema,
   at_end: usageSchema,
-  /** Consumes in lead-in and window. */
   consumes: consumesSchema.optional(),
 });
 export type ConsumerEvidence = z.infer<typeof consumerEvidenceSchema>;
@@ -292,7 +286,6 @@ export const runtimeFactsSchema = z.strictObject({
   /** The store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
-  /** Caps by kind of role; absent if none are applied. */
   caps: kindCapsSchema.optional(),
 });
 
@@ -337,7 +330,6 @@ const latencySchema = z.strictObject({
   bounds: z.partialRecord(z.enum(movableFigures), boundsSchema).optional(),
 });
 
-/** Members of every result, measured or not. */
 const identity = {
   schema: z.literal(RESULT_SCHEMA),
   schema_version: z.literal(RESULT_SCHEMA_VERSION),
@@ -367,7 +359,6 @@ const machineLoadSchema = z.strictObject({
 });
 export type MachineLoad = z.infer<typeof machineLoadSchema>;
 
-/** Only of runs on several machines. */
 const machinesOfRun = {
   /** The machine of each role, by its name in the manifest. */
   placement: z.record(z.string(), z.string()).optional(),
@@ -448,7 +439,6 @@ export const measuredResultSchema = z.strictObject({
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
-  /** Absent for a target without a service. */
   service: serviceEvidenceSchema.optional(),
   /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
@@ -459,7 +449,6 @@ export const measuredResultSchema = z.strictObject({
   /** Only with traffic `boundary`, on a target with a limiter. */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** Only of a run by turns. */
   turns: turnsFactsSchema.optional(),
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
@@ -479,7 +468,6 @@ export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
 /** What one of several generators adds to its result, so that they can be merged. */
 const shareOutputSchema = z.strictObject({
-  /** When its window opened. */
   opened_at: z.iso.datetime(),
   /** How long after the announced moment it opened, of the last worker: a process may stand still in between. */
   opened_late_ms: z.number().min(0),
@@ -502,7 +490,6 @@ const shareOutputSchema = z.strictObject({
 });
 export type ShareOutput = z.infer<typeof shareOutputSchema>;
 
-/** What a load generator gives to the orchestrator. */
 export const generatorOutputSchema = measuredResultSchema.extend({
   request_counts: requestCountsSchema.optional(),
   /** Only of one of several generators: all other members are about its share alone. */
@@ -519,7 +506,6 @@ export type GroupOutput = z.infer<typeof groupOutputSchema>;
 /** Operations of the store, or decisions, that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });
 
-/** What the keys of a run cost the store. */
 const storeMemorySchema = z.strictObject({
   keys: z.int().min(1),
   /** Used memory after the load less that of the empty store. */
@@ -549,16 +535,13 @@ export const printedResultSchema = z.strictObject({
   program: z.strictObject({
     id: z.string(),
     version: z.string(),
-    /** Its arguments. */
     arguments: z.array(z.string()),
     output: z.string(),
   }),
   /** Calls of the operation's command or decisions, as store or service counted them. */
   calls: operationCallsSchema.optional(),
-  /** Absent for a store that reports no memory, or no number of keys. */
   memory: storeMemorySchema.optional(),
   store: storeEvidenceSchema,
-  /** Absent without a service. */
   service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   /** CPU time of the store's role; absent where its counters could not be read. */

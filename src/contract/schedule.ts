@@ -24,7 +24,6 @@ export const scheduleSchema = z.strictObject({
   rate_per_second: z.number().positive(),
   arrivals: arrivalsSchema,
   ...scheduleCountsSchema.shape,
-  /** Sends ÷ measured seconds. */
   achieved_per_second: z.number().min(0),
   /** The lateness of sends that did not wait for a connection; absent when there was none. */
   lateness_ms: z.strictObject({ p50: ms, p90: ms, p99: ms, max: ms }).optional(),

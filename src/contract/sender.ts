@@ -10,7 +10,6 @@ const beginSchema = z.union([
   z.strictObject({ every_ms: z.number().min(1), offset_ms: ms }),
 ]);
 
-/** Requests that are sent at once. */
 const requestGroupSchema = z.strictObject({
   /** Since the first group. */
   after_ms: ms.max(600_000),
@@ -35,9 +34,7 @@ export type SenderRequest = z.infer<typeof senderRequestSchema>;
 
 /** What became of one request. Times are milliseconds since 1970, by the sender's clock, which never goes back. */
 const sentRequestSchema = z.strictObject({
-  /** Index of its group. */
   group: z.int().min(0),
-  /** Index of its server. */
   server: z.int().min(0),
   sent_ms: ms,
   answered_ms: ms,
@@ -50,7 +47,6 @@ const sentRequestSchema = z.strictObject({
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;
 
-/** All requests of one line, in the order in which they were sent. */
 export const senderReportSchema = z.strictObject({ requests: z.array(sentRequestSchema) });
 export type SenderReport = z.infer<typeof senderReportSchema>;
 

@@ -19,14 +19,12 @@ export const versionsSchema = z.strictObject({
   harness: z.string().optional(),
 });
 
-/** The relevant client settings, with units in their names. */
 export const clientSettingsSchema = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean(), z.null()]),
 );
 export type ClientSettings = z.infer<typeof clientSettingsSchema>;
 
-/** The limiter's script in the store: the sha1 of its text, or the name of its function. */
 export const limiterScriptSchema = z.strictObject({
   kind: z.enum(["eval", "evalsha", "fcall"]),
   name_or_sha1: z.string().max(64),
@@ -41,11 +39,9 @@ export const healthSchema = z.strictObject({
   target: targetSchema,
   workloads: z.array(workloadSchema),
   limits: limitsSchema.optional(),
-  /** Absent without a script. */
   limiter_script: limiterScriptSchema.optional(),
   versions: versionsSchema,
   client_settings: clientSettingsSchema,
-  /** Absent without plugins. */
   plugins: z.array(pluginFactsSchema).optional(),
   pid: z.int(),
 });

@@ -56,9 +56,7 @@ export interface AddressableStore {
   defaultPort: number;
 }
 
-/** What the variables say of one store. */
 export interface StoreVariables {
-  /** `USE_…_CLUSTER`. */
   useCluster: boolean;
   standalone: Node;
   clusterNodes: Node[];
@@ -80,7 +78,6 @@ export interface ServerEnv {
   mode: string;
   store?: string;
   stores: Readonly<Record<string, StoreVariables>>;
-  /** STORE_URL: an external store. */
   address?: StoreAddress;
   spec: Omit<RunSpec, "schema" | "target" | "store"> & { limits: Limits; server: ServerSpec };
 }

@@ -68,7 +68,6 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   };
 }
 
-/** Variables that name files. */
 const TLS_FILES = { ca: "STORE_CA", cert: "STORE_CERT", key: "STORE_KEY" } as const;
 
 /**

@@ -57,9 +57,7 @@ export const targetSchema = z.strictObject({
   /** Facts for reports, which follow from the text. */
   decided_by: z.enum(deciders).optional(),
   algorithm: z.enum(algorithms).optional(),
-  /** The module that the store loads. */
   module: idSchema.optional(),
-  /** The service between server and store. */
   service: idSchema.optional(),
   /** The version of Node that its servers run in, on this machine; absent for the project's own. */
   node: z.string().max(40).optional(),
@@ -109,11 +107,9 @@ export function parseStoreText(text: string): VersionedId {
   return { id, ...(version === undefined ? {} : { version }) };
 }
 
-/** The store's program as runtimes, flags and manifests name it: `valkey`, `valkey~8.1`. */
 export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "store_version">): string =>
   partText(store, store_version);
 
-/** The Node of a target's servers as runtimes, flags and manifests name it. */
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
@@ -163,7 +159,6 @@ export function parseTargetText(text: string): TargetText {
   };
 }
 
-/** The inverse of `parseTargetText`. */
 export function formatTargetText({
   client,
   version,

@@ -9,7 +9,6 @@ const us = z.int().min(0).nullable();
  */
 export const timelineSchema = z.strictObject({
   width_ms: z.literal(100),
-  /** When the window opened. */
   opened_at: z.iso.datetime(),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),

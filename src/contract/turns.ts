@@ -9,7 +9,6 @@ export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
 /** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
-  /** Of the order of turns. */
   seed: z.int().min(0),
   /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
   lengths: turnLengthsSchema.optional(),
@@ -23,7 +22,6 @@ export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn
 /** The line after the last turn of the warm-up, or of the window. */
 export const LAST_TURN_LINE = "last";
 
-/** @returns undefined for another line */
 export function turnOf(line: string): TurnLengths | undefined {
   const [, lead_in_ms, slice_ms] = /^turn (\S+) (\S+)$/.exec(line.trim()) ?? [];
   const turn = { lead_in_ms: Number(lead_in_ms), slice_ms: Number(slice_ms) };
@@ -32,9 +30,7 @@ export function turnOf(line: string): TurnLengths | undefined {
 
 /** A run's part in a round by turns: what its slices have together is its window. */
 export const turnsFactsSchema = z.strictObject({
-  /** Targets of the group. */
   group: z.int().min(1),
-  /** Turns that this target had. */
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */

@@ -1,6 +1,5 @@
 import type { MeasuredResult } from "../contract/result.js";
 
-/** A result without its verdict. */
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /** A broken or `not applicable` rule; one that holds has no finding. */

@@ -6,7 +6,6 @@ import type { Timeline } from "../contract/timeline.js";
 
 /** Recovery: this many seconds in a row, each with this share of requests served and this much of the p99 before. */
 const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
-/** The service before a fault: ten seconds, or at least as many as a plan must leave. */
 const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
 /** An outage ends with the first second that serves this share of the rate before. */
 const BACK_SHARE = 0.9;
@@ -20,14 +19,12 @@ const LEAST_LIMITED_SHARE = 0.01;
 /** Admissions of the model from the injection of a fault to the next one, or to the end of the window. */
 export interface PredictedAdmissions {
   counters_kept: number;
-  /** Absent where the fault takes no counters. */
   counters_lost?: number;
 }
 
 /** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
 const SAME_S = 0.01;
 
-/** The slice of a moment in the window. */
 export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
   Math.max(0, Math.floor(((s + SAME_S) * 1000) / width_ms));
 
@@ -47,7 +44,6 @@ interface Span {
   to: number;
 }
 
-/** How requests ended in a span. */
 interface Ends {
   allowed: number;
   limited: number;
@@ -56,7 +52,6 @@ interface Ends {
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
-/** A timeline with the service before its first fault. */
 class ObservedService {
   readonly slices: number;
   readonly before: FaultFigures["before"];
@@ -64,7 +59,6 @@ class ObservedService {
   readonly #timeline: Timeline;
   /** The most requests that waited before the first fault. */
   readonly #usualBacklog: number;
-  /** Requests that were served in a second before the first fault; 0 where none was observed. */
   readonly #servedBefore: number;
 
   constructor(timeline: Timeline, firstFault_s: number) {
@@ -119,7 +113,6 @@ class ObservedService {
     return count > (1 - RECOVERED.served_share) * ended(this.ends(span));
   }
 
-  /** Whether the second that begins with a slice is as good as before. */
   #isGoodSecond(from: number, p99_before_us: number): boolean {
     const p99_us = this.#timeline.p99_second_us[from] ?? 0;
     return (
@@ -157,7 +150,6 @@ class ObservedService {
     return undefined;
   }
 
-  /** The slices of a span that `holds` tells, in order. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter((slice) =>
       holds({ from: slice, to: slice + 1 }),
@@ -223,7 +215,6 @@ function recoveryOf(
   return { recovery: "recovered", slice, ...text };
 }
 
-/** The shares of those that ended; null where none did. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const all = ended(ends);
   if (all === 0) return null;

@@ -75,7 +75,6 @@ function serverLoops(evidence: Evidence): Candidate[] {
   });
 }
 
-/** A role compared with its CPU cap. */
 function capped(resource: Limit["resource"], role: string, own: RoleResources): Candidate[] {
   const cap = own.caps?.cpus;
   if (cap === undefined) return [];

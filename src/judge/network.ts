@@ -7,7 +7,6 @@ const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "stor
 /** Each talks to one other kind alone, so that its counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 
-/** What a link or a network carried, in the direction in which it was busier. */
 interface Carried {
   /** Of its measured rate. */
   share: number;

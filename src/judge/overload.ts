@@ -24,7 +24,6 @@ export function isOverloaded(evidence: Evidence): boolean {
   );
 }
 
-/** The figures of an overloaded target. */
 export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {
   const { offered, blocked, rate_per_second } = schedule;
   const waited = `none of the ${request.load.connections} connections was free for ${percent(blocked, offered)} of the sends`;

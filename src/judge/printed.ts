@@ -6,7 +6,6 @@ import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
-/** A printed result without its verdict. */
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
 
 type PrintedRule = { id: string; check(evidence: PrintedEvidence): Finding | undefined };

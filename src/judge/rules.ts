@@ -14,7 +14,6 @@ import { windowIsSteady } from "./rules/steadiness.js";
 import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
-/** All rules; one line each. */
 export const rules: readonly Rule[] = [
   throughputFollows,
   latencyIsReal,
@@ -44,7 +43,6 @@ export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules
 
 type RuleFinding = { rule: string } & Finding;
 
-/** What each of these rules finds. */
 export const findingsOf = <Seen>(
   those: readonly { id: string; check(evidence: Seen): Finding | undefined }[],
   evidence: Seen,
@@ -54,7 +52,6 @@ export const findingsOf = <Seen>(
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
-/** The verdict that the findings of all rules make together. */
 export function verdictOf(findings: readonly RuleFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "not applicable" ? [] : [{ rule, severity, text }],

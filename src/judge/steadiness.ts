@@ -4,7 +4,6 @@ import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { slicesOf } from "./merging/slices.js";
 
-/** The normal deviate of a two-sided test at 5 %. */
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
@@ -84,7 +83,6 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
 }
 
-/** The slices of the first seconds of a window; infinite: all. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) => values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
   return slicesOf((name) => first(slices[name]));

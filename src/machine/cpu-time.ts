@@ -2,12 +2,10 @@ import { readFileSync } from "node:fs";
 import { rounded, sum } from "../contract/numbers.js";
 import type { HostLoad } from "../contract/result.js";
 
-/** CPU time of this machine since it started, all CPUs together. */
 export interface HostCpu {
   /** Monotonic milliseconds of the reading. */
   at_ms: number;
   cpus: number;
-  /** Time in which no program ran. */
   idle_us: number;
   /** Time in which the host of this virtual machine ran something else. */
   stolen_us: number;

@@ -36,7 +36,6 @@ function textOf(...path: readonly string[]): string {
   }
 }
 
-/** The entries of a folder that are named `prefix` and a number, by that number. */
 function numbered(folder: string, prefix: string): string[] {
   const numberOf = (name: string) => Number(name.slice(prefix.length));
   try {
@@ -48,7 +47,6 @@ function numbered(folder: string, prefix: string): string[] {
   }
 }
 
-/** @param cpus ascending @returns `0-1,3` */
 export function cpuList(cpus: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const cpu of cpus) {
@@ -79,7 +77,6 @@ export function readCpuTopology(root = "/"): CpuTopology {
   };
 }
 
-/** The caches of CPU 0. */
 function cachesIn(root: string): Cache[] {
   const folder = join(root, "sys/devices/system/cpu/cpu0/cache");
   return numbered(folder, "index").flatMap((index) => {

@@ -4,7 +4,6 @@ import { displayPath } from "../contract/display-path.js";
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
-/** The column of the caret that Node prints below the line of a syntax error. */
 function caretColumn(trace: string): string | undefined {
   const before = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
   return before ? String(before[0].length + 1) : undefined;

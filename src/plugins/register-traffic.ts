@@ -17,7 +17,6 @@ const schema = z.strictObject({
   population: functionSchema,
 });
 
-/** The result of a profile's `population`. */
 const populationSchema = z.object({
   requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
   shares: z.instanceof(Float64Array),

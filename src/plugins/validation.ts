@@ -9,7 +9,6 @@ export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
 
 export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
-/** Checks a value and returns itself, so that methods keep their object. @throws usageError */
 export function checked<Value>(
   plugin: string,
   schema: z.ZodType<Value>,
@@ -27,7 +26,6 @@ export function checked<Value>(
   throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
 }
 
-/** Checks the members of one kind of all plugins, and registers each. */
 export function forEachMember<Kind extends string>(
   plugins: readonly {
     displayName: string;

@@ -5,7 +5,6 @@ import type { OwnProgram, Part, ProgramFacts, ProgramSource } from "./types.js";
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
 
-/** A part that gets its command and variables, if any, from the runtime that starts it. */
 export const ownPart = (role: string, program: string, more: Partial<Part> = {}): Part => ({
   role,
   program,

@@ -18,7 +18,6 @@ export class PartOutput {
   /** The unfinished last line of standard error. */
   #rest = "";
   #onFirstOutput: () => void = () => {};
-  /** Resolves with the first output on either stream. */
   readonly firstOutput = new Promise<void>((resolve) => {
     this.#onFirstOutput = resolve;
   });
@@ -46,7 +45,6 @@ export class PartOutput {
     this.#listeners.push(listener);
   }
 
-  /** Standard output so far. */
   stdoutText(): string {
     return Buffer.concat(this.#stdout).toString("utf8");
   }

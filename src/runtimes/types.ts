@@ -21,7 +21,6 @@ export interface PartAllocation extends Node {
   plugins?: readonly string[];
   /** Folder of the library versions; absent without any. */
   versions?: string;
-  /** Ports by the names in `Part.ports`. */
   ports: Readonly<Record<string, number>>;
   /** Folder that holds `Part.files`, read-only in containers. */
   files: string;
@@ -77,9 +76,7 @@ export interface Part {
   takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
-  /** Names of the further ports on which it listens. */
   ports?: readonly string[];
-  /** Files by their path below `PartAllocation.files`. */
   files?: Readonly<Record<string, PartFile>>;
   /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
@@ -104,7 +101,6 @@ export interface PartCounters {
 /** A process of this host, identified by id and start time, and its folder. */
 export interface ProcessIdentity {
   pid: number;
-  /** See `startTimeOf`. */
   started: string;
   folder?: string;
 }
@@ -144,7 +140,6 @@ export interface RunningPart {
   /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;
-  /** Run delays of its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
   /** Ends it at once, as a crash would. Like all faults absent for a process in another's container. */
   kill?(): Promise<void>;
@@ -170,14 +165,12 @@ export interface ProgramFacts {
   version: string;
   /** Whether it came with the project's Python packages. */
   embedded: boolean;
-  /** The image that contains it; then the path is the image's name. */
   image?: ImageFacts;
 }
 
 /** Where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
-  /** Whether CPU and memory caps are applied. */
   capsApplied: boolean;
   counterSource: string;
   /** What runs the containers, and from which images; absent where there are none. */
@@ -227,7 +220,6 @@ export interface InstalledVersions {
 /** A process on this host that owns what a runtime started. */
 export interface Owner {
   pid: number;
-  /** See `startTimeOf`. */
   started: string;
 }
 
@@ -264,9 +256,7 @@ export interface RuntimeDescription {
 }
 
 export interface RuntimeOptions {
-  /** The project's package folder, with `dist/` and `scripts/`. */
   packageFolder: string;
-  /** Parent folder of the parts' folders. */
   workFolder: string;
   /** The programs that its parts may run; it looks for no others. */
   programs: readonly ProgramSource[];
@@ -279,7 +269,6 @@ export interface RuntimeOptions {
   campaign: string;
   /** Parts keep their addresses when they are started or connected again; needed for faults alone. */
   keepsAddresses?: boolean;
-  /** Aborts the opening. */
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;

@@ -9,7 +9,6 @@ import { asRequestLimiter, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
 
-/** What a program needs to open a target. */
 export type TargetSpec = Pick<
   RunSpec,
   "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder"
@@ -19,7 +18,6 @@ export type TargetSpec = Pick<
 export interface OpenTarget {
   target: Target;
   client: OpenClient;
-  /** Undefined for a target that limits nothing. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
   /** Closes the client; does not reject when the store is gone. */
   close(): Promise<void>;

@@ -70,7 +70,6 @@ const autopipelining: OptionDescription = {
   },
 };
 
-/** A client whose service has this setting, or the reason why it has none. */
 function withServiceSetting(
   client: ClientDescription,
   id: string,

@@ -74,7 +74,6 @@ export function describeClient(
   return client;
 }
 
-/** Whether the client's limiter runs on that store. */
 function canUse(client: ClientDescription, storeId: string): boolean {
   const { compatibleWith } = findStore(storeId);
   return client.stores.includes(storeId) || client.stores.some((id) => id === compatibleWith);
@@ -93,7 +92,6 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
   return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
 
-/** Why a limiter cannot keep these limits; undefined when it can. */
 function unsupportedReason(limiter: LimiterDescription, limits: Limits): string | undefined {
   if (limits.cost && !limiter.takesCost)
     return `${limiter.id} counts requests: a cost of ${limits.cost} points is not possible`;
@@ -114,7 +112,6 @@ export const unsupportedLimits = (
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 
-/** Whether a store runs in a topology. */
 const runsAs = (store: string, topology: string): boolean =>
   findStore(store).topologies?.includes(topology) ?? true;
 
@@ -152,7 +149,6 @@ function missingPart(
   return why && `${why}: install it, or name it with --program ${program}=PATH`;
 }
 
-/** Why something is not available here; undefined where it is. */
 function missingReason(id: string, program: string, available: Availability): string | undefined {
   const here = available(id);
   return here === true ? undefined : here || `no ${program} was found on this machine`;

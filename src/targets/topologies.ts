@@ -42,7 +42,6 @@ export const isCluster = (id: string): boolean =>
 /** What a cluster announces in place of a name that it does not know. Like no host at all, it means the host that was asked. */
 export const UNKNOWN_HOST = "?";
 
-/** The place of an endpoint that a cluster announces; undefined for one that needs no other place. */
 export function placeOfEndpoint(endpoint: string, [asked]: readonly Node[]): Node | undefined {
   const [, host, port] = /^(.*):(\d+)$/.exec(endpoint) ?? [];
   const isUnknown = host === "" || host === "null" || host === UNKNOWN_HOST;

@@ -22,13 +22,11 @@ const DEVIATIONS = 4;
 export interface PredictedConsumers {
   /** Absent without a limiter. */
   limits?: Limits | undefined;
-  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm | undefined;
   at_start: readonly ConsumerEvidence["at_start"][];
   at_end: readonly ConsumerEvidence["at_end"][];
 }
 
-/** The window that was measured. */
 export interface MeasuredWindow {
   /** Wall-clock time. */
   opened_at: Date;

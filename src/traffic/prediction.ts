@@ -159,7 +159,6 @@ function simulate(
   }
 }
 
-/** The requests of a phase that come before a time. */
 function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: number): number {
   const share = length_s > 0 ? (time_s - begins_s) / length_s : Number(time_s > begins_s);
   // The product may be a hair below a whole number.

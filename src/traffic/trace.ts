@@ -6,7 +6,6 @@ export const TRACE = "trace";
 /** Such a file among the plugins is data: nothing of it is executed. */
 export const TRACE_EXTENSION = ".trace";
 
-/** Times and keys for `count` requests, in memory that threads share. */
 export const traceColumns = (count: number): Pick<Trace, "times_ms" | "keys"> => ({
   times_ms: new Float64Array(new SharedArrayBuffer(8 * count)),
   keys: new Uint32Array(new SharedArrayBuffer(4 * count)),
@@ -54,7 +53,6 @@ export function traceTimes(times_ms: Trace["times_ms"], rate_per_second: number)
   return (n) => (Math.floor(n / length) * pass + (times_ms[n % length] ?? 0)) * scale;
 }
 
-/** The traffic of a trace: its keys in its order, round and round. */
 export function traceProfile(trace: Trace): TrafficProfile {
   const { facts, keys } = trace;
   return {

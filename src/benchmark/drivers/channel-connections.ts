@@ -12,7 +12,6 @@ export interface ChannelConnectionsOptions {
   endpoint: string;
 }
 
-/** The connections of a closed loop over the channels of any driver. */
 export class ChannelConnections implements ClosedConnections {
   readonly #options: ChannelConnectionsOptions;
   readonly #pool: ConnectionPool;

@@ -11,7 +11,6 @@ export interface Channel {
 }
 
 export interface ChannelListener {
-  /** The channel is connected and idle. */
   ready(): void;
   /** @param code below 1000; `Driver.codeText` names it */
   answered(outcome: Outcome, code: number): void;

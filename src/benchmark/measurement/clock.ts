@@ -5,10 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Milliseconds of the machine's monotonic clock, which all threads and processes of this host share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Milliseconds to add to the monotonic clock to get the wall clock's. */
 export const wallOffsetMs = (): number => Date.now() - monotonicMs();
 
-/** The wall clock's time at a moment of the monotonic clock. */
 export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs());
 
 /** Brackets to choose from. The first ones are slow, because V8 has not compiled the code yet. */

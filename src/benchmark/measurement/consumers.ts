@@ -15,13 +15,11 @@ export interface Consumers {
   versions: Partial<MeasuredResult["versions"]>;
   /** Absent without a limiter. */
   limits?: Limits;
-  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm;
   /** The counters of each, in the order of `facts`. */
   read(): Promise<Usage[]>;
 }
 
-/** The consumers, with their counters at the drained moments. */
 export interface ConsumerReadings extends Omit<Consumers, "read"> {
   at_start: readonly Usage[];
   at_window_open: readonly Usage[];

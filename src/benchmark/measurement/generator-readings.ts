@@ -26,7 +26,6 @@ function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined 
   };
 }
 
-/** The counters of this process and all its workers. */
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
   const cpu = process.cpuUsage();
   const consumes = sumOfConsumes(workers);

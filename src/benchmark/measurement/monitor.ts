@@ -74,7 +74,6 @@ export class ServerMonitor {
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  /** @param bases address of each server */
   constructor(bases: readonly string[]) {
     this.#bases = bases;
     this.samplesByServer = bases.map(() => []);

@@ -7,7 +7,6 @@ import { SliceRecorder } from "./slices.js";
 
 export const SAMPLE_MS = 1000;
 
-/** One interval of a worker's window. */
 export interface WorkerSample {
   /** End of the interval, monotonic milliseconds. */
   at_ms: number;
@@ -70,7 +69,6 @@ export class ResponseRecorder {
   #interval = zeroCounts();
   #isClosed = false;
 
-  /** @param codeText the text of a code in `counts.by_code` */
   constructor(codeText: (code: number) => string) {
     this.#codeText = codeText;
     this.#slices = new SliceRecorder(cheapMonotonicMs());
@@ -104,7 +102,6 @@ export class ResponseRecorder {
     this.#slices.record(outcome, outcome === "failed" ? 0 : us, now_ms);
   }
 
-  /** A request whose connection ended before the answer. @param age_ms its age then */
   lost(age_ms: number, now_ms: number): void {
     this.#unanswered("connection_errors", age_ms, now_ms);
   }
@@ -163,12 +160,10 @@ export class ResponseRecorder {
     return encodeLatencies(this.#latencies);
   }
 
-  /** @param length_ms how long the window was meant to be */
   slices(length_ms: number): Slices {
     return this.#slices.of(length_ms);
   }
 
-  /** @param length_ms how long the window was meant to be */
   timelineSlices(length_ms: number): TimelineSlices {
     return this.#slices.forTimeline(length_ms);
   }

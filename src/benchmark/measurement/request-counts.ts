@@ -3,7 +3,6 @@ export class RequestCounts {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;
 
-  /** @param requests number of distinct requests */
   constructor(requests: number) {
     this.sent = new Uint32Array(requests);
     this.undecided = new Uint32Array(requests);
@@ -26,7 +25,6 @@ export class RequestCounts {
 }
 
 export interface ConnectionCounts {
-  /** @param which index of the request */
   sent(which: number): void;
   /** The request that was sent last will have no decision, or a failed one. */
   undecided(): void;

@@ -20,7 +20,6 @@ function reasonOf(error: unknown): string {
   return messageOf(cause).split("\n")[0] || "connection refused";
 }
 
-/** Identifies the server at an address; undefined for a foreign one. @throws environmentError */
 async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;
   try {

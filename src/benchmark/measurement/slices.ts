@@ -54,7 +54,6 @@ export class SliceRecorder {
     return slicesOf((name) => this.#column(name, length_ms));
   }
 
-  /** What a timeline needs besides, of the same slices. */
   forTimeline(length_ms: number): TimelineSlices {
     return timelineSlicesOf((name) => this.#column(name, length_ms));
   }

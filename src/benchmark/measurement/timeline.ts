@@ -4,7 +4,6 @@ import type { Timeline } from "../../contract/timeline.js";
 import { mergeSlices, mergeTimelineSlices, type TimelineSlices } from "../../judge/merging/slices.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/timeline.js";
 
-/** The latencies of each worker's answers, as its samples bring them: four bytes an answer. */
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
 
@@ -16,7 +15,6 @@ export class AnswerLog {
     this.#byWorker[worker]?.push(latencies_us);
   }
 
-  /** All answers of one worker in its window. */
   of(worker: number): Uint32Array {
     const parts = this.#byWorker[worker] ?? [];
     const all = new Uint32Array(sum(parts.map((part) => part.length)));

@@ -48,7 +48,6 @@ export class OpenLoopRecorder {
     this.#responses.dropped(now_ms - due_ms, now_ms);
   }
 
-  /** A send that was due and still waiting when the window closed. */
   unsent(due_ms: number, closed_ms: number): void {
     this.#offered(due_ms);
     this.#schedule.blocked++;
@@ -105,7 +104,6 @@ export class OpenLoopRecorder {
     };
   }
 
-  /** @param length_ms of the window */
   slices(length_ms: number): Slices {
     return this.#responses.slices(length_ms);
   }

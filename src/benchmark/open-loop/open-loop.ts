@@ -31,7 +31,6 @@ export interface OpenLoopOptions {
   restarts?(): void;
 }
 
-/** One run through the schedule: a warm-up or a window. */
 class ScheduleRun {
   readonly opens_ms: number;
   closes_ms: number;

@@ -5,7 +5,6 @@ import type { RequestStream, Trace } from "../../traffic/types.js";
 
 export type OpenLoad = Extract<Load, { model: "open" }>;
 
-/** A worker's share of a schedule: send number `index` (from 0) of every `of` sends. */
 export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arrivals"> {
   seed: number;
   index: number;

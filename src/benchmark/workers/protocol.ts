@@ -9,13 +9,11 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import type { MeetingPlace } from "./meeting.js";
 import type { WorkerPlace } from "./shares.js";
 
-/** The `workerData` of a worker thread. */
 export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
   /** One or, by turns, those of a group. */
   runs: readonly [RunAssignment, ...RunAssignment[]];
 }
 
-/** A worker's share of one run. */
 export interface RunAssignment {
   spec: GeneratorRunSpec;
   /** Number of this worker's first connection, counted over all workers of all generators. */
@@ -59,7 +57,6 @@ export interface Measured extends Window {
   decisions?: DecisionColumns;
 }
 
-/** What a worker measured of one target of a group. */
 export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
 
 /** The counters of a worker that calls the limiter itself, since its start. */

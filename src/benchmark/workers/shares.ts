@@ -18,10 +18,8 @@ export function placeOfWorker(
   return { index: worker * of + index, of: workers * of };
 }
 
-/** An even share of a total: the first shares are larger by one where it is not divisible. */
 export const shareOf = (total: number, { index, of }: WorkerPlace): number =>
   Math.floor(total / of) + (index < total % of ? 1 : 0);
 
-/** What all shares before this one add up to. */
 export const sharesBefore = (total: number, { index, of }: WorkerPlace): number =>
   index * Math.floor(total / of) + Math.min(index, total % of);

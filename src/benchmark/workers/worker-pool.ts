@@ -22,7 +22,6 @@ import type {
 } from "./protocol.js";
 import { placeOfWorker, shareOf, sharesBefore } from "./shares.js";
 
-/** Time for a worker to close its connections. */
 const CLOSE_MS = 2_000;
 
 type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;

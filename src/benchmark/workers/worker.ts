@@ -57,12 +57,10 @@ const plugins = await loadPlugins(first.plugins);
 registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
-/** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
 /** A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4 % at most (5 deviations). */
 const ROOM = 1.05;
 
-/** The load of one run in this thread. */
 class RunLoad {
   readonly counts: RequestCounts;
   readonly #run: RunAssignment;
@@ -171,7 +169,6 @@ class RunLoad {
 }
 
 const runs = assignment.runs.map((run) => new RunLoad(run));
-/** The run of a worker that has one. */
 const [only] = runs as [RunLoad];
 
 const collectGarbage = garbageCollectorFor(first);
@@ -287,7 +284,6 @@ function measuredIn(window: TurnWindow, lengths: TurnLengths, { counts }: RunLoa
   };
 }
 
-/** The window of the only run whose turns are given from outside. */
 let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
 
 async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" }>): Promise<Reply> {

@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../contract/errors.js";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
 
-/** Headers that tell a client about its limit. */
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
 
 /** Milliseconds since 1970, by a clock that never goes back. */
@@ -32,7 +31,6 @@ export class Sender {
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: 20_000,
   });
-  /** Open connections by server. */
   readonly #opened = new Map<string, number>();
 
   async send(script: SenderRequest): Promise<SenderReport> {

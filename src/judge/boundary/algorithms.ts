@@ -30,7 +30,6 @@ export interface MeasuredSpan {
  */
 export const CLOCK_MS = 2;
 
-/** Sums of many milliseconds are rounded. */
 const ROUNDING = 1e-6;
 
 /**
@@ -62,7 +61,6 @@ function eachDenial(
 interface Uses {
   /** Sends of the admitted and the undecided. */
   sent_ms: Float64Array;
-  /** Answers of the admitted. */
   answered_ms: Float64Array;
 }
 

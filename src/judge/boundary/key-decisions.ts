@@ -16,7 +16,6 @@ export interface KeyDecisions {
   wait_ms: Float32Array;
 }
 
-/** Number of values at most (or below) `limit` in an ascending list. */
 function countUntil(ascending: Float64Array, limit: number, isIncluded: boolean): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {

@@ -17,7 +17,6 @@ const cellOf = (us: number): number => {
   return octave * CELLS_PER_OCTAVE + Math.floor(us / 2 ** octave);
 };
 
-/** The middle of a cell, whole microseconds. */
 const middleOf = (cell: number): number => {
   if (cell < EXACT_BELOW_US) return cell;
   const octave = Math.floor(cell / CELLS_PER_OCTAVE) - 1;
@@ -89,7 +88,6 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
 }
 
 export interface TimelineFacts {
-  /** See `Timeline`. */
   opens_s: number;
   opened_at: Date;
   openLoop: boolean;

@@ -149,7 +149,6 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
   );
 }
 
-/** Every request that was sent has one end. */
 function requestsReconcile({ counts, request, turns }: Evidence): Finding | undefined {
   const { sent, followed, cut } = counts;
   if (accounted(counts) !== sent)
@@ -163,13 +162,11 @@ function requestsReconcile({ counts, request, turns }: Evidence): Finding | unde
   return cut === 0 ? undefined : invalid(`${cut} requests were cut at the end instead of followed`);
 }
 
-/** The counts of a run as numbers that must be equal however they are added up. */
 const countList = (counts: Counts): number[] => {
   const { by_code: _codes, after_window, ...rest } = counts;
   return [...Object.values(rest), ...Object.values(after_window)];
 };
 
-/** Generators and slices add up to the counts of the run. */
 function partsReconcile({ counts, generators, slices }: Evidence): Finding | undefined {
   const parts = countList(addCounts(generators.map((part) => part.counts)));
   if (countList(addCounts([counts])).some((count, index) => count !== parts[index]))

@@ -19,7 +19,6 @@ export const busiestLoop = ({ workers }: GeneratorPart): number =>
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
-/** Those of several by their ids. */
 const named = (all: readonly GeneratorPart[], those: readonly GeneratorPart[]): string =>
   all.length === 1 ? "generator" : those.map(({ id }) => id).join(", ");
 

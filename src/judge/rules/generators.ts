@@ -33,7 +33,6 @@ const outliers = (
     return standsOut(speed.value, others) ? [textOf(speed, others)] : [];
   });
 
-/** Answers a second for each connection. */
 const perConnection = ({ id, counts, window_s, workers }: GeneratorPart): Speed => ({
   id,
   value: answered(counts) / window_s / sum(workers.map(({ connections }) => connections)),

@@ -11,7 +11,6 @@ import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 
-/** Which of the plan's runs are worth their time. */
 export interface RunSelection {
   /** Called before each run, in the plan's order. */
   isNeeded(planned: PlannedRun): Promise<boolean>;
@@ -28,7 +27,6 @@ export const ALL_RUNS: RunSelection = {
   end: async () => {},
 };
 
-/** Decides which configurations continue after a round. @param isLast whether no round follows */
 type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
 /** Lets the report decide, since only it does statistics. @throws BenchError with its last line */
@@ -48,7 +46,6 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
-/** What every selection of runs needs. */
 export interface SelectionOptions {
   /** The member that tells the selection's state is kept up to date. */
   manifest: Manifest;
@@ -117,7 +114,6 @@ export class AdaptiveRounds implements RunSelection {
   #running: ReadonlySet<string>;
   /** Files of the runs of the plan that have been requested or may still be. */
   #possible: ReadonlySet<string>;
-  /** The current round; 0 before the first. */
   #round = 0;
   #decision: AdaptiveSummary | undefined;
   /** The plan's estimate for the runs so far. */

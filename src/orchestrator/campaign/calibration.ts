@@ -33,7 +33,6 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
   return targets.length > 0 ? targets : each;
 }
 
-/** A calibration that has not taken place. */
 export const pendingCalibration = (): Calibration => ({ share: SHARE, window_s: WINDOW_S, measured: [] });
 
 export function pendingCalibrationText(plan: Pick<Plan, "configurations">): string {

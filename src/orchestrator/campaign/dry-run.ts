@@ -104,7 +104,6 @@ function runsText(plan: Plan, hash: string): string {
   return first !== undefined && first * perRound < most ? `${first * perRound}–${most}` : String(most);
 }
 
-/** The cells of a configuration except its load. */
 export function subjectCells(configuration: Configuration): string[] {
   const { target, traffic } = configuration;
   const { store, topology, label } = target;
@@ -202,7 +201,6 @@ export function totalsText(found: Preview, now = new Date()): string {
   return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
 }
 
-/** What a search tries and how it chooses. */
 function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan): string[] {
   if (!max_rate) return [];
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;

@@ -25,7 +25,6 @@ const summarySchema = z.object({
 });
 type Summary = z.infer<typeof summarySchema>;
 
-/** What the report's exit codes mean after the runs; all others are defects. */
 const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.usage]: EXIT.usage,
   // The runs are over: an unfit environment fails the campaign.
@@ -129,7 +128,6 @@ function emitReport(summary: Summary, eventLog: EventLog): void {
   });
 }
 
-/** One line for each threshold that a configuration misses or has no figure for. */
 function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds
     .filter(({ status }) => status !== "held")

@@ -32,7 +32,6 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
   ].join(", ");
 }
 
-/** The machines of a campaign that runs on several: what they are, what lies between them. */
 export class CampaignMachines implements SeveralMachines {
   /** For the manifest, in the order of the runtime. */
   readonly described: CampaignMachine[];
@@ -118,7 +117,6 @@ export class CampaignMachines implements SeveralMachines {
     return here !== undefined && this.#kernels.get(name) === here;
   }
 
-  /** The links between machines of a run. @param placement machine by role */
   linksOf(placement: Readonly<Record<string, string>>): RunLink[] {
     const used = new Set(Object.values(placement));
     return this.#links.flatMap(({ clock: _, ...link }) =>
@@ -157,11 +155,9 @@ const computersOf = (machines: readonly CampaignMachine[]): CampaignMachine[] =>
       !machines.slice(0, index).some(({ name }) => shares_kernel_with.includes(name)),
   );
 
-/** CPUs of all machines; those of one computer count once. */
 export const cpusOf = (machines: readonly CampaignMachine[]): number =>
   sum(computersOf(machines).map(({ cpus }) => cpus));
 
-/** Conditions of several machines that affect every row. */
 export function machineConditions(machines: readonly CampaignMachine[]): string[] {
   const shared = computersOf(machines).flatMap(({ name, shares_kernel_with }) =>
     shares_kernel_with ? [[name, ...shares_kernel_with]] : [],

@@ -23,7 +23,6 @@ import { requireComparable } from "./comparability.js";
 import { cpusOf, machineConditions } from "./machines.js";
 import { campaignReadme } from "./readme.js";
 
-/** The manifest before the first run. */
 export async function startManifest(
   campaign: string,
   request: Request,

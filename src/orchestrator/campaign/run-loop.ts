@@ -54,18 +54,14 @@ interface RunLoopOptions {
   progress: Progress;
   signal: AbortSignal;
   request: Request;
-  /** The store that the user already runs. */
   external: ExternalStore | undefined;
   /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
-  /** Runs that an earlier session has completed, by result file. */
   completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
   /** Absent where the runs take place on one machine. */
   machines?: CampaignMachines;
-  /** What the runtime can do to its parts; absent where no run has a fault. */
   partFaults?: PartFaults;
-  /** Which runs of the plan are needed; by default all. */
   selection?: RunSelection;
 }
 
@@ -223,7 +219,6 @@ export class RunLoop {
     }
   }
 
-  /** The runs of a group, by turns. */
   async #measureRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
     const { plan, runtime, lease, signal, manifest, progress } = this.#options;
     const identities = planned.map((each) => this.#identity(each));
@@ -289,7 +284,6 @@ export class RunLoop {
     return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
   }
 
-  /** What several machines add to a run. */
   #linksOf({ placement = {} }: MachinesOfRun): Pick<MachinesOfRun, "links"> {
     const { machines } = this.#options;
     return machines ? { links: machines.linksOf(placement) } : {};
@@ -328,7 +322,6 @@ export class RunLoop {
     return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
-  /** Of runs that are made at the same time. */
   #listeners(planned: readonly PlannedRun[]): RunListener[] {
     return this.#options.progress.listeners(
       planned.map((run) => ({ planned: run, log: this.#log(run.file) })),
@@ -357,7 +350,6 @@ const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
 /** Folder of the results of rounds that were measured again. */
 const ABORTED = "aborted";
 
-/** How a run ended. */
 type RunEnd = { result: Result } | { error: unknown };
 
 const settled = (run: Promise<Result>): Promise<RunEnd> =>

@@ -15,7 +15,6 @@ import { listOf, type Request } from "../request/request.js";
 import { quoted } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./types.js";
 
-/** Settings of a campaign that an audit accepts. */
 const SETTINGS = noDefaults([
   "clients",
   "limiter",

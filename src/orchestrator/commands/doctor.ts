@@ -32,7 +32,6 @@ const WARMUP_S = 0.5;
 const MOST_SLICES_S = 3;
 
 const TARGET = "ioredis@valkey";
-/** The rounds of the quick preset. */
 const ROUNDS = 7;
 /** Differences for which the rounds are told, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;

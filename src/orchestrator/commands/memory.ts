@@ -7,7 +7,6 @@ import { parseCampaign } from "../request/parse-request.js";
 import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
 import type { CliCommand } from "./types.js";
 
-/** Settings that memory takes, with its own defaults. */
 const SETTINGS: TakenSettings = {
   clients: "",
   limiter: "",

@@ -11,7 +11,6 @@ export interface CliContext {
   env: Environment;
   /** All commands, for help and completion. */
   commands: readonly CliCommand[];
-  /** Runs a campaign. Signals end it in an orderly way. */
   campaign(request: Request): Promise<CampaignEnd>;
   /** Makes checks on the targets of a request. Signals end it in an orderly way. */
   audit(request: Request, checks: readonly Check[]): Promise<CampaignEnd>;

@@ -93,7 +93,6 @@ export async function removeTemporaries(campaignFolder: string): Promise<string[
 export const temporaryName = (name: string): string =>
   `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
 
-/** The process id in a `temporaryName`. */
 export function writerPid(temporaryName: string): number | undefined {
   const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
   return pid === undefined ? undefined : Number(pid);

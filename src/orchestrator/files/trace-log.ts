@@ -9,7 +9,6 @@ export interface ReadTrace extends Trace {
   /** Lines without a time or a key, which were left out. */
   left_out: number;
   format: string;
-  /** The least and the largest cost in the file. */
   cost: { least: number; most: number };
 }
 
@@ -194,7 +193,6 @@ function mixed(hash: number): number {
 const notText = (number: number): Error =>
   new Error(`line ${number} is not text: unpack the file, or ${REMEDY}`);
 
-/** The lines of a file with their numbers, from 1. @throws Error where one is too long, or is not text */
 function* linesOf(parts: Iterable<Buffer>): Generator<{ line: string; number: number }> {
   let number = 1;
   let rest: Buffer = Buffer.alloc(0);

@@ -15,7 +15,6 @@ export function processTreeCpuUs(stat: string): number {
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-/** The warning before hours of measuring; undefined where other programs use almost no CPU. */
 export function foreignWarning(foreign_cpu_percent: number, cpus: number): string | undefined {
   if (foreign_cpu_percent < FOREIGN_CPU_PERCENT) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
@@ -42,7 +41,6 @@ export class ForeignLoadCheck {
     this.#from = this.#isDone ? undefined : read();
   }
 
-  /** @returns the warning about what was measured, if any @throws Aborted */
   async warning(runtime: Pick<Runtime, "engine">, signal: AbortSignal): Promise<string | undefined> {
     const from = this.#from;
     this.#isDone = true;

@@ -151,7 +151,6 @@ export async function removeLeftovers(): Promise<string[]> {
   ];
 }
 
-/** Removes all leftovers. @returns one line for each @throws environmentError as `removeLeftovers` */
 export async function requireRemoved(leftovers: readonly Leftover[]): Promise<string[]> {
   const { removed, failed } = await removeEach(leftovers);
   if (failed.length === 0) return removed;

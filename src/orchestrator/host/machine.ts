@@ -13,7 +13,6 @@ import type { Runtime } from "../../runtimes/types.js";
 /** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 
-/** The names of kinds of roles in conditions. */
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   server: "server",
   service: "service",
@@ -97,6 +96,5 @@ export async function gitRevision(folder: string): Promise<string | undefined> {
   return status.stdout ? `${revision} with changes` : revision;
 }
 
-/** The version of this project. @param folder its package folder */
 export const harnessVersion = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;

@@ -37,7 +37,6 @@ export interface PythonContext {
 export class PythonFailed extends Error {
   override readonly name = "PythonFailed";
   readonly exitCode: number | undefined;
-  /** The signal that killed it. */
   readonly killedBy: string | undefined;
 
   constructor(message: string, exitCode: number | undefined, killedBy: string | undefined) {

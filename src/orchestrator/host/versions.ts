@@ -30,7 +30,6 @@ interface InstallOptions {
   holdProcess(pid: number): Promise<void>;
 }
 
-/** The versions that the targets of a plan request, each once. */
 export const requestedVersions = ({ configurations }: Pick<Plan, "configurations">): PackageVersion[] =>
   versionsOfTargets(
     configurations.flatMap(({ configuration: { target, layer } }) =>
@@ -39,7 +38,6 @@ export const requestedVersions = ({ configurations }: Pick<Plan, "configurations
     ),
   );
 
-/** The versions that targets request, each once. */
 export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
   for (const target of targets) {
@@ -57,7 +55,6 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
   return [...versions.values()];
 }
 
-/** One line for each requested version that a campaign would install first. */
 export async function installationNotes(requested: readonly PackageVersion[]): Promise<string[]> {
   if (requested.length === 0) return [];
   const cache = versionsFolder(process.env);

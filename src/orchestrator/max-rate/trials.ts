@@ -27,7 +27,6 @@ export const LADDER_STEP = 1.03;
 const RATES_A_SIDE = 2;
 /** So many trials without a measurement at one rate end the search for the target. */
 const MAX_VOID = 3;
-/** Fewer trials at a rate have no majority. */
 const TRIALS_FOR_MAJORITY = 2;
 
 /** Kept or missed, by rate, in the order of the trials; those that are void are left out. */

@@ -48,7 +48,6 @@ export const leaseSchema = z.strictObject({
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
-/** The user's state folder for this project. @throws environmentError where the user has no home */
 export const stateFolder = (): string => userFolder(process.env, "XDG_STATE_HOME");
 
 export const leasesFolder = (): string => join(stateFolder(), "leases");
@@ -184,7 +183,6 @@ export async function endListed(path: string): Promise<void> {
   await Promise.allSettled((listed ?? []).filter(({ pid }) => pid !== process.pid).map(endProcess));
 }
 
-/** All leases with their paths; one that is damaged has no content. */
 export async function readLeases(): Promise<{ path: string; lease: LeaseFile | undefined }[]> {
   const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
   const read = names.map(async (name) => {

@@ -47,7 +47,6 @@ function canDecide(design: Design): boolean {
   return rounds >= MIN_RUNS_UNPAIRED && smallestUnpairedP(rounds) * comparisons <= LEVEL;
 }
 
-/** The fewest rounds that can decide it. */
 function roundsToDecide(design: Design): number {
   let rounds = 1;
   while (!canDecide({ ...design, rounds })) rounds++;

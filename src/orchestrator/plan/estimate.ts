@@ -98,7 +98,6 @@ const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO
 /** What most targets exceed on two cores: the length of a run of a number of requests is a guess. */
 const GUESSED_REQUESTS_PER_SECOND = 10_000;
 
-/** Seconds that are measured; a guess for runs of a number of requests. */
 const measuredS = ({ extent }: Configuration): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / GUESSED_REQUESTS_PER_SECOND;
 
@@ -147,7 +146,6 @@ function groupBytes(group: readonly Configuration[]): number {
   return own + generators * RESIDENT_BYTES.generator;
 }
 
-/** What the largest group of a plan takes. */
 export interface GroupsEstimate {
   groups_per_round: number;
   /** That are up at once. */
@@ -202,7 +200,6 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
 }
 
 export interface EstimateRange {
-  /** The most seconds where runs are adaptive. */
   seconds: number;
   /** What an adaptive campaign needs in any case. */
   at_least?: { runs: number; seconds: number };

@@ -18,7 +18,6 @@ const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
   disconnect: "disconnect",
 };
 
-/** The number of a role; undefined where all of its kind are meant. */
 const numberOf = ({ role }: Fault): number | undefined => {
   const [number] = /\d+$/.exec(role) ?? [];
   return number === undefined ? undefined : Number(number);
@@ -112,7 +111,6 @@ export function unsupportedFaults(
   return undefined;
 }
 
-/** Notes on traffic of one key, which one node of a cluster holds. */
 export function notesOnSingleKeys(
   configurations: readonly Pick<Configuration, "faults" | "target" | "traffic">[],
 ): string[] {

@@ -13,7 +13,6 @@ import { isControl, type Planned, type Ranking } from "./rankings.js";
 const GROUP_SIZE = 5;
 /** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
 const CLUSTERS = 3;
-/** The option of a client that runs the one script for all. */
 const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
@@ -103,7 +102,6 @@ function withControls(
   return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
 }
 
-/** Rankings of one load in groups. */
 function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   const groups: Planned[][] = [];
   const all = shuffle(linked(rankings, cpus)).flatMap((together) =>

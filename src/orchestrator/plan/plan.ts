@@ -67,11 +67,9 @@ import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 export interface PlanContext {
   /** Whether there is such a store: the runtime can start it, or it already runs. */
   available: Availability;
-  /** The caps that the runtime applies, by kind; absent: none. */
   caps?: KindCaps;
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
-  /** What the runtime can do to its parts; absent: all that faults need. */
   partFaults?: PartFaults;
   /** What the stores of the store layer lack; absent before they were asked. */
   findings?: StoreFindings;
@@ -97,7 +95,6 @@ interface ResolvedTargets {
 
 interface RequestedTarget {
   target: Target;
-  /** The texts that requested it. */
   texts: string[];
   /** Why another store replaces its default one. */
   note?: string | undefined;
@@ -230,7 +227,6 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
-/** Why a target cannot be measured where no server is, or in that web framework. */
 function frameworkReason({ layer }: Entry, target: Target): string | undefined {
   if (!isClientLayer(layer)) return otherFramework(target);
   return target.framework && `${target.framework} is the server's framework: measure it with --layer server`;
@@ -252,13 +248,11 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
     : undefined;
 }
 
-/** Why a target in another Node cannot be measured at a layer. */
 const nodeReason = ({ node }: Target, layer: Layer): string | undefined =>
   node !== undefined && isClientLayer(layer)
     ? `+node-${node} is the Node of the server, and the layer ${layer} has none`
     : undefined;
 
-/** The settings of the target's service that the user gave. */
 const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
   const own = service === undefined ? undefined : serviceEnv[service];
   return own ? { service_env: own } : {};
@@ -287,7 +281,6 @@ function boundLimits(request: Request, traffic: string, limits: Limits, load: Lo
   return { ...limits, points: cost * binding.quotaAt(load.rate_per_second, limits.window_s) };
 }
 
-/** Each combination of the requested limits; what is not requested is as in the traffic profile. */
 function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
   const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
   const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
@@ -378,7 +371,6 @@ function combine(
   };
 }
 
-/** The runs in their order, each with its file. */
 function runsOf(
   request: Request,
   configurations: readonly Planned[],
@@ -407,7 +399,6 @@ function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ran
   };
 }
 
-/** The configurations that a request selects, and what it skips. */
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
   /** The one that stands beside one target alone. */
   addedReference?: Target;
@@ -486,7 +477,6 @@ function atItsLimit(policy: string): string {
   return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
 }
 
-/** What is to be known of a store that already runs. */
 function externalNotes({ store, version, memory }: Discovery): string[] {
   const found = [`the store is one that already ran: ${store} ${version}`];
   if (!memory) return [...found, "the limit of its memory (maxmemory) is not known"];

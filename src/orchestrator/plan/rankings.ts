@@ -98,7 +98,6 @@ function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[]
   });
 }
 
-/** Those of one key together, in their order. */
 function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) => string): Planned[][] {
   const found = new Map<string, Planned[]>();
   for (const planned of configurations) {

@@ -53,7 +53,6 @@ export function registerNamedStores({ stores: named, programs }: Pick<Request, "
   }
 }
 
-/** A store as the target of a benchmark program. */
 const targetOf = (program: string, store: string): Target => ({
   text: `${program}@${store}:${STANDALONE}`,
   label: store,

@@ -7,13 +7,10 @@ import type { ClientDescription } from "../../targets/types.js";
 import type { LISTED_LIMITS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
-/** The store that each client uses by default. */
 export const OWN_STORE = "own";
 
-/** Limits that hold a list. */
 export type ListedLimit = (typeof LISTED_LIMITS)[number];
 
-/** The answers of the menu. Numbers are texts, as in flags. */
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
@@ -98,7 +95,6 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
   return [...names, ...left].join(",");
 }
 
-/** The flags of the answers given so far; the menu's own defaults are no answers. */
 export function argvSoFar(given: Partial<MenuAnswers>): string[] {
   const argv = argvOf({ ...DEFAULT_ANSWERS, runs: defaultOf("runs"), ...given });
   // The clients come first.

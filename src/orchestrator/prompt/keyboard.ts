@@ -25,7 +25,6 @@ export class Keyboard {
     process.once("exit", this.close);
   }
 
-  /** Asks a question that gets the keys pressed from now on. */
   async ask<Value>(question: (input: Readable) => Promise<Value>): Promise<Value> {
     this.#question = new PassThrough();
     try {

@@ -26,7 +26,6 @@ const START_OPTIONS = [
   CANCEL,
 ];
 
-/** The command line of an audit of the same targets. */
 const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
   ["ratelimit-bench audit", ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted)].join(
     " ",
@@ -97,7 +96,6 @@ async function askNext(
   }
 }
 
-/** Asks one page again. Going back keeps the answers. */
 async function askAgain(
   prompter: Prompter,
   answers: MenuAnswers,

@@ -24,7 +24,6 @@ interface Page {
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
 
-/** A page with one question, whose answer is one of the answers. */
 const page = <Key extends keyof MenuAnswers>(
   title: string,
   key: Key,
@@ -62,7 +61,6 @@ const connectionsProblem = problemFrom((text) =>
   listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
 );
 
-/** The page of a dimension, e.g. `Servers`. */
 const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   const { key, layers: own, question } = dimension;
   return {
@@ -77,7 +75,6 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   };
 };
 
-/** The page of a limit that can have several values. */
 const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
   title,
   advanced: true,

@@ -40,7 +40,6 @@ export interface Prompter {
   show(title: string, lines: readonly string[]): void;
   /** Shows a command line to copy. */
   showCommand(title: string, command: string): void;
-  /** Shows what the menu waits for until the work is done. */
   showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }
 

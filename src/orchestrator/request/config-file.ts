@@ -64,7 +64,6 @@ const refused = (file: YamlFile, offset: number, text: string) =>
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** The schema of a campaign file: each key is a flag's name and holds a value or a list of values. */
 export function campaignFileSchema() {
   const members = FILE_SETTINGS.map(({ key, value, help }) => {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();

@@ -115,7 +115,6 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
   variable && !secret ? [variable] : [],
 );
 
-/** The variables among `names` that are set, as shell assignments in front of a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 

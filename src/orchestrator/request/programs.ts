@@ -91,7 +91,6 @@ function printedVersion(path: string): string {
   );
 }
 
-/** The last layer that has a setting; -1 without one. */
 const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
@@ -135,7 +134,6 @@ export function namedPrograms(
   return { paths: Object.fromEntries(paths), images: Object.fromEntries(images) };
 }
 
-/** Whether it is a version of a store that has a program. */
 const isStoreVersion = (name: string): boolean =>
   name.includes("~") && stores.some(({ id, program }) => program && id === parseStoreText(name).id);
 

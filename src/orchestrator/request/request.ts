@@ -29,7 +29,6 @@ export interface NamedPrograms {
 
 /** Settings of services as environment variables, by the service's id. */
 export type ServiceEnv = Record<string, Record<string, string>>;
-/** Settings of limits that hold a list. */
 export const LISTED_LIMITS = ["points", "window", "cost"] as const;
 
 /**
@@ -69,7 +68,6 @@ export interface Request {
   addsReference: boolean;
   /** From 5 rounds on each ranking has a copy of its reference. */
   copies: boolean;
-  /** The numbers of each dimension, e.g. of servers. */
   counts: Record<DimensionKey, number[]>;
   /** The number of generators is found before the first run: `counts` only fill its place. */
   findsGenerators?: true;
@@ -93,7 +91,6 @@ export interface Request {
   limits: RequestedLimits;
   /** Settings of services that the user gives. */
   serviceEnv: ServiceEnv;
-  /** Runs of each configuration; the maximum if they are adaptive. */
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
@@ -113,17 +110,14 @@ export interface Request {
   output: string;
   workers: number;
   allowParallel: boolean;
-  /** Programs and images of stores and services that the user names. */
   programs: NamedPrograms;
   /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];
-  /** The requests of the user's file. */
   trace?: ReadTrace;
   /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;
   /** File to which a single run's result is copied. */
   outputFile?: string;
-  /** The command line that repeats it. */
   command: string;
   /** Every setting that affects what is measured, as text. They repeat the campaign. */
   settings: Record<string, string>;
@@ -143,10 +137,8 @@ export interface Request {
   notices: string[];
 }
 
-/** Prefix of a duration in requests, as in `requests:10000,50000`. */
 export const REQUESTS_DURATION = "requests:";
 
-/** Prefix of a duration in seconds, as in `custom:45`. */
 export const CUSTOM_DURATION = "custom:";
 
 /** Value of settings that the run or the campaign decides itself. */

@@ -61,7 +61,6 @@ export class Settings {
     return defaultValue === undefined ? undefined : { source: `--${key}`, value: defaultValue };
   }
 
-  /** The value of a setting that has a default. */
   get(key: string): SettingValue {
     const found = this.find(key);
     if (!found) throw new Error(`--${key} is not set and has no default`);

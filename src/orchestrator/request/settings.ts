@@ -28,7 +28,6 @@ export interface SettingChoice {
   hint?: string;
 }
 
-/** The environment variable that sets a setting for single runs alone. Campaigns do not read it. */
 export interface SingleRunVariable {
   name: string;
   schema: z.ZodType<string>;
@@ -738,7 +737,6 @@ export function defaultOf(key: string): string {
   return defaultValue;
 }
 
-/** Settings that a campaign file can hold. */
 export const FILE_SETTINGS: readonly Setting[] = SETTINGS.filter(
   ({ secret, flagOnly }) => !(secret || flagOnly),
 );

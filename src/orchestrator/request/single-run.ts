@@ -13,7 +13,6 @@ const DEFAULT_CLIENT = "valkey-glide";
 
 const storeIds = stores.flatMap(({ id, engine }) => (engine ? [id] : []));
 
-/** Variables that together name the target. */
 const targetSchemas = {
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   USE_VALKEY_CLUSTER: switchText.optional(),
@@ -85,7 +84,6 @@ function targetText(env: Environment): string {
   });
 }
 
-/** The settings that single-run variables give, or their defaults. */
 function settingLayer(env: Environment): [string, SettingValue][] {
   const given = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {

@@ -7,7 +7,6 @@ import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
 export interface YamlFile {
   name: string;
   document: ReturnType<typeof parseDocument>;
-  /** The line, from 1, of an offset. */
   lineOf(offset: number): number;
 }
 

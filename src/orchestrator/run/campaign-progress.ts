@@ -21,7 +21,6 @@ function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): 
   return known === null ? { [`${name}_at_least_ms`]: atLeast(latency, name) } : { [`${name}_ms`]: known };
 }
 
-/** The figures of a result for one screen line; undefined for a run without figures. */
 function figuresOf(result: Result): Figures | undefined {
   if (result.status === "printed") {
     const { operations, latency } = result;

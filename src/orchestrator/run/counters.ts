@@ -18,7 +18,6 @@ interface Reading extends PartCounters {
   at_ms: number;
 }
 
-/** What is read besides the counters when the generator is drained. */
 interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
@@ -27,7 +26,6 @@ interface EndReading {
   /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
-  /** Counters by machine; empty where there is one machine. */
   machines: Readonly<Record<string, MachineCounters>>;
 }
 
@@ -170,7 +168,6 @@ export class CounterWatch {
     return this.#pending;
   }
 
-  /** Resolves when the counters are read: nobody has the load meanwhile. */
   readBetweenTurns(): Promise<void> {
     if (this.#isOpen) this.#enqueue(() => this.#readParts());
     return this.#pending;
@@ -185,7 +182,6 @@ export class CounterWatch {
     return this.#pending;
   }
 
-  /** Resolves when the counters are read. */
   stop(): Promise<void> {
     this.#hasStopped = true;
     clearInterval(this.#timer);

@@ -19,7 +19,6 @@ const late = () =>
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
   readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
-  /** Number of announcements of each generator. */
   readonly #announced: number[];
   /** That of the last announcement. */
   #phase: AnnouncedPhase | undefined;

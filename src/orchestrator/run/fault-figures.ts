@@ -17,7 +17,6 @@ type FaultRun = Pick<
   "timeline" | "faults" | "samples" | "configuration" | "warmup" | "counts"
 >;
 
-/** The figures of a run's faults; undefined where none was injected. */
 export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
   const { timeline, faults, samples } = run;
   if (!timeline || !faults) return undefined;
@@ -62,7 +61,6 @@ function predictedAdmissions(
   });
 }
 
-/** The answered requests of warm-up, lead-in and slices. */
 function loadOf({ took_s, requests, lead_in }: FaultRun["warmup"], timeline: Timeline): LoadPhase[] {
   const { opens_s, allowed, limited, width_ms } = timeline;
   const before = [

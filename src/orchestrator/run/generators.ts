@@ -19,12 +19,10 @@ import { PartFailed, type PartSupervisor, type RunningRole } from "./part-superv
 import { SilenceWatch } from "./silence.js";
 
 type Announcement = Extract<Progress, { event: "phase" }>;
-/** A phase of the run; the others concern the generators alone. */
 type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY>;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
-/** Receives what the generators announce, as if they were one. */
 export interface GeneratorListener {
   /** @param opens_in_ms until the window opens, after its lead-in; only of `measure` */
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
@@ -58,7 +56,6 @@ export class Generators {
     return this.#silence.failed;
   }
 
-  /** All have been told to go on. */
   goOn(): void {
     this.#silence.expectAll();
   }

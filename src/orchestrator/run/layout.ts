@@ -37,7 +37,6 @@ export interface RunSettings {
   external?: ExternalStore;
   /** Servers and store are read with instruments that cost CPU time. */
   diagnose?: true;
-  /** What the runtime can do to its parts; absent where no run has a fault. */
   partFaults?: PartFaults;
   /** Files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
@@ -137,7 +136,6 @@ function storeRole(id: string, settings: RunSettings): Role {
   };
 }
 
-/** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
 const relayRole = (id: string, storeId: string): Role => ({
@@ -385,7 +383,6 @@ class RunSpecs {
     return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
   }
 
-  /** The service, once it is started. */
   #service(places: Places | undefined): Pick<RunSpec, "service"> {
     const { configuration, runNonce } = this.#settings;
     const { service } = configuration.target;

@@ -5,7 +5,6 @@ import { rounded } from "../../contract/numbers.js";
 /** Names of two machines. */
 export type LinkEnds = readonly [string, string];
 
-/** A link as it was measured once; bandwidth where that was asked for. */
 export interface MeasuredLink {
   between: LinkEnds;
   round_trip_us: MachineLink["round_trip_us"];
@@ -46,7 +45,6 @@ export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffse
   return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
 }
 
-/** A link from what its two ends measured. @param back by the second machine */
 export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MeasuredLink {
   const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
   const { sent_bits_per_second: sent, received_bits_per_second: received } = there;

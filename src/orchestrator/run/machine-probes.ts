@@ -86,7 +86,6 @@ export class MachineProbes {
     this.#warn = warn;
   }
 
-  /** Starts one on each of the runtime's machines. The lease stops them. */
   static async open(runtime: Runtime, lease: Lease, warn: (text: string) => void): Promise<MachineProbes> {
     const { machines = [] } = runtime;
     const probes = new MachineProbes(new Map(), warn);
@@ -104,12 +103,10 @@ export class MachineProbes {
     return probes;
   }
 
-  /** Facts by machine, where it answers. */
   facts(): Promise<Record<string, MachineFacts>> {
     return this.#askAll({ ask: "facts" });
   }
 
-  /** The counters of the machines that answer. */
   counters(): Promise<Record<string, MachineCounters>> {
     return this.#askAll({ ask: "counters" });
   }

@@ -23,7 +23,6 @@ export function moduleFiles(
   );
 }
 
-/** The modules that the requested targets use. */
 export function usedModules(request: Request): ModuleDescription[] {
   const used = requestedModules(targetTexts(request));
   return modules.filter(({ id }) => used.includes(id));
@@ -165,7 +164,6 @@ const REFUSALS = [
   /\bModule .+ (?<reason>does not export \S+|initialization failed)/,
 ];
 
-/** Why a store refused a module, from the lines of its log; undefined where it did not. */
 export function moduleRefusal(lines: readonly string[]): string | undefined {
   const reasons = lines.flatMap((line) =>
     REFUSALS.flatMap((refusal) => refusal.exec(line)?.groups?.reason ?? []),

@@ -189,7 +189,6 @@ async function firstWorking<Used>(
   throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
-/** What a campaign would open, without opening it. @throws as the campaign would */
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);

@@ -10,7 +10,6 @@ import type { Role } from "./layout.js";
 
 /** The run failed because a part did. */
 export class PartFailed extends Error {
-  /** Its role's id. */
   readonly role: string;
 
   constructor(role: string, text: string) {
@@ -61,9 +60,7 @@ export interface PartPlace {
 /** What starts the parts of one run. */
 export interface RunParts {
   supervisor: PartSupervisor;
-  /** Starts a part that is no role of the layout. */
   startPart(part: Part): Promise<RunningPart>;
-  /** All parts so far. */
   started: readonly RunningPart[];
 }
 
@@ -93,7 +90,6 @@ export async function withParts<Value>(
 /** A part that fails because another has ended may do so before that end is reported. */
 const NOTICED_WITHIN_MS = 500;
 
-/** Resolves when the part ends. */
 async function ending({ id, part }: RunningRole): Promise<PartFailed> {
   const { code, signal } = await part.exited;
   const last = endMessage(part.lastLines());
@@ -114,7 +110,6 @@ export class PartSupervisor {
     this.#startPart = startPart;
   }
 
-  /** Starts the roles of these kinds in the order of their dependencies. */
   async start(...kinds: RoleKind[]): Promise<RunningRole[]> {
     const started = new Map<string, RunningRole>();
     const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
@@ -133,7 +128,6 @@ export class PartSupervisor {
     return this.#places;
   }
 
-  /** The started roles of that kind, or the one of that id. */
   roles(kindOrId: string): RunningRole[] {
     return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);
   }

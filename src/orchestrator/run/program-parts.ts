@@ -21,7 +21,6 @@ const GENERATOR_PERIOD_MS = 200;
 export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
 
 export interface ProgramStart {
-  /** Id of its program. */
   program: string;
   /** @param folder that holds `files` */
   arguments(folder: string): readonly string[];
@@ -37,7 +36,6 @@ export interface ProgramEnd {
   program_s: number;
 }
 
-/** What a run of a foreign program gave, before it is judged. */
 export type RawPrintedRun = Pick<
   PrintedResult,
   | "warmup_s"
@@ -67,7 +65,6 @@ export const programFacts = (
   output: output.slice(0, 10_000),
 });
 
-/** The parts of one run whose load comes from a foreign program. */
 export interface ProgramParts extends RunParts {
   settings: RunSettings;
 }
@@ -186,7 +183,6 @@ class EndingPart {
 /** What the roles used while a foreign program ran, and what could not be read. */
 type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "notes">;
 
-/** Runs a foreign program while the counters of the roles, and its own, are read. */
 export async function runWatched(
   roles: readonly RunningRole[],
   source: string,

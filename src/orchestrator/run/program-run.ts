@@ -31,7 +31,6 @@ import { type RunStore, storeOf } from "./store.js";
 
 const PROBE_TIMEOUT_S = 60;
 
-/** What the probe answers. @param more than the actions need of their own */
 const ask = async (store: RunStore, actions: ProbeAction[], more: Partial<ProbeRequest> = {}) =>
   (await store.perform(actions, { timeout_s: PROBE_TIMEOUT_S, ...more })) ?? {};
 

@@ -46,7 +46,6 @@ export interface RunIdentity {
   diagnose?: true | undefined;
 }
 
-/** The runtime as results and manifests describe it. */
 export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: boolean): Manifest["runtime"] {
   return {
     id: runtime.id,
@@ -179,7 +178,6 @@ export function measuredDocument(
   });
 }
 
-/** The result document of a run whose figures a foreign program printed, with its verdict. */
 export function printedDocument(identity: RunIdentity, { program, ...raw }: RawPrintedRun): PrintedResult {
   const { configuration } = identity.planned;
   const facts = identity.runtime.program(program.id);
@@ -238,7 +236,6 @@ export function failureDocument(
   };
 }
 
-/** CPU time per request of all roles of a kind; undefined without such a role or without requests. */
 export function cpuUsPerRequest(
   { resources }: Pick<MeasuredResult, "resources">,
   measured: MeasuredKind,
@@ -259,7 +256,6 @@ export interface RunOutcome {
   seconds: number;
 }
 
-/** How the run of a result ended. */
 export function runOutcomeOf(
   result: Result,
   run: Pick<RunOutcome, "file" | "configuration" | "seconds">,

@@ -29,13 +29,11 @@ import {
 const READ_WITHIN_MS = 8_000;
 const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
-/** A run of a round. */
 export interface RoundMember {
   request: Omit<RunSettings, "runNonce">;
   listener: RunListener;
 }
 
-/** How a run of a round ended. */
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**

@@ -28,15 +28,11 @@ import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;
-  /** One second of all generators together. */
   second(second: Second): void;
-  /** A planned fault was done, or undone. */
   fault(line: string): void;
-  /** A line for the run's own log. */
   log(role: string, line: string): void;
 }
 
-/** What a run on several machines adds. */
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;
 
 export interface RawRun extends StoreSide, MachinesOfRun {
@@ -44,7 +40,6 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   admissions?: Admissions;
   /** Absent without planned faults. */
   faults?: FaultRecord[];
-  /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
   /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
@@ -68,7 +63,6 @@ export interface RunLoad {
 /** The counters of a run's roles. */
 export type RunWatch = Pick<CounterWatch, "resources" | "hostLoad" | "machineLoads" | "failures">;
 
-/** A run whose servers are ready. */
 export interface ReadyRun {
   settings: RunSettings;
   supervisor: PartSupervisor;

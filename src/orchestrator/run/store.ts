@@ -35,7 +35,6 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-/** The store of one run, and its service. */
 export interface RunStore {
   /** The nodes, relays and the service, that the run started; only their counters can be read. */
   readonly nodes: readonly RunningRole[];
@@ -43,11 +42,8 @@ export interface RunStore {
   readonly relays: readonly RelayControl[];
   /** Makes the store usable, and then the service. */
   open(): Promise<void>;
-  /** Takes the reading before any load. */
   readBefore(): Promise<void>;
-  /** Takes the reading after the last answer. */
   readAfter(): Promise<StoreSide>;
-  /** The whole numbers under these keys; undefined where they cannot be read. */
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
   /** @throws PartFailed: from here on a failure is the run's */
   perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined>;
@@ -60,7 +56,6 @@ export interface RunStore {
   /** These nodes were started again: waits until they answer. */
   restarted(ids: readonly string[]): Promise<void>;
   untilServiceReady(): Promise<void>;
-  /** Has the store carry out a fault, or undo it. */
   inject(fault: StoreFault): Promise<void>;
 }
 
@@ -70,7 +65,6 @@ export interface StoreSide {
   service?: ServiceEvidence;
   /** Connections that the store's nodes accepted since the first reading, without the probe's; absent where it is not known. */
   reconnections?: number;
-  /** Only of a diagnosing run. */
   diagnosed?: NodeDiagnosis[];
 }
 
@@ -140,7 +134,6 @@ export async function discoverStore(
   }
 }
 
-/** The store that this configuration needs. */
 export function storeOf(
   settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">,
   supervisor: PartSupervisor,
@@ -192,11 +185,9 @@ abstract class ProbedStore implements RunStore {
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
-  /** Nodes that stay down. */
   readonly #down = new Set<string>();
   /** Requests to the probe since the first reading, each with a connection to every node. */
   #requests = 0;
-  /** The number of requests when a node was started again. */
   readonly #requestsBefore = new Map<string, number>();
 
   constructor(settings: StoreSettings, supervisor: PartSupervisor) {
@@ -246,7 +237,6 @@ abstract class ProbedStore implements RunStore {
     );
   }
 
-  /** The file of the target's module; absent for a store of the user. */
   protected get moduleFile(): string | undefined {
     return this.external ? undefined : this.#settings.modules?.[this.target.module ?? ""];
   }
@@ -327,7 +317,6 @@ abstract class ProbedStore implements RunStore {
     return this.ask(actions, more);
   }
 
-  /** What is read beside the store's counters. */
   #moreActions(): ProbeAction[] {
     return [
       ...(this.#settings.diagnose ? ["diagnose" as const] : []),

@@ -75,7 +75,6 @@ export class CampaignState {
     return [...this.started.values()].findLast((event) => event.number === number);
   }
 
-  /** Maximum number of runs of the campaign. */
   get total(): number {
     return (this.#expected ?? this.campaign?.runs ?? 0) - this.#notNeeded;
   }
@@ -92,7 +91,6 @@ export class CampaignState {
     );
   }
 
-  /** Numbers of runs by how they ended. */
   get counts(): EventOf<"ended">["runs"] {
     const ended = { valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 };
     for (const { status } of this.finished) ended[status]++;

@@ -78,7 +78,6 @@ export class EventLog {
     this.emit({ event: "notice", level: "setup", text });
   }
 
-  /** A warning, on standard error. */
   warn(text: string): void {
     this.emit({ event: "notice", level: "warning", text });
   }
@@ -106,12 +105,10 @@ export class EventLog {
     this.close();
   }
 
-  /** The campaign's folder; undefined before it exists. */
   get folder(): string | undefined {
     return this.#state.campaign?.folder;
   }
 
-  /** Number of measured runs that count, invalid ones included. */
   get measured(): number {
     return this.#state.measured;
   }

@@ -11,7 +11,6 @@ import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
 
-/** `requests/s`, `decisions/s`. */
 export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
 
 /** The configuration of the run that a text is about; undefined where it is not known. */
@@ -61,7 +60,6 @@ export const loadAndLimitsText = (configuration: Configuration): string =>
     ...limitTexts(configuration),
     ...(configuration.faults ? [faultsText(configuration.faults)] : []),
   ].join(", ");
-/** `set of 100 bytes`, `incr`. */
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;
 
@@ -80,7 +78,6 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [extentText(configuration)] : [])].join(", ");
 }
 
-/** `run 2`, or `diagnosing run`. */
 export const runNumberText = ({
   run,
   diagnose,
@@ -191,7 +188,6 @@ export function lookText({ round, go_on, done }: EventOf<"look">): string {
   return `after round ${round}: ${remaining}${finished ? `; done: ${finished}` : ""}`;
 }
 
-/** What adaptive runs concluded, one line each. */
 export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSummary): string[] {
   return [
     sentence,

@@ -62,11 +62,9 @@ function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished
   });
 }
 
-/** Whether the campaign was interrupted after its folder was created. */
 const isInterrupted = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
-/** What an interrupted campaign keeps. */
 function keptLine({ report, ended, measured }: CampaignState, done: number): string[] {
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
@@ -74,7 +72,6 @@ function keptLine({ report, ended, measured }: CampaignState, done: number): str
   return [`${report ? "the report is partial: " : ""}${runs} and kept in ${escapeControls(ended.folder)}`];
 }
 
-/** The command that builds the report, on its own line for copying. */
 function reportCommand({ report, ended, measured }: CampaignState): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return [

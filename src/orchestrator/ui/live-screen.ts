@@ -114,7 +114,6 @@ export class LiveScreen implements Screen {
     return styleText(style, text, { validateStream: false });
   }
 
-  /** Lines of an event that stay on the screen above the frame. */
   #permanentLines(event: CampaignEvent): string[] {
     const verbose = this.#detail === "verbose";
     switch (event.event) {

@@ -93,7 +93,6 @@ export function containerOptions({
   };
 }
 
-/** The caps that the engine reports as applied. */
 export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
   return {
     ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),

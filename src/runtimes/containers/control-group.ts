@@ -36,7 +36,6 @@ export interface GroupVersion {
   countersIn(texts: readonly string[]): Omit<PartCounters, "network">;
 }
 
-/** Version 2. */
 export const unified: GroupVersion = {
   files: ["cpu.stat", "memory.stat", "memory.current"].map((name) => ({ controller: "", name })),
   countersIn([cpu = "", memory = "", current = ""]) {
@@ -49,7 +48,6 @@ export const unified: GroupVersion = {
   },
 };
 
-/** Version 1. */
 export const separate: GroupVersion = {
   files: [
     { controller: "cpuacct", name: "cpuacct.usage" },
@@ -77,10 +75,8 @@ function throttling(
   return { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_us) } };
 }
 
-/** A container's control group on this machine. */
 export interface ControlGroup {
   counters(): Promise<PartCounters>;
-  /** Run delays of all its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
 }
 

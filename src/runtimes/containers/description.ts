@@ -21,7 +21,6 @@ export interface Engine {
   connect(): Promise<EngineAccess>;
 }
 
-/** The engines of a runtime. */
 export interface Engines {
   id: string;
   /** At least one. */
@@ -74,7 +73,6 @@ export function containerRuntime({
 }: Engines): RuntimeDescription {
   const several = engines.some(({ host }) => host);
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
-  /** Each engine is connected; those that are not are closed again. */
   const connectAll = async (opened: EngineAccess[]) => {
     for (const engine of engines) {
       const access = await engine.connect();
@@ -146,7 +144,6 @@ export function containerRuntime({
   };
 }
 
-/** A leftover on an engine, and how it is removed there. */
 interface EngineLeftover {
   what: string;
   remove(docker: Docker): Promise<unknown>;

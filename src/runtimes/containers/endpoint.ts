@@ -7,7 +7,6 @@ import { type EngineConnection, engineAt } from "./engine.js";
 import type { Builder } from "./images.js";
 import { openSshTunnel } from "./ssh-tunnel.js";
 
-/** A way to an engine. */
 export interface EngineAccess {
   connection: EngineConnection;
   builder: Builder;
@@ -15,7 +14,6 @@ export interface EngineAccess {
   close(): Promise<void>;
 }
 
-/** A Docker endpoint, and the certificates with which it is reached. */
 export interface Endpoint {
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: string;
@@ -34,7 +32,6 @@ const NOTHING_FROM_ENVIRONMENT = {
   protocol: "http",
 } as unknown as Docker.DockerOptions;
 
-/** A socket of this machine. */
 export const socketAt = (socketPath: string, name: string): Promise<EngineConnection> =>
   engineAt({ ...NOTHING_FROM_ENVIRONMENT, socketPath }, name);
 

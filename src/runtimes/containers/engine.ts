@@ -19,7 +19,6 @@ const LIMITS_MS = {
 /** The engine answers these when something else has happened, or sends much. */
 const TAKES_LONG = /\/wait\?|\/images\/(create|load|get)\b|\/images\/[^?]+\/get\b/;
 
-/** Whether the engine answered with this HTTP status. */
 export const hasStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
@@ -31,7 +30,6 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A request as the library describes it. */
 interface Request {
   path: string;
   method: string;
@@ -66,12 +64,10 @@ export class EngineConnection {
     modem.dial = (request, answered) => this.#request(request, answered);
   }
 
-  /** Watches whether the engine answers, until `close`. */
   watch(): void {
     this.#timer ??= setInterval(() => void this.#ping(), this.#limits_ms.watch).unref();
   }
 
-  /** Calls `listener` when the engine is lost. @returns ends that */
   onLost(listener: (reason: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

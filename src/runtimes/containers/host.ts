@@ -34,12 +34,10 @@ import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
 /** The engine's refusal of a lower limit has another cause. */
 const MIN_ULIMIT = 1_024;
 
-/** What all hosts of a campaign share. */
 export interface HostOptions {
   /** Prefix of the names of containers. */
   name: string;
   labels: Readonly<Record<string, string>>;
-  /** Where parts find the plugins and library versions in their images. */
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   /** The image of a program, and an engine that has it. */
   imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
@@ -54,7 +52,6 @@ type Command = (allocation: PartAllocation) => {
   environment: Readonly<Record<string, string>>;
 };
 
-/** An engine, what is started on it, and its machine. */
 export class ContainerHost implements PartEngine, ImageHolder {
   readonly access: EngineAccess;
   readonly facts: EngineFacts;
@@ -62,7 +59,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
-  /** Images of this engine by program. */
   readonly #images = new Map<string, Promise<ImageFacts>>();
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();
@@ -280,7 +276,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
     await (await helper)?.stop();
   }
 
-  /** What a short process in a helper prints. */
   async printedBy(program: string, command: readonly string[]): Promise<string> {
     const { container } = await this.helper(program);
     return (await ExecPart.run(this, container, ownPart("helper", program), command, {})).output();

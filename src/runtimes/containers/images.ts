@@ -11,7 +11,6 @@ import { hasStatus, imageFacts } from "./engine.js";
 import { imageDigests } from "./image-digests.js";
 import { removeContainer } from "./part.js";
 
-/** What the images of this project are built from. */
 const INPUTS = [
   ".dockerignore",
   "package.json",
@@ -23,7 +22,6 @@ const INPUTS = [
 ];
 const INPUT_FOLDERS = ["docker", "src"];
 
-/** Every file below a folder, sorted; an empty list where the folder is missing. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -55,7 +53,6 @@ export async function ownName(id: OwnProgram, packageFolder: string): Promise<st
   return `ratelimit-bench-${id}:${inputs}`;
 }
 
-/** The names of the project's own images as they are built from its present state. */
 export const ownImageNames = (packageFolder: string): Promise<string[]> =>
   Promise.all(ownPrograms.map((id) => ownName(id, packageFolder)));
 

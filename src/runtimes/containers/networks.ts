@@ -27,7 +27,6 @@ export interface NetworkPlace {
   release(): void;
 }
 
-/** What joins the parts on one engine to the others. */
 export interface PartNetwork {
   /** What the network does to every run; absent: nothing. */
   condition?: string;
@@ -139,7 +138,6 @@ export class MachineNetwork implements PartNetwork {
     "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them";
   readonly staysConnected = "a part in the network of its machine cannot be cut off: use an overlay network";
   readonly #host: string;
-  /** Finds that many free ports on the machine. */
   readonly #findPorts: () => Promise<number[]>;
   #free: number[] = [];
   readonly #used = new Set<number>();

@@ -45,7 +45,6 @@ export class ContainerPart implements RunningPart {
   readonly #engine: PartEngine;
   readonly #place: NetworkPlace;
   readonly #earlier = new EarlierCounters();
-  /** Starts it and waits until it is ready. */
   #start: () => Promise<void> = async () => {};
   #isDown = false;
   #isPaused = false;

@@ -32,7 +32,6 @@ export interface ConnectedEngine {
   spec?: DockerHost | undefined;
 }
 
-/** What a runtime of containers is opened with, besides the options of each. */
 export interface ContainerAccess {
   id: string;
   /** What the engines are, in words, e.g. `Docker`. */
@@ -222,7 +221,6 @@ export class ContainerRuntime implements Runtime {
     return this.#hosts.flatMap(({ spec }) => (spec?.roles.includes(kind) ? spec.name : []));
   }
 
-  /** The caps that the smallest of the machines applies. */
   appliedCaps(caps: Caps): Caps {
     return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
   }
@@ -242,7 +240,6 @@ export class ContainerRuntime implements Runtime {
     if (image) this.#commands.set(id, await commandIn(this.#holderOf(id).docker, image, command));
   }
 
-  /** Asks the program in the image for its version. */
   async #readVersion(program: ProgramSource): Promise<void> {
     const { id, command, withoutVersionFlag } = program;
     const facts = this.program(id);

@@ -56,7 +56,6 @@ function toKubernetesError(request: string, error: unknown): KubernetesError {
   return new KubernetesError(request, text, status, { cause: error });
 }
 
-/** A process that was started in a pod. */
 export interface ExecProcess {
   stdin: Writable;
   stdout: Readable;
@@ -67,7 +66,6 @@ export interface ExecProcess {
   close(): void;
 }
 
-/** A log that is followed. */
 export interface Following {
   /** Resolves when it ends, by itself or by `close`. */
   ended: Promise<void>;

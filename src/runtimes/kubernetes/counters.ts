@@ -38,7 +38,6 @@ export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
 export const READ_RUN_DELAYS =
   'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
 
-/** The delays in what `READ_RUN_DELAYS` printed; undefined where the system does not report them. */
 export function runDelaysIn(printed: string): RunDelays | undefined {
   const delays = new Map<string, ThreadTimes>();
   for (const line of printed.split("\n")) {

@@ -11,7 +11,6 @@ import { checkPermissions } from "./permissions.js";
 import { GRACE_S } from "./pod.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
 
-/** Architectures by the names of `process.arch`. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };
 
 /** Bare pods in a namespace of a cluster. */

@@ -31,7 +31,6 @@ export interface PodState {
   };
 }
 
-/** An event of the cluster on a pod; a `CoreV1Event` is one. */
 export interface EventFacts {
   type?: string;
   reason?: string;
@@ -270,16 +269,12 @@ function blocked(pod: PodState, events: readonly EventFacts[]): PodFailure | und
   );
 }
 
-/** Which cluster was asked, for messages. */
 export interface ClusterFacts {
   namespace: string;
-  /** A context of the kubeconfig. */
   context?: string;
-  /** Address of the API server. */
   server?: string;
 }
 
-/** The certificate of the server cannot be verified. */
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 
 /** Why a request failed. @param error of `KubernetesApi`, with the HTTP status if it answered */

@@ -31,7 +31,6 @@ const DONE_WITHIN_MS = 10_000;
 export interface PodContext {
   api: KubernetesApi;
   watch: PodWatch;
-  /** Whether pods have networks of their own. */
   ownNetwork: boolean;
 }
 
@@ -41,7 +40,6 @@ export class PodPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
-  /** The mark of the supervisor's lines in the log. */
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;

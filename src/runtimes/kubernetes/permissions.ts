@@ -45,7 +45,6 @@ export function permissionsFor(version: string | undefined): readonly Permission
   return permissions.filter(({ sinceMinor = 0 }) => minor === undefined || Number(minor) >= sinceMinor);
 }
 
-/** Who gets the Role, and where. */
 export interface RoleOptions {
   namespace: string;
   /** Name of the Role, its binding and its service account. */

@@ -8,7 +8,6 @@ import { type campaignMetadata, roleLabels } from "./labels.js";
 import { affinityOf } from "./placement.js";
 import { SUPERVISOR } from "./supervisor.js";
 
-/** The only container of a pod. */
 export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
@@ -33,7 +32,6 @@ export interface PodRequest {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   caps: Caps;
-  /** The mark of the supervisor's lines. */
   mark: string;
   /** A ConfigMap with the part's files, by key and path; absent without any. */
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;

@@ -269,7 +269,6 @@ export class KubernetesRuntime implements Runtime {
     };
   }
 
-  /** A request of the runtime that the cluster refused. */
   #failed(what: string, error: unknown): BenchError {
     return environmentError(`${what}: ${apiFailure(error, this.#api)}`, { cause: error });
   }
@@ -568,7 +567,6 @@ export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefin
   };
 }
 
-/** A quantity of CPUs as Kubernetes writes it, e.g. `2`, `1930m`. */
 const cpusOf = (text = ""): number => (text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text));
 
 /** What the largest node gives to pods; undefined where nodes cannot be listed. */

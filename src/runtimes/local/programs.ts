@@ -22,7 +22,6 @@ async function onPath(name: string): Promise<string | undefined> {
 
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
-/** @throws environmentError when the path that the user names is not a program */
 export async function requireExecutable(path: string, command: string): Promise<void> {
   if (!(await isExecutable(path))) throw environmentError(`${path} is not an executable ${command}`);
 }

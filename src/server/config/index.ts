@@ -17,10 +17,8 @@ import { findEngine } from "../../targets/stores/engines.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
 
-/** The server's configuration, checked and with all defaults. */
 export interface ServerConfig {
   spec: RunSpec & { limits: Limits; server: ServerSpec };
-  /** Credentials and encryption of an external store. */
   access?: StoreAccess;
 }
 
@@ -105,7 +103,6 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
 const addressableStores = () =>
   stores.flatMap(({ id, engine }) => (engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : []));
 
-/** Paths of the plugins, which must be loaded before the rest of the configuration is read. */
 export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
 

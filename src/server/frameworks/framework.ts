@@ -35,7 +35,6 @@ export interface WebRoutes {
   onError: ErrorHandler;
 }
 
-/** A server that does not listen yet. */
 export interface WebServer {
   /** @returns its address */
   listen(address: { host: string; port: number; backlog?: number }): Promise<string>;

@@ -10,7 +10,6 @@ export interface AppDependencies {
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
-  /** The version of the framework that was loaded. */
   framework: { version: string };
   plugins?: readonly PluginFacts[];
 }

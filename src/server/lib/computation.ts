@@ -4,7 +4,6 @@ const STEPS_PER_ROUND = 50_000;
 export interface Computation {
   /** Depends on every step, so that a compiler cannot remove one. */
   result: number;
-  /** Number of executed steps: `complexity` × a constant. */
   steps: number;
 }
 

@@ -44,7 +44,6 @@ function allocatedBytes(from: number, collections: Collections, to: number): num
   return allocated + Math.max(0, to - used);
 }
 
-/** A field of a text with lines `name: value`. */
 const field = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s*(\\d+)$`, "m").exec(text)?.[1] ?? Number.NaN);
 

@@ -5,19 +5,16 @@ import { protoText } from "../clients/grpc-method.js";
 import type { NativeProtocol } from "../types.js";
 import { benchmarkArguments, type PrintedFigures, parseBenchmarkCsv } from "./index.js";
 
-/** What a load program does in one start. */
 export interface LoadWork {
   protocol: NativeProtocol;
   /** Where the service, or the store that decides, listens. */
   place: Node;
   /** What it sends, one after the other, round and round. A program that draws its own keys gets one call, with `RANDOM_KEY`. */
   calls: readonly object[];
-  /** Number of keys for a program that draws them. */
   keys: number;
   connections: number;
 }
 
-/** What a load program printed. */
 export interface PrintedLoad extends PrintedFigures {
   /** Absent for a program that sends as many as it is told. */
   calls?: number;
@@ -45,7 +42,6 @@ export interface LoadProgram {
   runsFor: "time" | "calls";
   /** Commands with which it begins, which a server may count. */
   opensWith: number;
-  /** Files that it reads, by name. */
   files(work: LoadWork): Readonly<Record<string, string>>;
   /** @param amount seconds, or calls, see `runsFor` @param folder that holds its files */
   arguments(work: LoadWork, amount: number, folder: string): string[];

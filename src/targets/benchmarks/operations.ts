@@ -3,7 +3,6 @@ import { findKnown } from "../did-you-mean.js";
 /** Keys over which the operations of a run are spread. */
 export const KEYSPACE = 50_000;
 
-/** The window of the script's counters, seconds. */
 const SCRIPT_WINDOW_S = 60;
 
 /** In an argument of the benchmark program: 12 random digits below the number of keys, drawn for each command. */

@@ -25,7 +25,6 @@ export interface GlideAsIoredis {
   /** Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does not have it. */
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   multi(): Transaction;
-  /** @returns the number of deleted keys */
   del(key: string): Promise<number>;
   /** Releases the library's scripts. */
   release(): void;

@@ -41,7 +41,6 @@ interface ClusterConnection extends Connection {
   cluster(subcommand: "KEYSLOT", key: string): Promise<unknown>;
 }
 
-/** The exports of ioredis or iovalkey that we use. */
 interface IoredisExports {
   Redis: new (options: StandaloneOptions) => Connection;
   Cluster: new (nodes: Node[], options: ClusterOptions) => ClusterConnection;
@@ -140,7 +139,6 @@ type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
 const tunedOptions = { enableAutoPipelining: true, enableOfflineQueue: false } as const;
 const tunedConnection = { commandTimeout: common.requestTimeoutMs } as const;
 
-/** The options of a standalone client beside its address and access. */
 function standaloneOptionsOf({
   settings,
   autoPipelining = false,
@@ -154,7 +152,6 @@ function standaloneOptionsOf({
   };
 }
 
-/** The options of a cluster client beside its nodes and access. */
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
   if (settings)
     return settings === "tuned" ? { ...tunedOptions, redisOptions: tunedConnection } : { redisOptions: {} };

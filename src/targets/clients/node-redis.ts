@@ -168,7 +168,6 @@ function requireMethods(client: object): void {
   }
 }
 
-/** User and password of an external store. */
 function credentials({ access }: StorePlace) {
   return {
     ...(access?.username ? { username: access.username } : {}),

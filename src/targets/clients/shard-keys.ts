@@ -1,7 +1,6 @@
 import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
-/** Cluster commands on any client. */
 export interface ClusterCommands {
   /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
   slots(): Promise<unknown>;

@@ -34,7 +34,6 @@ const sharedSettings: ClientSettings = {
   read_from: "primary",
 };
 
-/** What `+tuned` passes. */
 const tunedOptions = {
   requestTimeout: common.requestTimeoutMs,
   inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
@@ -101,7 +100,6 @@ function removeSocketAtExit(): void {
   });
 }
 
-/** User, password and encryption of an external store. */
 function accessOptions({ username, password, tls }: StoreAccess = {}) {
   return {
     ...(password ? { credentials: { ...(username ? { username } : {}), password } } : {}),

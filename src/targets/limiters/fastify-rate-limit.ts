@@ -63,7 +63,6 @@ const limiting = ({ window_s }: Limits): Settings => ({
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
-/** Whether the library has a store for this client. */
 const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 

@@ -29,7 +29,6 @@ const sender =
     return sha1;
   };
 
-/** The library's store on a client. */
 export async function redisStore(
   { handle }: OpenClient,
   description: ClientDescription,

@@ -22,7 +22,6 @@ function onFlexible(
   return unsupported(client, limiter, `it runs no script of ${PACKAGE}`);
 }
 
-/** What the ways have in common. */
 const shared = {
   package: PACKAGE,
   algorithm: "fixed window",

@@ -166,7 +166,6 @@ export const createFlexible =
     return { version, ...(script ? { script } : {}), ...pair };
   };
 
-/** Where its classes keep a key's count. */
 export const countKey = (key: string, keyPrefix: string): string => `${keyPrefix}:${key}`;
 
 export const rateLimiterFlexible: LimiterDescription = {

@@ -26,7 +26,6 @@ const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
 class ScriptAdapter {
   /** A hash of the script as it is sent. */
   sha1 = "";
-  /** The keys of the last call. */
   keys: readonly string[] = [];
   readonly #handle: Handle;
   /** The sha1 of each script as it is sent, by that of the library. */

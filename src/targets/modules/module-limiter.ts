@@ -13,7 +13,6 @@ export interface ModuleAnswer {
   msBeforeNext: number;
 }
 
-/** What is special about a module's limiter. */
 export interface ModuleLimiter {
   /** One line for help texts. */
   summary: string;

@@ -21,11 +21,9 @@ interface PreparedRequest {
   requestBuffer: Buffer;
 }
 
-/** The requests of one connection, and what became of them. */
 export interface RequestSource {
   /** Takes the next request; valid until the next call. */
   next(): PreparedRequest;
-  /** The request that was taken last is sent now. */
   sent(): void;
   /** Nobody knows whether the request that was sent last was decided on. */
   undecided(): void;
@@ -42,7 +40,6 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   );
 }
 
-/** Offsets at which the digits of fresh keys begin. */
 function freshKeyOffsets(buffer: Buffer): number[] {
   const offsets: number[] = [];
   for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
@@ -61,7 +58,6 @@ const NUMBERS_PER_CONNECTION = 1e11;
 class FreshNumber {
   readonly #digits: Buffer;
 
-  /** @param last the number before the first one */
   constructor(last: number) {
     this.#digits = Buffer.from(String(last).padStart(FRESH_KEY_DIGITS, "0"));
   }

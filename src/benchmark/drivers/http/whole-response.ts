@@ -14,7 +14,6 @@ const CONNECTION = bytes("connection");
 const KEEP_ALIVE = bytes("keep-alive");
 const TRANSFER_ENCODING = bytes("transfer-encoding");
 
-/** Whether the buffer has `text` (lower case) at `at`, ignoring case. */
 function matchesAt(buffer: Uint8Array, at: number, text: Uint8Array): boolean {
   for (let i = 0; i < text.length; i++) if (((buffer[at + i] ?? 0) | LOWER_CASE) !== text[i]) return false;
   return true;
@@ -45,7 +44,6 @@ function numberAt(buffer: Uint8Array, at: number, end: number): number {
   return value;
 }
 
-/** Whether the value of `connection` is exactly `keep-alive`. */
 function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
   let offset = at;
   while (buffer[offset] === SPACE) offset++;

@@ -12,13 +12,11 @@ import { type ConnectionCounts, RequestCounts } from "../../measurement/request-
 import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
 import type { ChannelRequests } from "../driver.js";
 
-/** What the limiter is asked about: one key, or all keys of a request. */
 export type Keys = string | readonly string[];
 
 /** Digits that number the requests of one connection; those before them number the connection, as over HTTP. */
 const COUNTED_DIGITS = 11;
 
-/** The next keys of one channel, which sends them at once. */
 export class KeySource {
   readonly #requests: readonly Descriptors[];
   readonly #stream: RequestStream;
@@ -74,7 +72,6 @@ export interface Decider {
   consume(keys: Keys): Promise<Decision>;
 }
 
-/** Calls since the driver was opened. */
 export interface CallCounts {
   begun: number;
   finished: number;
@@ -102,7 +99,6 @@ class TurnQueue {
     else this.later(channel);
   }
 
-  /** The channel is ready in the next turn. */
   later(channel: LimiterChannel): void {
     this.#waiting.push(channel);
     if (this.#waiting.length === 1) setImmediate(() => this.#turn());
@@ -185,7 +181,6 @@ class LimiterChannel implements Channel {
   }
 }
 
-/** Channels that call the limiter; channel number n sends the requests of `streams[n]`. */
 export function limiterChannels(
   decider: Decider,
   { requests, streams, first, counts = new RequestCounts(requests.length), log }: ChannelRequests,

@@ -2,7 +2,6 @@ import type { Command, Option } from "commander";
 import { SETTINGS } from "../../request/settings.js";
 import type { CliCommand } from "../types.js";
 
-/** A flag and its possible values. */
 export interface CompletionFlag {
   name: string;
   summary: string;

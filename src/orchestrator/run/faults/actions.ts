@@ -23,7 +23,6 @@ interface Action {
 
 type Ability = "kill" | "pause" | "resume" | "disconnect" | "reconnect";
 
-/** The same on all roles, at once. */
 const each = async ({ roles }: FaultTargets, ability: Ability): Promise<void> => {
   await Promise.all(
     roles.map(async ({ id, part }) => {
@@ -49,7 +48,6 @@ async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
   await Promise.all(relays.map((relay) => relay.set(mode)));
 }
 
-/** The place of a store node among all of them. */
 const placeOf = (id: string | undefined): number => Number(/\d+$/.exec(id ?? "")?.[0] ?? 1) - 1;
 
 const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => ({

@@ -22,7 +22,6 @@ const NONCE_LENGTH = 8;
 /** The domain of this run alone. It is short, because it is a part of each key in the store. */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
-/** The service admits what it has no limit for. */
 export const noLimit = (domain: string): string =>
   `the service has no limit for the domain ${domain}: it would admit everything`;
 
