@@ -34,7 +34,6 @@ const TURNS_OF_A_LOOK = 5;
 
 type Workers = readonly (MeasuredByTurns & { connections: number })[];
 
-/** One target of the group. */
 interface Member {
   spec: GeneratorRunSpec;
   /** Absent for foreign servers. */

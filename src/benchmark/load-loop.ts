@@ -21,11 +21,9 @@ export interface Window {
 }
 
 export interface WindowListener {
-  /** The window opens now or in a few milliseconds. */
   opened(): void;
   /** An interval of about a second; the last one ends with the window. */
   sample(sample: WorkerSample): void;
-  /** The window is closed. Requests still in flight are followed. */
   closed(): void;
 }
 

@@ -198,7 +198,6 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
-/** Of all workers together. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
@@ -210,7 +209,6 @@ export function requestCounts(
   };
 }
 
-/** The whole warm-up. */
 export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,

@@ -6,7 +6,6 @@ import { wallTime } from "./measurement/clock.js";
 import { latenciesBySlice } from "./measurement/timeline.js";
 import type { RunMeasurements } from "./results.js";
 
-/** What one of several generators adds to its result. */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],

@@ -32,7 +32,6 @@ const difference = (from: Usage, to: Usage): Usage => ({
 /** Targets whose connections were closed, in the warm-up or in the window. */
 const left = new WeakSet<ClosedConnections>();
 
-/** The window of one target: what its slices have together. */
 export class TurnWindow {
   readonly #connections: ClosedConnections;
   readonly #recorder: ResponseRecorder;

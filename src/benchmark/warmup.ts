@@ -11,19 +11,16 @@ export const WARMUP_SLICE_MS = 100;
 /** Fewer values cannot show a trend, however clear it is. */
 const FEWEST_LATENCIES = 5;
 
-/** What one worker did in a slice of its warm-up. */
 export interface WarmupSlice {
   /** Time since the worker began, at the end of the slice. */
   ends_ms: number;
   width_ms: number;
-  /** Allowed and limited. */
   answers: number;
   latency_sum_us: number;
   /** Answers without service, and requests that ended without an answer. */
   failed: number;
 }
 
-/** The warm-up of one worker as it took place. */
 export interface WarmupFacts {
   took_s: number;
   requests: number;
@@ -66,7 +63,6 @@ export class WarmupWatch {
     return this.#isSteady;
   }
 
-  /** @returns whether the warm-up may end now */
   add(worker: number, slice: WarmupSlice): boolean {
     this.#pending[worker]?.push(slice);
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;

@@ -20,14 +20,12 @@ const auditCheckSchema = z.strictObject({
 });
 export type AuditCheck = z.infer<typeof auditCheckSchema>;
 
-/** What one check showed of one target. */
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
   /** The promise in numbers, and what happened; absent where nothing was tried. */
   promised: text.optional(),
   seen: text.optional(),
-  /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
   /** Facts that break no promise. */
   notes: z.array(text).optional(),
@@ -38,7 +36,6 @@ export type Finding = z.infer<typeof findingSchema>;
 
 const auditedTargetSchema = z.strictObject({
   target: targetSchema,
-  /** One for each check, in their order. */
   findings: z.array(findingSchema),
   seconds: z.number().min(0),
 });
@@ -55,7 +52,6 @@ const counts = z.strictObject({
 export const auditSchema = z.strictObject({
   schema: z.literal(AUDIT_SCHEMA),
   schema_version: z.literal(AUDIT_SCHEMA_VERSION),
-  /** Name of its folder. */
   audit: z.string().max(200),
   started_at: z.string(),
   finished_at: z.string(),
@@ -67,7 +63,6 @@ export const auditSchema = z.strictObject({
   programs: z.record(z.string(), z.string()),
   checks: z.array(auditCheckSchema),
   targets: z.array(auditedTargetSchema),
-  /** Targets that were not tried at all. */
   skips: z.array(z.strictObject({ asked: z.string(), reason: text })),
   counts,
 });

@@ -36,7 +36,6 @@ const answersSchema = z.strictObject({ admitted: count, limited: count });
 const deviationSchema = z.strictObject({
   total: count,
   keys: count,
-  /** Absent where there are none. */
   worst: z.strictObject({ key: z.string(), requests: z.int().min(1) }).optional(),
 });
 
@@ -76,7 +75,6 @@ export const boundarySchema = z.strictObject({
       before: z.strictObject({ requests: count, admitted: count }),
     })
     .optional(),
-  /** Empty without a limiter. */
   promises: z.array(promiseSchema),
 });
 export type Boundary = z.infer<typeof boundarySchema>;

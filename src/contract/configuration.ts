@@ -70,7 +70,6 @@ function loadFileName(load: Load): string {
   return [`${load.rate_per_second}rps`, ...spread, connections].join("-");
 }
 
-/** When a run ends: after a time, or after a number of requests. */
 export const extentSchema = z.union([
   z.strictObject({ duration_s: z.number().positive() }),
   z.strictObject({ requests: z.int().min(1) }),

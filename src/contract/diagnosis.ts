@@ -39,7 +39,6 @@ export type NodeCounters = z.infer<typeof nodeCountersSchema>;
 const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSchema.shape });
 export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 
-/** What the instruments of a diagnosing run showed. */
 export const diagnosisSchema = z.strictObject({
   /** The servers in lead-in and window, by role; at the limiter layer there are none. */
   servers: z.record(z.string(), processDiagnosisSchema),

@@ -9,7 +9,6 @@ import type { Layer } from "./layers.js";
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */
   key: string;
-  /** What it counts. */
   one: string;
   other: string;
   max: number;
@@ -83,7 +82,6 @@ export const dimensionShape = byDimension((dimension) =>
 /** The members of a configuration that hold its numbers. */
 export type NamedCounts = z.infer<z.ZodObject<CountShape>>;
 
-/** The members of a configuration for these numbers. */
 export const namedCounts = (counts: DimensionCounts): NamedCounts =>
   Object.fromEntries(
     dimensions.flatMap((dimension) =>

@@ -17,7 +17,6 @@ export const EVENT_SCHEMA_VERSION = 1;
 
 const count = z.int().min(0);
 const seconds = z.number().min(0);
-/** When it happened, UTC. */
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
@@ -57,7 +56,6 @@ export type RunStatus = (typeof runStatuses)[number];
 
 /** A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`. */
 export const eventSchema = z.discriminatedUnion("event", [
-  /** The first line. */
   z.strictObject({
     event: z.literal("opened"),
     at,
@@ -78,7 +76,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("campaign"),
     at,
     campaign: z.string(),
-    /** Absolute path of the results. */
     folder: z.string(),
     runtime: z.string(),
     /** Number of runs of the plan; the maximum if runs are adaptive, the expected number of a search's trials. */
@@ -113,7 +110,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     ...place,
     /** Result file, relative to the campaign's folder. */
     file: z.string(),
-    /** Which repetition of the configuration, of how many. */
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
@@ -133,7 +129,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Number of the run; absent between runs, and by turns, where it is that of all runs of the round. */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
-    /** Expected duration, if known. */
     lasts_s: seconds.optional(),
   }),
   /** Live figures of one second of the window, as the load generator reports them; not for publication. */
@@ -158,7 +153,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** What the target did with the load; absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
     outcome_text: z.string().optional(),
-    /** Why it is suspect, invalid, failed or aborted. */
     reasons: z.array(
       z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),
     ),
@@ -178,7 +172,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
-  /** All runs of a group are saved, each with its `run_finished`. */
   z.strictObject({ event: z.literal("round_finished"), at, ...roundFacts, took_s: seconds }),
   /** An adaptive campaign has decided which configurations go on. */
   z.strictObject({
@@ -200,7 +193,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     runs: count,
     time_left_s,
   }),
-  /** The report is built. */
   z.strictObject({
     event: z.literal("report"),
     at,
@@ -218,7 +210,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     at,
     exit_code: z.int().min(0).max(255),
     reason: z.string().optional(),
-    /** Absolute path of the results, if there are any. */
     folder: z.string().optional(),
     runs: z.strictObject({
       valid: count,

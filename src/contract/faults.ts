@@ -35,7 +35,6 @@ export const faultActions = {
   pause: { kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
   /** Cut from the network; packets are dropped, connections survive. */
   disconnect: { kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
-  /** A replica takes over from its primary, in agreement with it. */
   failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
   "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { kinds: ["store"], effects: ["forgets"] },
@@ -55,7 +54,6 @@ export const factsOfAction = (action: FaultAction): FaultActionFacts => faultAct
 
 export interface NamedFault {
   id: string;
-  /** One line for help and menu. */
   summary: string;
   action: FaultAction;
   /** The role, or the kind whose roles are all meant. */

@@ -2,7 +2,6 @@ import { z } from "zod";
 
 interface LayerDescription {
   id: string;
-  /** One line for the menu. */
   hint: string;
   request: "request" | "decision" | "operation";
   /**
@@ -38,7 +37,6 @@ export type Layer = (typeof layers)[number]["id"];
 export const layerIds: readonly Layer[] = layers.map(({ id }) => id);
 export const layerSchema = z.enum(layerIds);
 
-/** The layers of our own load generator. */
 export type DriverLayer = Exclude<(typeof layers)[number], { consumer: "program" }>["id"];
 export const driverLayerIds = layers.flatMap(({ id, consumer }) => (consumer === "program" ? [] : [id]));
 export const driverLayerSchema = z.enum(driverLayerIds);
@@ -46,7 +44,6 @@ export const driverLayerSchema = z.enum(driverLayerIds);
 export const layerOf = (id: Layer): LayerDescription =>
   layers.find((layer) => layer.id === id) as LayerDescription;
 
-/** Whether the load generator calls the limiter itself. */
 export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
 
 /** Whether a foreign benchmark program sends plain commands to the store. */

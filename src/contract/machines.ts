@@ -21,7 +21,6 @@ export const kubernetesAccessSchema = z.strictObject({
 export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
 
 export const dockerHostSchema = z.strictObject({
-  /** Unique: as results and messages call the machine. */
   name: z.string(),
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),

@@ -84,7 +84,6 @@ const storeBinarySchema = z.strictObject({
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({
-  /** The text that the user wrote, e.g. `p99<10ms`. */
   text: z.string(),
   metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
@@ -123,13 +122,11 @@ const adaptiveStateSchema = z.strictObject({
   rounds: z.record(z.string(), z.int().min(0)),
   /** The last round after which a look was taken; 0: none yet. */
   looked: z.int().min(0),
-  /** Duration of its rounds, including pauses. */
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
-      /** Sentences: what the campaign found, and what it could not find. */
       concluded: z.array(z.string()),
       not_concluded: z.array(z.string()),
     })
@@ -148,13 +145,11 @@ const maxRateStateSchema = z.strictObject({
       reason: z.string(),
     }),
   ),
-  /** Duration of the trials, including pauses. */
   spent_s: z.number().min(0),
   ended: z.strictObject({ why: z.enum(["done", "budget"]) }).optional(),
 });
 export type MaxRateState = z.infer<typeof maxRateStateSchema>;
 
-/** One campaign: its plan, its host and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
   schema_version: z.literal(MANIFEST_SCHEMA_VERSION),
@@ -176,17 +171,13 @@ export const manifestSchema = z.strictObject({
   /** Those that runs may take place on; absent where they take place on one alone. */
   machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
-  /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),
-  /** Facts of images by store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
   stores: z.record(z.string(), storeBinarySchema),
   /** Files of the modules that targets use, by id; absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
-  /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
-  /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
   conditions: z.array(z.string()),
   plan: planSchema,

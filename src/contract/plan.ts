@@ -28,7 +28,6 @@ export const planSchema = z.strictObject({
     .strictObject({
       /** Rounds after which the campaign decides which configurations go on; the last one is the maximum. */
       looks: z.array(z.int().min(1)).min(1),
-      /** No round starts that would end later. */
       budget_s: z.number().positive().optional(),
     })
     .optional(),
@@ -42,7 +41,6 @@ export const planSchema = z.strictObject({
       min: z.number().positive(),
       max: z.number().positive(),
       trials_per_rate: z.int().min(1),
-      /** No trial starts that would end later. */
       budget_s: z.number().positive().optional(),
     })
     .optional(),
@@ -50,7 +48,6 @@ export const planSchema = z.strictObject({
   calibration: z
     .strictObject({
       share: z.number().positive().max(1),
-      /** Measured seconds of each. */
       window_s: z.number().positive(),
       /** Absent before the calibration. */
       rate_per_second: z.number().positive().optional(),
@@ -63,7 +60,6 @@ export const planSchema = z.strictObject({
     .strictObject({
       /** What was found: all configurations have as many. */
       generators: z.int().min(1),
-      /** Measured seconds of each trial. */
       window_s: z.number().positive(),
       /** In their order. A load that did not saturate its generators was not measured with more of them. */
       measured: z.array(
@@ -96,7 +92,6 @@ export const planSchema = z.strictObject({
       beside: z.literal(true).optional(),
       /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
       diagnose: z.literal(true).optional(),
-      /** Result file, relative to the campaign's folder. */
       file: z.string(),
       /** A single trial of a search that brackets the bound: the estimate is of the others. */
       bracket: z.literal(true).optional(),

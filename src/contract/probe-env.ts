@@ -80,7 +80,6 @@ const probeRequestSchema = z.strictObject({
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 
-/** @throws usageError naming the member that is wrong */
 export function parseProbeRequest(line: string): ProbeRequest {
   try {
     return probeRequestSchema.parse(JSON.parse(line));
@@ -99,7 +98,6 @@ export interface ProbeEnv {
   access: StoreAccess;
 }
 
-/** @throws usageError naming the variable that is wrong */
 export function decodeProbeEnv(env: Environment): ProbeEnv {
   const read = readEnv(shape, env);
   const address = storeAddressFrom(env);

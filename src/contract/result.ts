@@ -69,14 +69,11 @@ const countsSchema = z.strictObject({
   sent: count,
   allowed: count,
   limited: count,
-  /** Answers that are neither allowed nor limited. */
   failed_answers: count,
-  /** Requests whose connection ended before the answer. */
   connection_errors: count,
   timed_out: count,
   /** In flight when the window closed, at most one per connection, and followed to their end. */
   followed: count,
-  /** How they ended; adds up to `followed`. */
   after_window: afterWindowSchema,
   /** In flight when the window closed and not followed: 0 since requests are followed. */
   cut: count,
@@ -159,7 +156,6 @@ export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
 /** One second of the measured window (the last one may be shorter). */
 const sampleSchema = z.strictObject({
-  /** End of this interval, seconds since the window opened. */
   t_s: z.number().positive(),
   interval_s: z.number().positive(),
   allowed: count,
@@ -182,7 +178,6 @@ const roleResourcesSchema = z.strictObject({
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
-  /** Percent of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
   /** Per request answered between the drained readings or, without a count, per sent request or decision. */
   cpu_us_per_request: z.number().min(0).optional(),
@@ -228,7 +223,6 @@ export type HostLoad = z.infer<typeof hostLoadSchema>;
 
 /** A process that calls the limiter, as it reports itself: one of our servers or, at the limiter layer, the generator. */
 const consumerEvidenceSchema = z.strictObject({
-  /** Its role. */
   id: z.string(),
   run_nonce: z.string(),
   target: z.string(),
@@ -237,7 +231,6 @@ const consumerEvidenceSchema = z.strictObject({
   /** The limiter's script, which separates the client from its script; absent where no script decides. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
-  /** Plugins that it loaded; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,
@@ -322,7 +315,6 @@ const latencySchema = z.strictObject({
   p97_5: figure,
   p99: figure,
   p99_9: figure,
-  /** Latency of the answers. */
   min: ms,
   max: figure,
   stddev: figure,
@@ -360,7 +352,6 @@ const machineLoadSchema = z.strictObject({
 export type MachineLoad = z.infer<typeof machineLoadSchema>;
 
 const machinesOfRun = {
-  /** The machine of each role, by its name in the manifest. */
   placement: z.record(z.string(), z.string()).optional(),
   /** Those between its machines that could be measured, as they were just before the campaign. */
   links: z.array(runLinkSchema).optional(),
@@ -385,7 +376,6 @@ const requestSchema = z.strictObject({
   timeout_s: z.number().positive(),
 });
 
-/** The warm-up as it took place. */
 const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
   /** Sent in it; of a closed loop without those in flight when the window opened, which count there. */
@@ -404,15 +394,12 @@ export const measuredResultSchema = z.strictObject({
   ...identity,
   status: z.literal("measured"),
   request: requestSchema,
-  /** Measured seconds: the length of the window. */
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
   warmup: warmupFactsSchema,
   /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
-  /** Open loop only: the same answers, from the send. */
   service_time: latencySchema.optional(),
-  /** Open loop only. */
   schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
@@ -430,7 +417,6 @@ export const measuredResultSchema = z.strictObject({
   generators: z.array(generatorPartSchema).min(1),
   samples: z.array(sampleSchema),
   slices: slicesSchema,
-  /** Only of a run with faults. */
   timeline: timelineSchema.optional(),
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */

@@ -53,7 +53,6 @@ const serverSpecSchema = z.strictObject({
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 
 const addressedServerSchema = z.strictObject({
-  /** Its role. */
   id: z.string().max(40),
   /** Base address, without a slash at the end. */
   url: z.url(),

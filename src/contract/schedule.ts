@@ -6,11 +6,9 @@ const ms = z.number().min(0);
 
 /** An open loop (M5): offered = sent + dropped + unsent. An unblocked send is late from 1 ms on. */
 export const scheduleCountsSchema = z.strictObject({
-  /** Sends that fell due in the window. */
   offered: count,
   sent: count,
   late: count,
-  /** Sends that waited for a free connection when they fell due. */
   blocked: count,
   /** Sends that were given up because they waited for a connection longer than the time-out of a request. */
   dropped: count,

@@ -31,7 +31,6 @@ export const limiterScriptSchema = z.strictObject({
 });
 export type LimiterScript = z.infer<typeof limiterScriptSchema>;
 
-/** `GET /healthz` */
 export const healthSchema = z.strictObject({
   service: z.literal("ratelimit-bench-server"),
   status: z.literal("ok"),
@@ -74,7 +73,6 @@ export const usageSchema = z.strictObject({
   /** Requests to limited routes since the start; `in_flight`: those that are not finished. */
   requests: z.int().min(0),
   in_flight: z.int().min(0),
-  /** Absent without a limiter. */
   consumes: consumesSchema.optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;

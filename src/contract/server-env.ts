@@ -109,7 +109,6 @@ function storeVariables(
   };
 }
 
-/** @throws usageError naming the variable that is wrong */
 export function decodeServerEnv(env: Environment, stores: readonly AddressableStore[]): ServerEnv {
   const ids = stores.map(({ id }) => id);
   const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();

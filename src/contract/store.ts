@@ -68,7 +68,6 @@ export const storeEvidenceSchema = z.strictObject({
   settings: z.record(z.string(), z.string()),
   /** Threads of a node that execute commands; absent: one. */
   command_threads: z.int().min(1).optional(),
-  /** Absent without any. */
   modules: z.array(moduleFactsSchema).optional(),
   /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
   external: z.boolean(),

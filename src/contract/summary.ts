@@ -28,7 +28,6 @@ export const summaryRowSchema = z.object({
   /** What those are at least that are null because requests without an answer could move them (M23). */
   latency_p50_at_least_ms: figure.optional(),
   latency_p99_at_least_ms: figure.optional(),
-  /** The verdict of the median run; null if no run is valid. */
   verdict: z.string().nullable(),
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
@@ -64,7 +63,6 @@ export const maxRateRowSchema = z.object({
 
 export const thresholdRowSchema = z.object({
   label: z.string(),
-  /** The text that the user wrote, e.g. `p99<10ms`. */
   threshold: z.string(),
   value_text: z.string(),
   /** `held`, `missed`, or no figure. */

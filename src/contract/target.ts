@@ -54,7 +54,6 @@ export const targetSchema = z.strictObject({
   /** Like `client_version`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
-  /** Facts for reports, which follow from the text. */
   decided_by: z.enum(deciders).optional(),
   algorithm: z.enum(algorithms).optional(),
   module: idSchema.optional(),
@@ -84,7 +83,6 @@ const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
 /** Exactly one version: a range or a tag may mean another one tomorrow. */
 const VERSION = /^(?=.{5,40}$)\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** @throws usageError for an invalid version */
 function partOf(text: string): VersionedId {
   const [id = "", version] = text.split("~");
   if (version === undefined) return { id };
@@ -94,7 +92,6 @@ function partOf(text: string): VersionedId {
   );
 }
 
-/** A tag of an image. */
 const LABEL = /^[0-9A-Za-z][0-9A-Za-z._-]{0,39}$/;
 
 /** Reads `store[~version]`. @throws usageError for what can be no tag of an image */
@@ -131,7 +128,6 @@ export function parsePart(what: string, text: string): VersionedId {
   throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
 }
 
-/** @throws usageError for an option in two versions */
 function optionsOf(texts: readonly string[]): VersionedId[] {
   const options = [...new Set(texts)].map(partOf).sort((a, b) => (a.id < b.id ? -1 : 1));
   const twice = options.find(({ id }, index) => options[index + 1]?.id === id);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 export const VERSION_SCHEMA = "ratelimit-bench/version";
-/** History: 1 — first format. */
 export const VERSION_SCHEMA_VERSION = 1;
 
 const packageFacts = z.strictObject({ package: z.string(), version: z.string().optional() });
@@ -17,7 +16,6 @@ const storeFacts = z.strictObject({
       embedded: z.boolean(),
     })
     .optional(),
-  /** Why there is no program. */
   reason: z.string().optional(),
   image: z.string().optional(),
 });

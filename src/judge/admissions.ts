@@ -3,9 +3,7 @@ import { sum } from "../contract/numbers.js";
 
 export interface KeyCount {
   key: string;
-  /** Consumes that were answered with a decision. */
   least: number;
-  /** Consumes that were sent. */
   most: number;
   counted: number;
 }

@@ -188,7 +188,6 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
-/** When the service was back. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,

@@ -17,7 +17,6 @@ const FULL = 0.8;
 
 interface Candidate {
   resource: Limit["resource"];
-  /** 0 to 1. */
   used: number;
   text: string;
 }

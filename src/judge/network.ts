@@ -30,7 +30,6 @@ function busier(
 type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
 type Traffic = NonNullable<RoleResources["network"]>;
 
-/** A role that exchanged bytes with others, all of one kind. */
 interface End {
   machine: string;
   network: Traffic;

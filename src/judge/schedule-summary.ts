@@ -19,9 +19,7 @@ export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
   };
 }
 
-/** What a schedule is judged by besides its own counts. */
 interface ScheduleRun {
-  /** Measured seconds. */
   window_s: number;
   /** Threads that share the rate evenly. */
   workers: number;

@@ -3,7 +3,6 @@ import { rounded, sum } from "../contract/numbers.js";
 import type { HostLoad } from "../contract/result.js";
 
 export interface HostCpu {
-  /** Monotonic milliseconds of the reading. */
   at_ms: number;
   cpus: number;
   idle_us: number;
@@ -49,7 +48,6 @@ export function readHostCpu(): HostCpu | undefined {
   }
 }
 
-/** What the machine did between two readings. */
 interface HostWork {
   elapsed_us: number;
   programs_us: number;

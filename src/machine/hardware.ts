@@ -110,7 +110,6 @@ function machineIdOf(root: string): string | undefined {
   return createHmac("sha256", id).update(MACHINE_ID_PURPOSE).digest("hex").slice(0, MACHINE_ID_LENGTH);
 }
 
-/** @param root of the file system, e.g. a made-up one in tests */
 export function readHardware(root = "/"): Hardware {
   const topology = readCpuTopology(root);
   const caches = cachesIn(root);

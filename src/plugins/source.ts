@@ -10,7 +10,6 @@ import { readUserFile } from "../contract/user-files.js";
 export interface PluginSource {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
-  /** The path as the user gave it, for messages. */
   displayName: string;
   /** The module to import. */
   entry: string;

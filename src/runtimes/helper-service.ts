@@ -22,7 +22,6 @@ export interface ServiceKind {
   what: string;
 }
 
-/** A private folder for the socket of such a process. */
 export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> => mkdtemp(join(tmpdir(), prefix));
 
 export async function recordService(folder: string, pid: number): Promise<void> {

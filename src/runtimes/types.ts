@@ -29,7 +29,6 @@ export interface PartAllocation extends Node {
 /** A file that a part reads: one of this machine, or a text. */
 export type PartFile = { path: string } | { text: string };
 
-/** A program that parts may run, besides those of this project. */
 export interface ProgramSource {
   /** The name that parts use, e.g. `valkey`. */
   id: string;
@@ -54,7 +53,6 @@ export type OwnProgram = "server" | "loadtest";
 
 /** What a runtime starts for a role. Runtimes know only parts, not roles such as server or store. */
 export interface Part {
-  /** Unique within a run, e.g. `server-1`, `store-1`. */
   role: string;
   /** Which of several runs that are up at once it belongs to; absent where there is one. */
   run?: string;
@@ -237,7 +235,6 @@ export interface RuntimeDescription {
   reaches?: keyof RuntimeAccess;
   /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
-  /** Where its parts run; undefined where the engine does not answer. */
   platform(): Promise<Platform | undefined>;
   /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
@@ -247,7 +244,6 @@ export interface RuntimeDescription {
   partFaults: PartFaults;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
   has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
-  /** @throws environmentError when it cannot be used */
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
   leftovers(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]>;
@@ -260,9 +256,7 @@ export interface RuntimeOptions {
   workFolder: string;
   /** The programs that its parts may run; it looks for no others. */
   programs: readonly ProgramSource[];
-  /** Plugins that its parts may load; absent without any. */
   plugins?: readonly PluginSource[];
-  /** Library versions that its parts may load; absent without any. */
   versions?: InstalledVersions | undefined;
   /** Owner and campaign of everything that is started. */
   owner: Owner;

@@ -8,7 +8,6 @@ export interface ChannelConnectionsOptions {
   connections: number;
   openChannel: OpenChannel;
   timeoutS: number;
-  /** Named in messages. */
   endpoint: string;
 }
 
@@ -96,7 +95,6 @@ export class ChannelConnections implements ClosedConnections {
     });
   }
 
-  /** @returns whether a request was sent */
   #send(): boolean {
     if (!this.#mustSend) return false;
     const now_ms = cheapMonotonicMs();

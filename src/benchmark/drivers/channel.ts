@@ -6,7 +6,6 @@ export interface Channel {
   send(): void;
   /** Gives up the request in flight and its connection. The only event that follows is the next `ready`. */
   abandon(): void;
-  /** Closes the connection for good; no event follows. */
   close(): void;
 }
 

@@ -9,11 +9,9 @@ export interface ConnectionPoolListener {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(due_ms: number, sent_ms: number, now_ms: number): void;
   timedOut(due_ms: number, sent_ms: number, now_ms: number): void;
-  /** A channel is free again. */
   freed(): void;
 }
 
-/** How often requests in flight are checked for time-outs. */
 const TIMEOUT_CHECK_MS = 50;
 
 const UNAVAILABLE = 0;

@@ -36,7 +36,6 @@ export interface LimiterReport {
   /** Calls of the channels since the driver was opened, and those that are not finished. */
   requests: number;
   in_flight: number;
-  /** Absent without a limiter. */
   consumes?: Consumes;
 }
 
@@ -54,7 +53,6 @@ export interface OpenDriver {
 export interface Driver {
   id: Layer;
   codeText(code: number): string;
-  /** Named in messages, e.g. `127.0.0.1:3001`. */
   endpoint(spec: GeneratorRunSpec): string;
   versions(): { autocannon?: string };
   /** @param plugins beyond traffic, which is registered already @throws environmentError */

@@ -9,14 +9,12 @@ import { monotonicMs } from "./clock.js";
 /** The processes that call the limiter: our servers or, at the limiter layer, this one. */
 export interface Consumers {
   kind: MeasuredKind;
-  /** One for each, without its readings. */
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
   /** The same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
   /** Absent without a limiter. */
   limits?: Limits;
   algorithm?: Algorithm;
-  /** The counters of each, in the order of `facts`. */
   read(): Promise<Usage[]>;
 }
 

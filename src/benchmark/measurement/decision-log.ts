@@ -4,7 +4,6 @@ import { cheapMonotonicMs } from "./clock.js";
 
 /** The requests that a worker sent, in columns. Times are monotonic milliseconds. */
 export interface DecisionColumns {
-  /** Index of the request in the traffic. */
   which: Uint16Array<ArrayBuffer>;
   sent_ms: Float64Array<ArrayBuffer>;
   /** Infinite where nobody knows the decision. */
@@ -62,7 +61,6 @@ export class DecisionLog {
     };
   }
 
-  /** A copy of what was recorded. */
   columns(): DecisionColumns {
     const { which, sent_ms, answered_ms, outcome, wait_ms } = this.#columns;
     const count = this.#count;

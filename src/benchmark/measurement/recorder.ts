@@ -127,7 +127,6 @@ export class ResponseRecorder {
     this.#latencies.censored.record(latencyUs(age_ms));
   }
 
-  /** Closes the window: requests that end from here on are followed. */
   close(): void {
     this.#isClosed = true;
   }

@@ -6,7 +6,6 @@ import type { WorkerSample } from "./recorder.js";
 /** A reading of the servers belongs to the interval whose end is no further away. */
 const MATCH_S = 0.5;
 
-/** All latencies of an interval in microseconds, in order. */
 function sorted(parts: readonly WorkerSample[]): Uint32Array {
   const all = new Uint32Array(parts.reduce((total, { latencies_us }) => total + latencies_us.length, 0));
   let at = 0;

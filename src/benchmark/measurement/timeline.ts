@@ -30,7 +30,6 @@ export class AnswerLog {
 export interface WorkerTimeline {
   slices: Slices;
   timeline_slices: TimelineSlices;
-  /** Its answers in the order of arrival. */
   latencies_us: Uint32Array;
 }
 

@@ -75,7 +75,6 @@ export class OpenLoopRecorder {
     this.#service.censored.record(latencyUs(now_ms - sent_ms));
   }
 
-  /** Closes the window. Requests in flight are followed. */
   close(): void {
     this.#responses.close();
   }

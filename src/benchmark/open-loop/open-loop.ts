@@ -24,7 +24,6 @@ export interface OpenLoopOptions {
   /** Starts what `prewarmJit` sends to, with its number of connections. */
   startLoopback(): Promise<{ connections: number; openChannel: OpenChannel; close(): Promise<void> }>;
   timeoutS: number;
-  /** Named in messages. */
   endpoint: string;
   codeText(code: number): string;
   /** A schedule begins: its requests begin again, too. Absent where they go on. */

@@ -10,7 +10,6 @@ import type { MeetingPlace } from "./meeting.js";
 import type { WorkerPlace } from "./shares.js";
 
 export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
-  /** One or, by turns, those of a group. */
   runs: readonly [RunAssignment, ...RunAssignment[]];
 }
 
@@ -29,7 +28,6 @@ export type Command =
   | ({ command: "turns" } & TurnsPlan)
   /** The next turn of the only run; the first opens its window. */
   | { command: "turn"; turn: TurnLengths; plan: GivenTurns }
-  /** Closes that window. */
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };

@@ -26,13 +26,11 @@ const CLOSE_MS = 2_000;
 
 type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;
 
-/** What a worker reports while it executes a command. */
 type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" | "paused" }>;
 
 const isMessage = (reply: Reply): reply is WorkerMessage =>
   ["sample", "warmUpSlice", "closed", "paused"].includes(reply.reply);
 
-/** The main thread's side of one worker thread. */
 class WorkerHandle {
   readonly assignment: WorkerAssignment;
   readonly #worker: Worker;
@@ -66,7 +64,6 @@ class WorkerHandle {
     this.#worker.postMessage({ command: "endWarmUp" } satisfies EndWarmUp);
   }
 
-  /** Ends the thread, after it has closed what it opened, if it can. */
   async close(): Promise<void> {
     const deadline = new AbortController();
     const stopped = this.#hasEnded ? undefined : this.send({ command: "stop" }).catch(() => undefined);
@@ -159,7 +156,6 @@ export class WorkerPool {
     return this.#byRun(await this.#all(() => ({ command: "turns", ...plan })));
   }
 
-  /** Gives the load to the only run by turns that come from outside. */
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
     plan: GivenTurns,
@@ -196,7 +192,6 @@ export class WorkerPool {
     return replies.flatMap((reply) => (reply.reply === "read" ? [reply.reading] : []));
   }
 
-  /** Ends all threads; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#handles.map((handle) => handle.close()));
   }

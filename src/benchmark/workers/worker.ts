@@ -92,7 +92,6 @@ class RunLoad {
     return this.#loop;
   }
 
-  /** @throws Error in an open loop */
   get connections(): ClosedConnections {
     if (!this.#connections) throw new Error("there are no connections of a closed loop");
     return this.#connections;
@@ -196,7 +195,6 @@ function warmUp(atMostS: number): Promise<WarmupFacts> {
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
 
-/** How busy this thread was since the last call. */
 function utilisationMeter(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

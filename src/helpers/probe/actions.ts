@@ -74,7 +74,6 @@ async function perform(
   }
 }
 
-/** @throws usageError for a request that names none */
 function named(service: ServiceSpec | undefined): ServiceSpec {
   if (service) return service;
   throw usageError("the request names no service");

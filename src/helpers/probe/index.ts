@@ -32,7 +32,6 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** @throws usageError when nothing names the nodes */
 async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promise<void> {
   const nodes = task.nodes.length > 0 ? task.nodes : store.nodes;
   if (nodes.length === 0) throw usageError("PROBE_NODES is not set: give host:port of each store node");

@@ -8,7 +8,6 @@ const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
 /** Milliseconds since 1970, by a clock that never goes back. */
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** When the first group is sent. */
 function beginOf({ begin }: Pick<SenderRequest, "begin">): number {
   if (begin === undefined) return now();
   if ("at_ms" in begin) return begin.at_ms;

@@ -11,7 +11,6 @@ import {
   UNDECIDED,
 } from "./key-decisions.js";
 
-/** Requests that a key may make in a window. */
 export interface Quota {
   requests: number;
   window_ms: number;

@@ -6,7 +6,6 @@ export const LIMITED = 2;
 /** The requests of one key in the order of their sends. Times are milliseconds of one monotonic clock. */
 export interface KeyDecisions {
   key: string;
-  /** It is offered more than its quota. */
   isAbove: boolean;
   sent_ms: Float64Array;
   /** Infinite for a request of which nobody knows when it was decided on, if at all. */

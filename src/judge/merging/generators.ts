@@ -12,7 +12,6 @@ import { type CountedValues, timelineFrom } from "./timeline.js";
 /** What one of several generators wrote, and when its window opened. */
 export interface GeneratorShare {
   output: GeneratorOutput;
-  /** How long after the first window, milliseconds. */
   opened_after_ms: number;
 }
 
@@ -110,7 +109,6 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
 const msAt = (latencies: Histogram, percentile: number): number =>
   Math.round(latencies.getValueAtPercentile(percentile)) / 1000;
 
-/** Of a run that has one. */
 function timelineOf(
   outputs: readonly GeneratorOutput[],
   slices: MeasuredResult["slices"],

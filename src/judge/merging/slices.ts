@@ -14,7 +14,6 @@ export type TimelineSlices = Record<(typeof timelineColumns)[number], number[]>;
 export const mergeSlices = (parts: readonly Slices[]): Slices =>
   slicesOf((name) => addedUp(parts.map((part) => part[name])));
 
-/** The same of what timelines need. */
 export const mergeTimelineSlices = (parts: readonly TimelineSlices[]): TimelineSlices =>
   timelineSlicesOf((name) => addedUp(parts.map((part) => part[name])));
 

@@ -16,7 +16,6 @@ const FEWEST_REQUESTS = 100;
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
-/** What one generator did, to be compared with what the others did. */
 interface Speed {
   id: string;
   value: number;

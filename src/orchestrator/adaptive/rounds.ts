@@ -16,7 +16,6 @@ export interface RunSelection {
   isNeeded(planned: PlannedRun): Promise<boolean>;
   /** Called after each run. @param pauseS seconds of cool-down before it */
   finished(outcome: RunOutcome, pauseS: number): Promise<void>;
-  /** Called after the last run of the plan. */
   end(): Promise<void>;
 }
 
@@ -49,7 +48,6 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
 export interface SelectionOptions {
   /** The member that tells the selection's state is kept up to date. */
   manifest: Manifest;
-  /** Runs that an earlier session has measured, by result file. */
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
   progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;

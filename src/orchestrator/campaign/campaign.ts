@@ -103,7 +103,6 @@ interface MeasureContext extends Opened, OpenedRuntime {
   began: Date;
 }
 
-/** Measures the runs of the plan that are missing. */
 async function measure(
   asked: Request,
   existing: ExistingCampaign | undefined,

@@ -17,7 +17,6 @@ import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
 
 export interface CompletedRuns {
-  /** Runs with a valid result file, by file name. */
   completed: ReadonlyMap<string, RunOutcome>;
   outcomes: readonly RunOutcome[];
   missing: number;
@@ -32,7 +31,6 @@ export const NO_COMPLETED_RUNS: CompletedRuns = {
   rejected: [],
 };
 
-/** Whether nothing is left to measure. */
 export const isComplete = ({ manifest }: ExistingCampaign, { missing }: CompletedRuns): boolean =>
   missing === 0 && isDecided(manifest);
 

@@ -29,7 +29,6 @@ import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
 import { pendingGeneratorsText } from "./generators-needed.js";
 
-/** What a campaign would do; nothing is started to find out. */
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
@@ -155,7 +154,6 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   });
 }
 
-/** That runs with instruments come last, or alone. */
 function diagnosingLines({ runs }: Plan): string[] {
   const diagnosing = runs.filter(({ diagnose }) => diagnose).length;
   if (diagnosing === 0) return [];
@@ -230,7 +228,6 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
 /** What a campaign does and decides besides its configurations, and what to know about it. */
 const outlookLines = (found: Preview): string[] => [...groupLines(found), ...noteLines(found)];
 
-/** What the plan can decide, what is skipped, and notes. */
 export function noteLines({ plan, notices, order_cost }: Preview): string[] {
   return [
     ...diagnosingLines(plan),

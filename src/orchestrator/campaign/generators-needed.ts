@@ -47,7 +47,6 @@ export function hardestLoads({ configurations }: Pick<Plan, "configurations">): 
 export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
   `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${WINDOW_S} s; --generators N gives one instead`;
 
-/** What was found and why, for log and readers. */
 export function generatorsText({ generators, window_s, measured }: GeneratorTrials): string {
   const found = `${counted(generators, "generator")}, as trials of ${window_s} s found (M6)`;
   const saturatedWith = (number: number) =>

@@ -33,7 +33,6 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
 }
 
 export class CampaignMachines implements SeveralMachines {
-  /** For the manifest, in the order of the runtime. */
   readonly described: CampaignMachine[];
   readonly #probes: MachineProbes;
   readonly #pairs: readonly LinkEnds[];

@@ -62,7 +62,6 @@ function definition() {
   return addSettings(command, SETTINGS).addHelpText("after", after);
 }
 
-/** @throws usageError for an unknown check */
 function checksOf(text: string | undefined): readonly Check[] {
   if (text === undefined) return checks;
   const words = listOf("--checks", text, []);

@@ -112,7 +112,6 @@ export function resolutionOf(
   };
 }
 
-/** @throws usageError */
 function secondsOf(text: string): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= MAX_SECONDS) return seconds;

@@ -5,7 +5,6 @@ import type { Check } from "../audit/check.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import type { Request } from "../request/request.js";
 
-/** Passed to every command. */
 export interface CliContext {
   packageFolder: string;
   env: Environment;

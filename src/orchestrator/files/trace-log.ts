@@ -213,7 +213,6 @@ function* linesOf(parts: Iterable<Buffer>): Generator<{ line: string; number: nu
   if (rest.length > 0) yield { line: rest.toString("latin1"), number };
 }
 
-/** Columns that grow. */
 class Rows {
   count = 0;
   times_ms = new Float64Array(1 << 16);

@@ -52,7 +52,6 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
   return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
 }
 
-/** On the machines of a dead campaign. */
 async function leftoversThere(access: RuntimeAccess): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const { reaches, leftovers } of runtimesFor(access))

@@ -10,7 +10,6 @@ import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { Runtime } from "../../runtimes/types.js";
 
-/** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {

@@ -24,10 +24,8 @@ export async function runPython(
   throw new BenchError(`${name} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
 }
 
-/** Where and how a campaign runs Python programs. */
 export interface PythonContext {
   packageFolder: string;
-  /** Ends the program. */
   signal: AbortSignal;
   /** Records the process, so that the next start can end it if this process dies. */
   holdProcess(pid: number): Promise<void>;

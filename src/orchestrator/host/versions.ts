@@ -225,7 +225,6 @@ const installedTreeSchema = z.object({
   packages: z.record(z.string(), z.object({ version: z.string(), integrity: z.string().optional() })),
 });
 
-/** @throws environmentError when npm installed another version */
 async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
   const tree = JSON.parse(await readFile(join(folder, INSTALLED_TREE), "utf8"));
   const { packages } = installedTreeSchema.parse(tree);

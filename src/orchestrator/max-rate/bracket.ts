@@ -1,8 +1,6 @@
 import { toThreeDigits } from "../../contract/numbers.js";
 
-/** The rates of a search, in requests/s. */
 export interface RateRange {
-  /** The first one. */
   from: number;
   min: number;
   max: number;

@@ -111,7 +111,6 @@ interface NextRuns {
   configurations: Plan["configurations"];
   /** In a random order that the plan's seed decides. */
   runs: PlannedRun[];
-  /** A line for each subject whose search ended without a result. */
   givenUp: string[];
 }
 

@@ -30,7 +30,6 @@ export class MaxRateSearch implements RunSelection {
   readonly #plan: Plan;
   readonly #objectives: readonly Threshold[];
   readonly #state: MaxRateState;
-  /** Those that have been announced. */
   readonly #givenUp = new Set<string>();
 
   private constructor(options: MaxRateSearchOptions) {
@@ -87,14 +86,12 @@ export class MaxRateSearch implements RunSelection {
     return new Map(this.#state.trials.map(({ file, status }) => [file, status]));
   }
 
-  /** The result is on the disk: it was saved before this is called. */
   async #read(file: string): Promise<TrialRecord> {
     const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
     return result.status === "measured" ? { file, ...judgeTrial(result, this.#objectives) } : failed(file);
   }
 
-  /** Adds the next trials to the plan, if all others were made. */
   #planMore(): void {
     const statuses = this.#statuses;
     if (this.#plan.runs.every(({ file }) => statuses.has(file))) {
@@ -109,7 +106,6 @@ export class MaxRateSearch implements RunSelection {
     this.#announce();
   }
 
-  /** Reports how many trials there are likely to be. */
   #announce(): void {
     const { eventLog, progress } = this.#options;
     const { runs } = this.#state.ended ? this.#plan : withExpectedTrials(this.#plan, this.#statuses);

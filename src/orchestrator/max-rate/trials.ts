@@ -2,7 +2,6 @@ import type { MaxRateState } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { BRACKET_RATIO, type Bracket, bracketing, type RateRange, STEP_FACTOR } from "./bracket.js";
 
-/** One run of a search at one rate. */
 export interface Trial {
   rate_per_second: number;
   /** It brackets the bound; the others are what the estimate is of. */
@@ -121,7 +120,6 @@ export function nextTrials(settings: SearchSettings, trials: readonly Trial[]): 
 /** The capacity that an estimate of the time assumes where nothing is known, as a multiple of the first rate. */
 export const EXAMPLE_FACTOR = 5;
 
-/** What the target seems to keep, for an estimate of the time. */
 function likelyCapacity({ from }: RateRange, trials: readonly Trial[]): number {
   const rates = (wanted: Trial["status"]) =>
     trials.flatMap(({ rate_per_second, status }) => (status === wanted ? [rate_per_second] : []));

@@ -33,7 +33,6 @@ type Owner = z.infer<typeof ownerSchema>;
 /** The start of the names of work folders: no other folder is ever removed as one. */
 export const WORK_FOLDER_PREFIX = "ratelimit-bench-";
 
-/** What a campaign has started and not yet stopped. */
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
   /** Absent until it is open. */

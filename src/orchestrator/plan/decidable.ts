@@ -15,7 +15,6 @@ const PLAIN_RUNS = 3;
 /** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
-/** The runs behind the comparisons of a ranking. */
 interface Design {
   rounds: number;
   order: Order;

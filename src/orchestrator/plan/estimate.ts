@@ -30,7 +30,6 @@ const SHARE_BY_TURNS = 0.7;
 /** How many runs are kept for each runtime and topology. */
 const HISTORY_LENGTH = 20;
 
-/** The last overheads, by `runtime:topology`. */
 const historySchema = z.record(z.string(), z.array(z.number().min(0)).max(1000));
 type History = z.infer<typeof historySchema>;
 
@@ -148,7 +147,6 @@ function groupBytes(group: readonly Configuration[]): number {
 
 export interface GroupsEstimate {
   groups_per_round: number;
-  /** That are up at once. */
   targets: number;
   start_s: number;
   memory_bytes: number;

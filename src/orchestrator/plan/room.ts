@@ -81,6 +81,5 @@ export async function diskReason(plan: Plan, results: string, free = freeBytes):
   return undefined;
 }
 
-/** Why a campaign would lack room on this machine. */
 export const roomReason = async (plan: Plan, runtime: string, results: string): Promise<string | undefined> =>
   (runtime === "local" ? filesReason(plan) : undefined) ?? diskReason(plan, results);

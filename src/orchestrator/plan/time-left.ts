@@ -37,14 +37,12 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
-  /** Removes a run that will not take place. */
   skip(file: string): void {
     this.#gone.add(file);
     this.#pending = this.#pending.filter((run) => run.file !== file);
     this.#later_s = this.#estimate(this.#pending);
   }
 
-  /** @param files of the runs that begin together */
   start(files: readonly string[], now_s: number): void {
     const runs = this.#pending.filter(({ file }) => files.includes(file));
     for (const file of files) this.#gone.add(file);
@@ -69,7 +67,6 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
-  /** Never negative. */
   secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
     const { runs, started_s, estimated_s } = this.#current;

@@ -46,7 +46,6 @@ export async function plainPrompts(argv: readonly string[], env: Environment): P
   return parseCampaign(args, env);
 }
 
-/** @throws usageError without a terminal */
 export function requireTerminal(): void {
   if (isInteractive()) return;
   throw usageError(

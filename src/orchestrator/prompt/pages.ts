@@ -14,7 +14,6 @@ import {
 } from "./answers.js";
 import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
-/** One question of the menu. */
 interface Page {
   title: string;
   /** Whether the question applies, given the answers so far; it always applies if absent. */

@@ -6,7 +6,6 @@ export const BACK = Symbol("back");
 
 /** The user cancelled the menu, or a signal did. Nothing was started. */
 export class Cancelled extends BenchError {
-  /** @param command what was answered until then */
   constructor(exitCode: ExitCode = EXIT.interrupted, command?: string) {
     const soFar = command === undefined ? "" : `; the command so far:\n${command}`;
     super(`cancelled: nothing was started${soFar}`, exitCode);
@@ -33,7 +32,6 @@ export interface Prompter {
     initial: string,
     problemOf: (text: string) => string | undefined,
   ): Promise<string | typeof BACK>;
-  /** Width that a shown line can have. */
   readonly columns: number;
   /** How many lines `show` has, so that they stay above the command and a question with `options` options. */
   linesAbove(command: string, options: number): number;

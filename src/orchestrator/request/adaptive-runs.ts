@@ -17,7 +17,6 @@ export function budgetS({ source, value }: SettingValue): number {
   );
 }
 
-/** @throws usageError that mentions `auto` too */
 function fixedRuns({ source, value }: SettingValue): number {
   if (/^\d/.test(value)) return numberIn("runs", source, value);
   const { min, max } = RANGES.runs;

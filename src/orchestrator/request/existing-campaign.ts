@@ -14,7 +14,6 @@ import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
 export interface ExistingCampaign {
-  /** Absolute path without symbolic links. */
   folder: string;
   manifest: Manifest;
 }

@@ -50,7 +50,6 @@ function lengthOf(
   throw usageError(`${source} ${text}: give a length above 0 s`);
 }
 
-/** @throws usageError that names what is valid */
 function faultOf(source: string, text: string): Given {
   const shown = JSON.stringify(text.slice(0, 60));
   const { what = "", role, start, length } = FORM.exec(text)?.groups ?? {};
@@ -143,7 +142,6 @@ export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   });
 }
 
-/** @throws usageError for settings that faults contradict */
 function requireFitting(
   { source, value }: SettingValue,
   { layers, rates, objectives, diagnose }: Surroundings,

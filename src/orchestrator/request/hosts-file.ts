@@ -11,7 +11,6 @@ import {
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { readYamlFile } from "./yaml-file.js";
 
-/** The name of a machine, a Docker context or a network. */
 const nameSchema = z
   .string()
   .regex(

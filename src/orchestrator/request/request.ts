@@ -45,7 +45,6 @@ export interface RequestedLimits {
 
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {
-  /** Target texts and group names, as given. */
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
@@ -75,11 +74,9 @@ export interface Request {
   duration: DurationMode;
   /** Connections of a closed loop; the maximum for an open one. */
   connections: number[];
-  /** Requests/s of open loops; empty for closed loops. */
   rates: number[];
   /** The rate is found by a calibration: `rates` only fill its place. */
   calibrates?: true;
-  /** Spacing of the sends of open loops. */
   arrivals: Arrivals;
   /** The faults of each configuration; one empty list without any. */
   faults: Fault[][];
@@ -89,7 +86,6 @@ export interface Request {
   searchBudgetS?: number;
   complexity: number;
   limits: RequestedLimits;
-  /** Settings of services that the user gives. */
   serviceEnv: ServiceEnv;
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
@@ -116,7 +112,6 @@ export interface Request {
   trace?: ReadTrace;
   /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;
-  /** File to which a single run's result is copied. */
   outputFile?: string;
   command: string;
   /** Every setting that affects what is measured, as text. They repeat the campaign. */
@@ -133,7 +128,6 @@ export interface Request {
   strict: boolean;
   /** Continues the campaign of this name below `output` instead of starting a new one. */
   resume?: string;
-  /** Notices to show before the first run. */
   notices: string[];
 }
 

@@ -111,7 +111,6 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
   throw usageError(`${source}${text}: no line breaks or other control characters`);
 }
 
-/** @throws usageError naming the valid values */
 export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
   const found = valid.find((each) => each === value);
   if (found) return found;

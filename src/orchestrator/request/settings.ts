@@ -723,7 +723,6 @@ export const GROUPS: readonly SettingGroup[] = [
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 
-/** @throws Error for an unknown key, which is a defect */
 export function settingOf(key: string): Setting {
   const found = SETTINGS.find((setting) => setting.key === key);
   if (!found) throw new Error(`there is no setting ${key}`);

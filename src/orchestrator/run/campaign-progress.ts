@@ -47,7 +47,6 @@ const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" 
 
 const roundOfEvent = ({ round }: PlannedRun) => (round === undefined ? {} : { round });
 
-/** Reports the progress of the plan's runs, with the time left. */
 export class Progress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
@@ -75,7 +74,6 @@ export class Progress {
     this.#ends_s = nowS() + seconds;
   }
 
-  /** Reports a run that an earlier session has completed. */
   kept(planned: PlannedRun, { status, outcome }: Pick<RunOutcome, "status" | "outcome">): void {
     this.#timeLeft.skip(planned.file);
     this.#eventLog.emit({
@@ -103,7 +101,6 @@ export class Progress {
     for (const planned of runs) this.#started(planned);
   }
 
-  /** Reports that all of them are saved. */
   ended(runs: readonly PlannedRun[]): void {
     if (runs.length === 1) return;
     const took_s = rounded(nowS() - this.#started_s, 3);

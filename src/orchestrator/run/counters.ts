@@ -21,7 +21,6 @@ interface Reading extends PartCounters {
 interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
-  /** CPU time of the orchestrator. */
   harness_us: number;
   /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
@@ -42,7 +41,6 @@ function harnessCpuUs(): number {
   return user + system;
 }
 
-/** @throws Error when it takes too long */
 const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
   within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 

@@ -20,9 +20,7 @@ export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
   readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
   readonly #announced: number[];
-  /** That of the last announcement. */
   #phase: AnnouncedPhase | undefined;
-  /** Number of moments at which all generators have come. */
   #complete = 0;
   /** Rejects when a reading fails, and never resolves. */
   readonly failed: Promise<never>;
@@ -31,7 +29,6 @@ export class DrainedReadings {
   /** Readings take place one after the other, so that each line belongs to its moment. */
   #pending = Promise.resolve();
 
-  /** @param onGoOn called when all are told to go on */
   constructor(
     generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,

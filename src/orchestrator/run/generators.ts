@@ -60,7 +60,6 @@ export class Generators {
     this.#silence.expectAll();
   }
 
-  /** Their output is not waited for any more. */
   leave(): void {
     this.#silence.stop();
   }

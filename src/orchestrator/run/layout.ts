@@ -224,7 +224,6 @@ function serverRole(id: string, settings: RunSettings, dependsOn: readonly strin
   };
 }
 
-/** A load generator. It ends with the run, by itself. */
 const generatorRole = (
   id: string,
   settings: RunSettings,

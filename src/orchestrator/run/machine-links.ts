@@ -2,7 +2,6 @@ import type { LinkReading } from "../../contract/machine-probe.js";
 import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
 import { rounded } from "../../contract/numbers.js";
 
-/** Names of two machines. */
 export type LinkEnds = readonly [string, string];
 
 export interface MeasuredLink {

@@ -53,7 +53,6 @@ class MachineProbe {
     return this.#listening;
   }
 
-  /** @throws Error when it fails, ends, or gives no answer in time */
   async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
     const id = ++this.#last;
     const answer = new Promise<unknown>((answered, failed) => this.#awaited.set(id, { answered, failed }));

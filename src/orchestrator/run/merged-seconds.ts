@@ -5,7 +5,6 @@ export type Second = Extract<Progress, { event: "second" }>;
 
 /** Merges the live figures of several generators; one alone passes unchanged. A second is complete once all have reported it. */
 export class MergedSeconds {
-  /** Seconds that another generator has not reported yet. */
   readonly #pending: Second[][];
 
   constructor(generators: number) {

@@ -28,16 +28,13 @@ export interface Opened extends OpeningContext {
   plugins: readonly LoadedPlugin[];
   lease: Lease;
   python: PythonContext;
-  /** A line for each thing that the runtime could not remove. */
   left: string[];
 }
 
 export interface OpenedRuntime {
   runtime: Runtime;
-  /** Which one was chosen, and why. */
   choice: string;
   versions: InstalledVersions | undefined;
-  /** @param external the store that the user runs */
   available(external?: Discovery): Availability;
 }
 

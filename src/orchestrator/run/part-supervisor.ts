@@ -123,7 +123,6 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
-  /** Addresses of the started roles, by id. */
   get places(): ReadonlyMap<string, Node> {
     return this.#places;
   }

@@ -32,7 +32,6 @@ export interface ProgramStart {
 export interface ProgramEnd {
   arguments: readonly string[];
   output: string;
-  /** From its start to its end. */
   program_s: number;
 }
 

@@ -122,7 +122,6 @@ class Round {
   #finished = new Set<number>();
   #whenFinished: () => void = () => {};
 
-  /** A run needs nothing more. */
   finished(index: number): void {
     this.#finished.add(index);
     if (this.#finished.size === this.#members.length) this.#whenFinished();
@@ -309,7 +308,6 @@ class TurnsOfRound extends GivenTurns {
   }
 }
 
-/** Milliseconds; 0 without answers. */
 function meanLatencyMs(turns: readonly TurnEvent[]): number {
   const answers = sum(turns.map((turn) => turn.answers));
   return answers > 0 ? sum(turns.map((turn) => turn.latency_sum_us)) / answers / 1000 : 0;

@@ -41,7 +41,6 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   /** Absent without planned faults. */
   faults?: FaultRecord[];
   resources: MeasuredResult["resources"];
-  /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
   notes: string[];
@@ -54,9 +53,7 @@ export interface RunLoad {
   readonly failures: readonly Promise<never>[];
   /** @param mayEnd required roles whose end is a result */
   output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
-  /** Resolves when all readings are taken. */
   done(): Promise<void>;
-  /** Nothing more is expected of it. */
   leave(): void;
 }
 

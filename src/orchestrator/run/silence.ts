@@ -15,7 +15,6 @@ const GRACE_MS = 1000;
 export class SilenceWatch {
   readonly #roles: readonly Pick<RunningRole, "id">[];
   readonly #quiet_s: number;
-  /** One timer for each part that should say something. */
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isOver = false;
   /** Rejects with PartFailed when one hangs, and never resolves. */
@@ -60,7 +59,6 @@ export class SilenceWatch {
     this.#timers.delete(index);
   }
 
-  /** Nothing is expected any more. */
   stop(): void {
     this.#isOver = true;
     for (const index of this.#roles.keys()) this.expectNothing(index);

@@ -40,7 +40,6 @@ export interface RunStore {
   readonly nodes: readonly RunningRole[];
   /** The relays between the servers and the nodes; none where no fault of the run needs one. */
   readonly relays: readonly RelayControl[];
-  /** Makes the store usable, and then the service. */
   open(): Promise<void>;
   readBefore(): Promise<void>;
   readAfter(): Promise<StoreSide>;

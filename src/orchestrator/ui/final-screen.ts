@@ -7,7 +7,6 @@ import { quoted, REPORT_COMMAND } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 
-/** Maximum number of failure lines. */
 const MAX_FAILURES = 5;
 
 /** The lines that end a campaign: what the report says first, and the paths of report and log. */

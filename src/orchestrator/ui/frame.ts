@@ -15,7 +15,6 @@ export class Frame {
     this.#output = output;
   }
 
-  /** @param lines each fits into one row, all of them into the screen */
   draw(lines: readonly string[]): void {
     this.#shown = lines;
     this.#output.write(this.#hideCursorText() + this.#redrawText());

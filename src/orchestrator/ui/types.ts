@@ -20,9 +20,7 @@ export interface Output {
 }
 
 export interface Outputs {
-  /** Results. */
   out: Output;
-  /** Diagnostics. */
   err: Output;
 }
 
@@ -30,7 +28,6 @@ export type Detail = "quiet" | "normal" | "verbose";
 
 export const progressModes = ["live", "run", "phase"] as const;
 
-/** How a campaign reports what happens in it. */
 export interface OutputMode {
   format: "text" | "json";
   detail: Detail;

@@ -35,7 +35,6 @@ export interface ContainerRequest {
   part: Part;
   name: string;
   image: string;
-  /** Where it belongs. */
   place: { network: string; endpoint?: Docker.EndpointSettings };
   command: readonly string[];
   environment: Readonly<Record<string, string>>;

@@ -19,13 +19,10 @@ type DerivedOptions = Pick<
   "plugins" | "versions" | "workFolder" | "onSetupStep" | "signal" | "hold"
 >;
 
-/** A file or folder of this machine that is added to an image. */
 interface Addition {
-  /** On this machine. */
   path: string;
   /** Below the project's folder in the image. */
   imagePath: string;
-  /** Named in messages. */
   what: string;
   sha256: string;
 }

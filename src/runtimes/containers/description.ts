@@ -13,9 +13,7 @@ import { ContainerRuntime } from "./runtime.js";
 
 /** An engine that may be missing. */
 export interface Engine {
-  /** In messages. */
   name: string;
-  /** Its machine, where there are several. */
   host?: DockerHost;
   /** @throws Error when the engine cannot be reached; the message says what is missing */
   connect(): Promise<EngineAccess>;
@@ -23,7 +21,6 @@ export interface Engine {
 
 export interface Engines {
   id: string;
-  /** At least one. */
   engines: readonly Engine[];
   /** `host` or an overlay network, for several machines. */
   network?: string;

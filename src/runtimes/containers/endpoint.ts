@@ -10,7 +10,6 @@ import { openSshTunnel } from "./ssh-tunnel.js";
 export interface EngineAccess {
   connection: EngineConnection;
   builder: Builder;
-  /** Stops what was started to reach the engine. */
   close(): Promise<void>;
 }
 

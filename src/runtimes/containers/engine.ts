@@ -45,7 +45,6 @@ type Dial = (request: Request, answered: Answered) => void;
  */
 export class EngineConnection {
   readonly docker: Docker;
-  /** In messages. */
   readonly name: string;
   readonly #dial: Dial;
   readonly #limits_ms: typeof LIMITS_MS;

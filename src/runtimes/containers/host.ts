@@ -31,11 +31,9 @@ import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
 import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
 
-/** The engine's refusal of a lower limit has another cause. */
 const MIN_ULIMIT = 1_024;
 
 export interface HostOptions {
-  /** Prefix of the names of containers. */
   name: string;
   labels: Readonly<Record<string, string>>;
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
@@ -55,7 +53,6 @@ type Command = (allocation: PartAllocation) => {
 export class ContainerHost implements PartEngine, ImageHolder {
   readonly access: EngineAccess;
   readonly facts: EngineFacts;
-  /** Absent where there is one. */
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
@@ -66,7 +63,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly #unremoved = new Map<string, Docker.Container>();
   #ulimits = ULIMITS;
 
-  /** @param networkOf makes the network of its parts */
   constructor(
     access: EngineAccess,
     facts: EngineFacts,
@@ -98,7 +94,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return this.spec?.name;
   }
 
-  /** Absent where there is one. */
   get runtimeMachine(): RuntimeMachine | undefined {
     if (!this.spec) return undefined;
     const { operating_system, kernel, cpus, memory_bytes, name, version } = this.facts;

@@ -6,7 +6,6 @@ import { imageFacts } from "./engine.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 
-/** An engine, and how messages call its machine. */
 export interface ImageHolder {
   docker: Docker;
   name: string;

@@ -16,14 +16,12 @@ export const HOST_NETWORK = "host";
 type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
 export interface NetworkPlace {
-  /** Its id, or its name. */
   network: string;
   /** Absent in the network of its machine. */
   endpoint?: Docker.EndpointSettings;
   address: PartAddress;
   /** Cuts it off, and connects it again at the same address; absent where that cannot be done. */
   link?: Pick<Docker.Network, "connect" | "disconnect">;
-  /** Gives the address back when the part is gone. */
   release(): void;
 }
 

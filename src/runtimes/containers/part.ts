@@ -18,9 +18,7 @@ type Link = NonNullable<NetworkPlace["link"]>;
 /** The engine that runs a part, and its machine. */
 export interface PartEngine {
   connection: EngineConnection;
-  /** In `Runtime.machines`; absent where there is one. */
   machine?: string | undefined;
-  /** Removes a container once its engine answers again. */
   removeLater(container: Docker.Container): void;
 }
 
@@ -32,7 +30,6 @@ export class ContainerPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
-  /** Absent where there is one. */
   readonly machine?: string;
   caps: Caps = {};
   engineOutput: EngineOutput | undefined;

@@ -28,7 +28,6 @@ import { requireReachable } from "./reachability.js";
 
 export interface ConnectedEngine {
   access: EngineAccess;
-  /** Absent where there is one. */
   spec?: DockerHost | undefined;
 }
 

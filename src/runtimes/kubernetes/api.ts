@@ -143,7 +143,6 @@ export class KubernetesApi {
     this.#core = new loaded.CoreV1Api(this.#configuration());
   }
 
-  /** Asks the cluster nothing. @throws as `loadKubeConfig` */
   static async connect(access: KubernetesAccess): Promise<KubernetesApi> {
     const config = await loadKubeConfig(access);
     const context = config.getContextObject(config.getCurrentContext());
@@ -155,7 +154,6 @@ export class KubernetesApi {
     return [...this.#used.values()];
   }
 
-  /** Address of the cluster, for messages. */
   get server(): string {
     return this.#config.getCurrentCluster()?.server ?? "";
   }
@@ -442,7 +440,6 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   });
 }
 
-/** @param onLate called with what came after the time-out */
 async function inTime<Value>(
   work: Promise<Value>,
   what: string,

@@ -13,7 +13,6 @@ import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runti
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };
 
-/** Bare pods in a namespace of a cluster. */
 export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): RuntimeDescription {
   const connect = () => KubernetesApi.connect(access);
   const nodes = async () => {

@@ -82,7 +82,6 @@ export function podFailure(
 
 const nodeOf = ({ spec }: PodState): string => (spec?.nodeName ? `the node ${spec.nodeName}` : "its node");
 
-/** What disrupted a pod, by the name that Kubernetes gives it. */
 const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   PreemptionByScheduler: () =>
     `a pod of higher priority took its place: choose idle nodes with ${NODE_FLAGS}`,
@@ -353,7 +352,6 @@ function unreachableText(error: unknown, named: string, server: string | undefin
   return `${named} cannot be used${at} (${short(text)}): check the kubeconfig with \`kubectl version\``;
 }
 
-/** Why there is no such context: names those that there are. */
 export const unknownContext = (name: string, known: readonly string[]): string =>
   known.length === 0
     ? "the kubeconfig has no context: set KUBECONFIG, or make ~/.kube/config"

@@ -100,7 +100,6 @@ function roleDocument(metadata: { name: string; namespace: string }): Document {
   return document;
 }
 
-/** What the check asks of a cluster. */
 export type Reviewer = Pick<KubernetesApi, "allows" | "namespace" | "userName" | "version">;
 
 /**

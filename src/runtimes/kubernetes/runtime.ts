@@ -89,7 +89,6 @@ interface NodeFacts extends RuntimeMachine {
   open_files: number;
 }
 
-/** Runs each part in a bare pod of one namespace. */
 export class KubernetesRuntime implements Runtime {
   readonly id = "kubernetes";
   readonly capsApplied = true;
@@ -106,7 +105,6 @@ export class KubernetesRuntime implements Runtime {
   readonly #images: Record<string, ImageFacts> = {};
   readonly #programs = new Map<string, ProgramFacts | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
-  /** Those on which pods have run. */
   readonly #nodes = new Map<string, NodeFacts>();
   /** Where each role ran first: it runs there again, so that runs can be compared. */
   readonly #placed = new Map<string, { kind: RoleKind; machine: string | undefined }>();

@@ -11,7 +11,6 @@ import { waitUntilReady } from "../readiness.js";
 import { readRunDelays } from "../run-delay.js";
 import type { Exit, Part, PartAllocation, PartCounters, ProcessIdentity, RunningPart } from "../types.js";
 
-/** Starts a program with exactly the given environment. */
 export function spawnProgram(
   path: string,
   parameters: readonly string[],
@@ -38,11 +37,9 @@ export interface Launch {
   spawn(): Child;
   /** Whether it answers its readiness check; always for a part without one. */
   isAnswered(): Promise<boolean>;
-  /** Named in messages. */
   path: string;
 }
 
-/** @throws environmentError when the program cannot be started */
 function pidOf(child: Child, path: string): number {
   if (child.pid === undefined) throw environmentError(`${path} cannot be started`);
   return child.pid;

@@ -14,7 +14,6 @@ export const reportCommand = (packageFolder: string, name: string, args: readonl
 ];
 
 export interface PythonOptions {
-  /** Ends the program. */
   signal?: AbortSignal;
   /** Gets the process id as soon as the program runs. */
   onStarted?(pid: number): Promise<void>;

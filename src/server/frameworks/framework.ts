@@ -38,7 +38,6 @@ export interface WebRoutes {
 export interface WebServer {
   /** @returns its address */
   listen(address: { host: string; port: number; backlog?: number }): Promise<string>;
-  /** Waits for open requests. */
   close(): Promise<unknown>;
   readonly server: Pick<Server, "closeAllConnections">;
 }
@@ -47,7 +46,6 @@ export interface WebServer {
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
 export interface WebOptions {
-  /** `silent`: nothing is logged. */
   logLevel: string;
   load: LoadPackage;
 }

@@ -3,7 +3,6 @@ import type { Target } from "../../contract/target.js";
 import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 
-/** Everything that the app needs; tests pass their own. */
 export interface AppDependencies {
   spec: Pick<ServerConfig["spec"], "run_nonce" | "limits" | "server">;
   target: Target;

@@ -78,7 +78,6 @@ function systemCalls(): Calls | undefined {
 const known = <Counts extends Record<string, number>>(counts: Counts): Counts | undefined =>
   Object.values(counts).every(Number.isFinite) ? counts : undefined;
 
-/** A thread that has ended takes its counts along. */
 function between<Counts extends Record<string, number>>(from: Counts, to: Counts): Counts {
   const grown = Object.entries(to).map(([name, value]) => [name, Math.max(0, value - (from[name] ?? 0))]);
   return Object.fromEntries(grown) as Counts;

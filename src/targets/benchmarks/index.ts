@@ -3,7 +3,6 @@ import type { Node } from "../../contract/env.js";
 /** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
 export interface BenchmarkDescription {
   id: string;
-  /** Name of its executable. */
   program: string;
   /** The store whose image contains it. */
   imageOf: string;

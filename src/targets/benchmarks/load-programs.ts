@@ -27,9 +27,7 @@ export interface PrintedLoad extends PrintedFigures {
 /** A program without Node that makes the calls of a client: one entry in this list. */
 export interface LoadProgram {
   id: string;
-  /** Name of its executable. */
   program: string;
-  /** One line that says what it is. */
   summary: string;
   protocol: NativeProtocol["kind"];
   /** The store whose image contains it. */

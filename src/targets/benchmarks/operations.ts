@@ -11,7 +11,6 @@ const RANDOM_KEY = "__rand_int__";
 /** An operation of the store layer: one entry in this list. */
 export interface OperationDescription {
   id: string;
-  /** One line for help and menu. */
   summary: string;
   /** Whether it reads or writes a value, whose size then is part of the configuration. */
   hasPayload: boolean;

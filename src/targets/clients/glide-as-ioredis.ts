@@ -26,7 +26,6 @@ export interface GlideAsIoredis {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   multi(): Transaction;
   del(key: string): Promise<number>;
-  /** Releases the library's scripts. */
   release(): void;
 }
 

@@ -12,7 +12,6 @@ import { namedPort, withoutStore } from "./shard-keys.js";
 
 const CONNECTIONS = 10;
 
-/** The members that a limiter needs. */
 const method: GrpcMethod = {
   package: "pb.gubernator",
   service: "V1",

@@ -9,7 +9,6 @@ import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } f
 import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
-/** The methods that we use of ioredis and its fork iovalkey. */
 interface Connection {
   status: string;
   on(event: "error" | "ready" | "node error", listener: (error: Error) => void): unknown;
@@ -77,7 +76,6 @@ export const ioredisFamily = {
   autoPipelining: () => true,
 } satisfies Partial<ClientDescription>;
 
-/** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** How often a cluster is asked which node has which slots. */
 const SLOTS_REFRESH_MS = 1_000;

@@ -14,7 +14,6 @@ const PACKAGE = "redis";
 /** An idle connection sends PING, so that silence longer than the time-out means that the store hangs. */
 const PING_INTERVAL_MS = 1_000;
 
-/** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const socket = {
@@ -86,7 +85,6 @@ const sharedSettings: ClientSettings = {
 /** See `bareOptions`. */
 const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
 
-/** What no option of the library changes. */
 const fixedSettings: ClientSettings = { auto_pipelining: true, auto_resend_unfulfilled_commands: false };
 const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   defaults: fixedSettings,

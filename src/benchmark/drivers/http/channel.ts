@@ -136,7 +136,6 @@ class HttpChannel implements Channel {
     else this.#drop();
   }
 
-  /** Destroys the connection and opens another one. */
   #drop(): void {
     const pauseMs = this.#hasAnswered ? 0 : RECONNECT_MS;
     if (this.#isInFlight) this.#source.undecided();

@@ -56,7 +56,6 @@ export class KeySource {
     this.#counts.undecided();
   }
 
-  /** The limiter decided on the request that was taken last. */
   decided(decision: Decision): void {
     if (!this.#log || decision.outcome === "failed") return;
     this.#log.answered(decision.outcome, decision.outcome === "limited" ? decision.msBeforeNext : Number.NaN);
@@ -77,7 +76,6 @@ export interface CallCounts {
   finished: number;
 }
 
-/** In the order of their codes. */
 export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "failed"];
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
 

@@ -6,7 +6,6 @@ import type { RunningRole } from "../part-supervisor.js";
 import type { RunStore } from "../store.js";
 
 export interface FaultTargets {
-  /** Those that the fault is done to. */
   roles: readonly RunningRole[];
   store: RunStore;
   restart(part: RunningPart): Promise<void>;

@@ -21,7 +21,6 @@ export interface FaultInjectionOptions {
   faults: readonly Fault[];
   /** Length of the window: what lasts to the end lasts until then. */
   window_s: number;
-  /** The running roles of a fault, and what actions work on. */
   targetsOf(fault: Fault): FaultTargets;
   /** Told what was done, for the run's log. */
   log(line: string): void;
