@@ -125,11 +125,8 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
   );
 
 /**
- * One round of a group: connect to all targets, warm up by turns, drain, measure by turns, drain. At each drained moment it
- * waits for the line that says that the counters of all targets are read. Where the targets have a generator each, this
- * is the one of its only target, and waits for each of its turns.
- * @returns what was measured of each target, in the order of the group
- * @throws BenchError when a server cannot be reached or is not the expected one
+ * A round of a group: connect, warm up by turns, drain, measure by turns, drain; at each drained moment it waits for
+ * the line that the counters are read. With a generator a target, this is that of its only one. @throws BenchError
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,

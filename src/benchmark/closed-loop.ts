@@ -20,10 +20,8 @@ export interface ClosedConnections {
   /** @param quota number of requests, after which no more are sent */
   openGate(recorder: ResponseRecorder, quota: number): void;
   /**
-   * Changes the recorder while the gate is open. Requests in flight now belong to the new recorder and to its quota,
-   * because a window counts the answers that come in it (M2).
-   * @param quota at least the number of connections
-   * @returns how many requests were sent that do not belong to the new recorder
+   * In-flight requests now belong to the new recorder and its quota, since a window counts answers in it (M2).
+   * @param quota at least the number of connections @returns how many sent requests are not the new recorder's
    */
   changeRecorder(recorder: ResponseRecorder, quota: number): number;
   /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */

@@ -38,11 +38,7 @@ export interface WindowPlan {
 export interface LoadLoop {
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
-  /**
-   * Makes load whose figures are discarded; resolves when nothing is in flight any more.
-   * @param onSlice called about every 100 ms with what was done since the last call
-   * @param end ends it before `atMostS`
-   */
+  /** Discarded load. @param onSlice about every 100 ms, with what was done since @param end ends it early */
   warmUp(atMostS: number, onSlice: (slice: WarmupSlice) => void, end: AbortSignal): Promise<WarmupFacts>;
   /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
   shareWakes?(shared: boolean): void;

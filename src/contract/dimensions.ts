@@ -2,9 +2,8 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * A whole number by which configurations differ, beside target, workload, traffic and load. Flags, variables, campaign
- * files, the menu, plans, file names, texts and the columns of the report follow this list. To add one, add an entry here
- * and read it where it takes effect, e.g. in the layout.
+ * By what configurations differ beside target, workload, traffic and load. Flags, files, menu, plans and reports follow
+ * this list. To add one, add an entry here and read it where it takes effect, e.g. in the layout.
  */
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */

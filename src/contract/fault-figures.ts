@@ -7,10 +7,7 @@ const seconds = z.number().min(0);
 /** Whether the service came back: `not known` where the run does not show it, for the reason in `recovery_text`. */
 export const recoveries = ["recovered", "never", "not known"] as const;
 
-/**
- * What requests got while the fault lasted. `open`: admitted without the counters; `closed`: limited; `errors`; `waits`: no
- * answer; `unchanged`: what they got before.
- */
+/** `open`: admitted without the counters; `closed`: limited; `waits`: no answer; `unchanged`: as before. */
 export const behaviours = ["open", "closed", "errors", "waits", "unchanged"] as const;
 
 /** Requests that were admitted from the injection on. */
@@ -44,10 +41,7 @@ const figuresOfFaultSchema = z.strictObject({
   over_admission: overAdmissionSchema.nullable().optional(),
   /** The highest p99 of a second that begins while the fault is in place; null where nothing was answered in one. */
   p99_worst_us: count.nullable(),
-  /**
-   * What the requests got that ended while the fault was in place; of one that lasts to the end, or happens at a moment, while
-   * the outage was seen. Null where none ended.
-   */
+  /** Of the requests that ended while the fault was in place or the outage was seen; null where none did. */
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),
   /** Resident memory of all servers together, the largest reading; absent without servers of ours. */

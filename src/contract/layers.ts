@@ -4,10 +4,7 @@ interface LayerDescription {
   id: string;
   hint: string;
   request: "request" | "decision" | "operation";
-  /**
-   * Who sends the work to the store: servers, the load generator as the client, or a foreign benchmark program. Without
-   * servers no endpoint is called.
-   */
+  /** Who sends the work to the store. Without servers no endpoint is called. */
   consumer: "server" | "client" | "program";
 }
 

@@ -61,9 +61,8 @@ export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
 const us = z.number().min(0);
 
 /**
- * What one machine's clock shows more than another's, by the exchange with the shortest round trip: the difference lies
- * within `bound_us` of `offset_us`, however unlike the ways there and back are. It is a fact about timestamps: latency
- * is measured on one clock.
+ * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round trip.
+ * It is about timestamps: latency is measured on one clock.
  */
 export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
 export type ClockOffset = z.infer<typeof clockOffsetSchema>;

@@ -133,11 +133,7 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
   ...members,
 });
 
-/**
- * The run spec in the variable RUN_SPEC: JSON, or the path of a file that holds it.
- * @returns undefined where it is not set: the program then reads its own variables
- * @throws usageError naming the member that is wrong
- */
+/** JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws usageError */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
   const document = documentOf(env);
   return document === undefined ? undefined : parsed(document, runSpecSchema);

@@ -110,8 +110,7 @@ export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "s
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * Whether a program is of the version that was asked for: `8.1` is any 8.1.x. A label that is no version is only a name, and
- * what is not known contradicts nothing.
+ * `8.1` is any 8.1.x. A label that is no version is only a name; what is not known contradicts nothing.
  * @param seen versions of its nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {

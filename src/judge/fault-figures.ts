@@ -168,10 +168,8 @@ interface Outage {
 }
 
 /**
- * Finds the outage among the slices that are disturbed. A fault may take long to show: a cluster first has to notice
- * that a primary is gone. And a busy host lets requests wait for a moment at any time, but makes none fail. So where
- * requests fail, the outage is the one in which they do, with the waiting that leads to it.
- * @param away while the fault is in place
+ * A fault may take long to show, and a busy host makes requests wait but never fail: where requests fail, the outage is
+ * that, with the waiting that leads to it. @param away while the fault is in place
  */
 function outageOf(service: ObservedService, observed: Span, away: Span): Outage {
   const isDisturbed = (slice: Span) => service.isDisturbed(slice);
@@ -309,10 +307,8 @@ function figuresOf(
 const isInjected = (fault: FaultRecord): fault is InjectedFault => fault.injected !== undefined;
 
 /**
- * What each fault of a run did to the requests, from the run's timeline of 100 ms slices. A fault is followed until the
- * next one is injected, or to the end of the window; all are judged by the service before the first of them. Figures in
- * seconds count from the injection and are whole slices. docs/faults.md defines each figure.
- * @returns one entry for each fault that was injected, in their order; undefined where none was
+ * A fault is followed until the next one or the end of the window; all are judged by the service before the first.
+ * docs/faults.md defines each figure. @returns one for each injected fault, in order; undefined without any
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;

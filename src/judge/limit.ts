@@ -155,10 +155,8 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * The resource that limited the run: the one that was used up, or the most used one if there are several. `none` for an
- * open loop below capacity, too few connections, or components that wait for each other. The network only counts
- * if the links of the generator's machine state their rate, which loopback and bridges do not, or if those between several
- * machines were measured.
+ * What was used up, or used most; `none` for an open loop below capacity, too few connections, or components that wait
+ * for each other. The network only counts where the rate of its links is known.
  */
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")

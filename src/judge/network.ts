@@ -36,10 +36,8 @@ interface End {
 }
 
 /**
- * How much of their measured rates the links between the machines of a run carried. A role's traffic is divided evenly
- * among its peers; what cluster nodes say to each other counts with the rest.
- * @param loaded_s seconds in which the bytes of the roles were counted
- * @returns nothing for links on which no role's bytes are known
+ * A role's traffic is divided evenly among its peers; what cluster nodes say to each other counts with the rest.
+ * @param loaded_s seconds in which bytes were counted @returns nothing for links on which none are known
  */
 export function carriedLinks(
   { links = [], placement = {}, resources }: Placed,

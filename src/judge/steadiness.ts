@@ -116,10 +116,8 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
 const FEWEST_CYCLES = 8;
 
 /**
- * By turns the rate of each target in the second half of the cycles ÷ that in the first, relative to the geometric mean of
- * the others in the same cycles: what the host does to all of them cancels (M26).
- * @param answers of each target, by turn
- * @returns one for each target; undefined for few cycles, and for one whose turns the others did not all have
+ * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric mean of the others:
+ * what the host does to all cancels (M26). @returns undefined for few cycles, or where the others lacked turns
  */
 export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
   return answers.map((own, index) => {

@@ -74,11 +74,8 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * How busy the machine was in a window. The readings are taken before and after it, while the generator is drained, the
- * second one when all followed requests have ended: our own work falls into the window, foreign work into all the time
- * between the readings.
- * @param ours_us CPU time of all roles and of the harness between the readings
- * @param loaded_s seconds of load between them
+ * The readings are taken while the generator is drained: our work falls into the window, foreign work into all the time
+ * between them. @param ours_us of all roles and the harness @param loaded_s seconds of load
  */
 export function hostLoadOf(
   from: HostCpu,

@@ -10,10 +10,8 @@ function caretColumn(trace: string): string | undefined {
 }
 
 /**
- * The location of an error in one of these plugins, e.g. `my-client.js:12:5`.
- * @param trace the error's stack, or Node's output for it
- * @param paths of files and folders, as the user gave them
- * @returns undefined when the trace does not name one of them
+ * E.g. `my-client.js:12:5`; undefined where the trace names none of the plugins.
+ * @param trace the error's stack, or Node's output for it @param paths of plugins, as the user gave them
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {

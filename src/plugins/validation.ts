@@ -44,10 +44,8 @@ export function forEachMember<Kind extends string>(
 }
 
 /**
- * Adds a member of a plugin to one of the project's lists, which are read-only elsewhere: this only runs at the start of a
- * program, before anything reads the lists.
- * @param reserved other ids that would be ambiguous
- * @throws usageError when the id is taken
+ * The lists are read-only elsewhere: this only runs before anything reads them.
+ * @param reserved other ids that would be ambiguous @throws usageError when the id is taken
  */
 export function addToList<Thing extends { id: string }>(
   plugin: string,

@@ -142,9 +142,8 @@ export interface RunningPart {
   /** Ends it at once, as a crash would. Like all faults absent for a process in another's container. */
   kill?(): Promise<void>;
   /**
-   * Starts it again at its address, after `kill`, and waits until it is ready.
-   * @param onBegun called as soon as the new process exists; when it rejects, the part is stopped
-   * @throws Error once the part was stopped
+   * Starts it again at its address, after `kill`, until it is ready. @param onBegun as soon as the process exists; a
+   * rejection stops the part @throws Error once the part was stopped
    */
   restart?(onBegun: () => Promise<void>): Promise<void>;
   /** Stops it where it is; connections stay open. */
@@ -187,10 +186,8 @@ export interface Runtime {
   /** What it can do to a running part: tried out, where only a trial tells. */
   partFaults(): Promise<PartFaults>;
   /**
-   * Starts a part and waits until it is ready. A part that does not become ready is removed.
-   * @param onBegun called with the part as soon as it exists, before it is ready, so that it can be stopped at any time;
-   * when it rejects, the part is stopped
-   * @throws environmentError when the part does not become ready, with its last lines
+   * Starts a part and waits until it is ready. @param onBegun called as soon as it exists, so that it can be stopped at
+   * any time; a rejection stops it @throws environmentError when it is not ready, with its last lines
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
   /** Removes what belongs to no single part, e.g. a network. @throws Error that names what is left */

@@ -56,9 +56,7 @@ export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>)
 };
 
 /**
- * Where what is installed when it is first used is loaded from; the project where nothing is.
- * @param folder of all versions; absent: this user's
- * @throws environmentError when it is not installed
+ * Where what is installed on demand is loaded from. @param folder absent: this user's @throws environmentError
  */
 export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
   wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

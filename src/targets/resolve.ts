@@ -178,9 +178,7 @@ function deciderOf({ limiter, service, module }: ClientDescription, storeId: str
 }
 
 /**
- * Fills in the defaults. When the default store is not available, an available one replaces it, with a note; a store
- * that the text names is never replaced.
- * @param available whether a store is available to the target
+ * An available store replaces a default one that is not, with a note; never one that the text names.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {

@@ -1,11 +1,7 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Algorithm } from "../contract/target.js";
 
-/**
- * Whether a limiter admits the request that a key makes now. Called in the order of time.
- * @param slot number of the key
- * @param now_s seconds, such that windows of the wall clock begin at the multiples of their length
- */
+/** Called in the order of time. @param slot of the key @param now_s such that windows begin at multiples */
 type Admits = (slot: number, now_s: number) => boolean;
 
 /** Moments that are this close are the same: sums of seconds are rounded. */

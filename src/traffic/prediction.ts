@@ -75,11 +75,8 @@ const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * Predicts the share of limited requests, 0 to 1. If the quota cannot be used up, the profile gives the exact share. Under
- * explicit limits the load is simulated request by request: a formula for the mean rate of each
- * key would be off by several percentage points for keys near their quota.
- * A request with several descriptors is limited when any of them is.
- * @param algorithm of the limiter
+ * From 0 to 1. Where the quota cannot be used up the profile gives it; else the load is simulated request by request: a
+ * formula for mean rates would be off by percentage points for keys near their quota. @param algorithm of the limiter
  */
 export function predictLimitedShare(
   profile: TrafficProfile,

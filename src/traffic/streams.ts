@@ -41,9 +41,8 @@ export class AliasTable {
 }
 
 /**
- * Random requests for `count` connections, beginning with number `first`. All connections draw from one generator, each
- * 2^64 steps after the one before, so that their sequences do not overlap and do not depend on how connections are
- * spread over workers.
+ * All connections draw from one generator, each 2^64 steps after the one before: their sequences do not overlap,
+ * however they are spread over workers.
  */
 export function createStreams(
   table: AliasTable,

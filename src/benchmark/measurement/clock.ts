@@ -13,9 +13,8 @@ export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs()
 const BRACKETS = 32;
 
 /**
- * What has to be added to `cheapMs` to get `exactMs`, in milliseconds. A thread may lose its CPU between two readings, so
- * each reading of the cheap clock stands between two of the exact one, and the tightest of these brackets counts: the
- * origin is wrong by at most half of its width.
+ * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each cheap one stands
+ * between two exact ones, and the tightest bracket counts: its origin is wrong by at most half its width.
  */
 export function tightestOriginMs(exactMs: () => number, cheapMs: () => number, brackets = BRACKETS): number {
   let origin_ms = 0;

@@ -85,11 +85,7 @@ export class ResponseRecorder {
     this.#isClosed = false;
   }
 
-  /**
-   * @param code the driver's, below 1000
-   * @param ms latency in milliseconds, with fractions
-   * @param now_ms when it came, monotonic milliseconds
-   */
+  /** @param code the driver's, below 1000 @param ms latency with fractions @param now_ms monotonic */
   answer(outcome: Outcome, code: number, ms: number, now_ms: number): void {
     const us = latencyUs(ms);
     this.#latencies[outcome].record(us);

@@ -108,9 +108,8 @@ export class OpenLoop implements LoadLoop {
   }
 
   /**
-   * Sends to the loopback, so that V8 has compiled the code that sends, reads and records before the window opens.
-   * A warm-up at the measured rate would need ten thousand requests for that. Compilation in the window, by threads on
-   * the same CPUs, makes sends late by some milliseconds.
+   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens: at the measured rate
+   * that would take ten thousand requests, and compilation in the window makes sends late.
    */
   async #prewarmJit(): Promise<void> {
     const loopback = await this.#options.startLoopback();

@@ -7,9 +7,8 @@ export interface WorkerPlace {
 }
 
 /**
- * Numbers the workers across the generators: the first of each, then the second of each. So the larger shares of what is not
- * divisible fall on as many generators as possible, and an open loop's sends take turns between the generators.
- * @param worker its index in its generator
+ * The first worker of each generator, then the second of each: so larger shares fall on many generators, and an open
+ * loop's sends take turns between generators. @param worker its index in its generator
  */
 export function placeOfWorker(
   { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,

@@ -13,9 +13,8 @@ import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
- * The probe: forms, empties and reads a store from a place where the store can be reached. Its arguments are the actions;
- * the run spec, or else its variables, name the store. With `serve`, each line of standard input is a request. It prints
- * one JSON document per request.
+ * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or `serve`: then each
+ * line of standard input is a request. It prints one JSON document per request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);

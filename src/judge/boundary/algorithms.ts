@@ -73,9 +73,8 @@ const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: num
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
 /**
- * Windows of some kind that each admit a quota: an interval as long as n windows holds parts of n + `more` of them.
- * A denial is justified if the last window has a quota of admissions: those of the window in which it was decided on are
- * not older.
+ * An interval of n windows holds parts of n + `more` of them. A denial is justified if the last window, with that in
+ * which it was decided on, has a quota of admissions.
  */
 function windows(more: number): AlgorithmPromise {
   const mostIn = ({ requests, window_ms }: Quota, length_ms: number): number =>
@@ -134,9 +133,8 @@ const alignedWindow: AlgorithmPromise = {
 };
 
 /**
- * Two counters, of this window of the wall clock and the one before, which counts by the part of it that the last window
- * covers: as if its admissions had been spread evenly. Where they came at its end, the next window admits a whole quota
- * again, so the bound is that of aligned windows.
+ * Two counters; the window before counts by the part that the last window covers, as if evenly spread. Where its
+ * admissions came at its end, a whole quota follows: so the bound is that of aligned windows.
  */
 const slidingWindow: AlgorithmPromise = {
   ...alignedWindow,

@@ -16,10 +16,8 @@ export interface GeneratorShare {
 }
 
 /**
- * Merges what several generators of one load wrote to the evidence of the run: counts are added up, histograms merged (M18).
- * What is about the servers comes from the first, which reads them for all.
- * @param shares of all generators, in their order
- * @returns everything but the expected outcome mix, which follows from the traffic
+ * Counts are added up, histograms merged (M18); what is about the servers comes from the first, which reads them for
+ * all. @returns all but the expected outcome mix, which follows from the traffic
  */
 export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const outputs = shares.map(({ output }) => output);

@@ -56,9 +56,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
- * `most`, because a call that failed, is still under way, or was decided without the store may or may not have reached it.
- * Undefined where one of the consumers counts none.
+ * Calls that the store must have counted: a failed or open one, or one decided without the store, may not have reached
+ * it. Undefined where a consumer counts none.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);

@@ -70,9 +70,8 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 const LITTLE_TOLERANCE = 0.05;
 
 /**
- * M7: Little's law; in a closed loop every connection always has one request in flight. A request that is followed was in
- * flight for a part of the window alone, so the time that all requests were in flight in the window lies between the
- * latencies of the answers in it and those of all answers.
+ * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of all requests in the
+ * window lies between the latencies of the answers in it and of all answers.
  */
 export const littlesLaw: Rule = {
   id: "M7",

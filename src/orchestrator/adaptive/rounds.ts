@@ -99,9 +99,8 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 /**
- * Continues, round by round, with the configurations whose ranking is still open, and their references. The decision depends only on the
- * results and is made after the same rounds whether or not the campaign was interrupted, so that a resumed campaign
- * ends the same way.
+ * Continues with the configurations whose ranking is open, and their references. Decisions depend on the results alone,
+ * so that a resumed campaign ends the same way.
  */
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;

@@ -22,10 +22,8 @@ import { unfinishedInstallations } from "./versions.js";
 const MAX_WRITE_MS = 60_000;
 
 /**
- * What campaigns whose process died left behind, in the order in which it can be removed. It never includes what
- * belongs to a live campaign, or what no lease or label marks as ours.
- * @param everywhere also searches runtimes that no lease names, and damaged leases
- * @param gone a host that is given up: nothing of its campaigns is here but their leases
+ * What dead campaigns left, in the order of removal; never what is alive, or not marked as ours. @param everywhere
+ * also runtimes that no lease names, and damaged leases @param gone a host given up: only leases are here
  */
 export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
   const leases: { path: string; lease: LeaseFile }[] = [];

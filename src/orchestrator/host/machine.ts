@@ -25,12 +25,7 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/**
- * Conditions of the host that affect every row.
- * @param caps as requested
- * @param most roles of the run that starts the most
- * @param cpus of all machines on which roles run
- */
+/** @param caps as requested @param most roles of the run that starts the most @param cpus of all machines */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,

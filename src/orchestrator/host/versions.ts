@@ -134,9 +134,7 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
 }
 
 /**
- * Installs one version into its own folder below `cache`. The folder appears complete or not at all, even if another
- * process installs the same version or this one is killed.
- * @throws environmentError when the version cannot be fetched, with the fix
+ * The folder appears complete or not at all, even if another process installs the same. @throws environmentError
  */
 async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
   let temporary: string;

@@ -115,9 +115,8 @@ interface NextRuns {
 }
 
 /**
- * The trials that follow those that were made. Each subject is bracketed first, by one trial at a time; then all of them
- * take turns over their rates, each rate once a round, so that drift of the machine hits all alike (M16).
- * @param statuses what the trials said, by result file
+ * Each subject is bracketed first; then all take turns over their rates, so that drift of the machine hits all alike
+ * (M16). @param statuses what the trials said, by result file
  */
 export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
   const trials = trialsBySubject(plan, statuses);

@@ -21,9 +21,8 @@ export interface MaxRateSearchOptions extends SelectionOptions {
 }
 
 /**
- * Searches the highest rate at which each subject of a plan keeps the objectives (M30). It adds trials to the plan once all
- * that are planned were made. Which trials follow depends only on the results, so that a resumed search goes on as it
- * would have.
+ * Searches the highest rate at which each subject keeps the objectives (M30). Trials depend on the results alone, so
+ * that a resumed search goes on as it would have.
  */
 export class MaxRateSearch implements RunSelection {
   readonly #options: MaxRateSearchOptions;

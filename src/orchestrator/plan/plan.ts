@@ -419,9 +419,8 @@ function referenceBeside(
 }
 
 /**
- * What a request selects. Without a context every store counts as available and no caps are applied: this checks a
- * request before anything is started.
- * @throws usageError for what does not exist, for more servers or generators than connections, and when nothing is left to measure
+ * Without a context every store is available and no caps apply: this checks a request before anything is started.
+ * @throws usageError for what does not exist, for too few connections, and when nothing is left to measure
  */
 export function selectConfigurations(
   request: Request,

@@ -35,9 +35,8 @@ const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.t
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
 /**
- * The reference that is measured beside one target alone: on its store, with the options that decide what it is ranked
- * with. Campaigns are compared through it (M22).
- * @returns undefined where no such client is ranked with the target
+ * On the target's store, with the options that decide its ranking: campaigns are compared through it (M22).
+ * @returns undefined where no such client is ranked with it
  */
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
@@ -195,8 +194,7 @@ function isNamed({ configuration: { layer, target } }: Planned, text: string): b
 }
 
 /**
- * Chooses the reference of each ranking: the named target (of several the one with the fewest options, since
- * `iovalkey` is the reference among the targets with `+same-script`, too), else the first that was requested.
+ * The named target (of several the one with the fewest options), else the first that was requested.
  * @throws usageError where the text names nothing that is ranked
  */
 export function referenceChooser(

@@ -3,9 +3,8 @@ import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 
 /**
- * How long a campaign still takes: the plan's estimate for the remaining runs, corrected by how far finished runs were
- * off. A run's overhead depends on its topology, so each topology has its own correction; one without a finished run
- * uses that of all. Times are seconds of any monotonic clock.
+ * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by topology where one is
+ * finished. Times are seconds of any monotonic clock.
  */
 export class TimeLeft {
   readonly #plan: Plan;

@@ -27,10 +27,8 @@ const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 const NEWEST = "true";
 
 /**
- * Finds the campaign to resume.
- * @param root results root
- * @param given name of the campaign's folder, or `true` for the newest
- * @throws usageError if there is no such campaign; environmentError if its folder leads out of the results root
+ * @param root results root @param given a folder's name, or `true` for the newest @throws usageError;
+ * environmentError
  */
 export function findCampaign(root: string, given: string): ExistingCampaign {
   const absolute = resolve(root);

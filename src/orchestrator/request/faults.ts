@@ -120,9 +120,7 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
 }
 
 /**
- * The faults of each configuration: a list has alternatives, each a configuration of its own, and `/` joins the faults of one
- * run. One empty list without any.
- * @throws usageError that names the fix
+ * A list has alternatives, each a configuration of its own; `/` joins the faults of one run. @throws usageError
  */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");

@@ -113,10 +113,8 @@ function overview(name: string, helpCommand: string): string[] {
 }
 
 /**
- * The help of a campaign, or of one topic of it. scripts/help/ holds the same text for scripts/run-all.sh, which prints it
- * before anything is installed.
- * @param name how the command is called
- * @param helpCommand what precedes a topic
+ * scripts/help/ holds the same text for scripts/run-all.sh, which prints it before anything is installed.
+ * @param name how the command is called @param helpCommand what precedes a topic
  */
 export function campaignHelp(name: string, helpCommand: string, topic?: string): string {
   const group = GROUPS.find((each) => each.topic === topic);

@@ -241,10 +241,7 @@ function outputModeOf(settings: Settings): OutputMode {
 }
 
 /**
- * The request that the layers of settings make together.
- * @param layers later layers override earlier ones
- * @param command the command line that repeats the campaign, given its seed
- * @throws usageError in one line
+ * @param layers later override earlier @param command repeats the campaign, given its seed @throws usageError
  */
 export function requestFromLayers(
   layers: readonly Layer[],

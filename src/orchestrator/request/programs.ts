@@ -13,10 +13,8 @@ import type { Layer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
 /**
- * The pairs of a repeatable setting: `NAME=TEXT`, separated by commas. A comma only separates in front of another name,
- * so that a path may hold one.
- * @param form of a pair, for messages
- * @throws usageError for a text that is not a pair, or for two texts of one name
+ * `NAME=TEXT`, separated by commas in front of another name, so that a path may hold one.
+ * @param form of a pair, for messages @throws usageError for no pair, or two texts of one name
  */
 function pairsOf({ source, value }: SettingValue, form: string): Map<string, string> {
   const pairs = new Map<string, string>();
@@ -95,9 +93,8 @@ const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
 /**
- * The programs and images that the settings name. A store whose program is also a setting (`--valkey-server`) can be
- * named by both: the later layer wins, with a notice.
- * @throws usageError if both name different paths in one layer, or for a text that cannot name an image
+ * Both `--valkey-server` and a pair may name a store's program: the later layer wins, with a notice. @throws
+ * usageError
  */
 export function namedPrograms(
   settings: Settings,

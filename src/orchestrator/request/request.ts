@@ -163,10 +163,7 @@ export const RANGES = {
 export type NumberName = keyof typeof RANGES;
 
 /**
- * A number from its text, within the range of its name.
- * @param whole whether fractions are refused
- * @param orElse a word that is valid too; for the message
- * @throws usageError naming the given text and the range
+ * @param whole refuses fractions @param orElse a word that is valid too, for the message @throws usageError
  */
 export function numberIn(name: NumberName, flag: string, text: string, whole = true, orElse = ""): number {
   const { min, max, unit } = RANGES[name];

@@ -34,10 +34,7 @@ export class Settings {
   readonly #notices: string[];
 
   /**
-   * @param layers later layers override earlier ones
-   * @param notices receives a line for each value that is overridden by a different one, or given twice in a list
-   * @param preset overridden by every layer, without a notice
-   * @throws usageError for a text that no setting can have
+   * @param layers later override earlier, with a notice @param preset overridden by all @throws usageError
    */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
     this.#notices = notices;

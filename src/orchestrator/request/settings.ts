@@ -41,9 +41,8 @@ export interface SingleRunVariable {
 }
 
 /**
- * One setting of a campaign: a flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, campaign
- * files and their schema, environment, completion, the menu, single runs and resume all read this list. To add a setting,
- * add one entry to a group of this file.
+ * A flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, files, environment, completion,
+ * menu and resume all read this list. To add a setting, add an entry to a group of this file.
  */
 export interface Setting {
   /** E.g. `duration-mode`: the flag without its dashes, and the key in a campaign file. */

@@ -159,9 +159,7 @@ export class Progress {
   }
 
   /**
-   * Reports what happens during runs that are made at the same time. A phase is that of all: it is told when the first of
-   * them comes to it.
-   * @param runs their logs also get the lines that their programs print
+   * A phase of runs made at the same time is told when the first comes to it. @param runs get their programs' lines
    */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],

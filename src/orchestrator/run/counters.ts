@@ -72,10 +72,7 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
   };
 }
 
-/**
- * @param own which share of the time between readings the role had load: by turns a second is one of its own turns
- * @param idle_us_per_s what it uses in the rest
- */
+/** @param own the share of time in which the role had load @param idle_us_per_s what it uses in the rest */
 function sampleOf(
   first: Reading,
   before: Reading,
@@ -195,11 +192,7 @@ export class CounterWatch {
     return this.#failures;
   }
 
-  /**
-   * What each role used between the readings.
-   * @param loaded_s seconds of load between them
-   * @param requests how many were served between the readings at its ends
-   */
+  /** @param loaded_s seconds of load @param requests served between the readings at its ends */
   async resources(
     source: string,
     loaded_s: number,
@@ -245,11 +238,8 @@ export class CounterWatch {
   }
 
   /**
-   * How busy the machine was, from the same readings.
-   * @param reported CPU time that roles reported themselves. The generator waits only so long for a reading: where its
-   * counters are read too late, its own report is the only source.
-   * @param external_us CPU time of an external store, which is used by the run but is not one of its parts
-   * @returns undefined where the system does not count CPU time, or not that of every part
+   * @param reported CPU time that roles reported themselves: the only source where a reading comes too late
+   * @param external_us of an external store, which is no part of the run @returns undefined where not all is known
    */
   async hostLoad(loaded_s: number, reported: Reported, external_us = 0): Promise<HostLoad | undefined> {
     await this.#pending;

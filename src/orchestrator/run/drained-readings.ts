@@ -12,9 +12,8 @@ const late = () =>
   new PartFailed("store", `its counters could not be read within ${READ_WITHIN_MS / 1000} s`);
 
 /**
- * The readings at the drained moments. Each generator waits at each moment for a line that lets it go on. All get it at
- * once, when the last of them has come and the counters are read: so it is also what starts several generators together. A
- * reading that takes too long, or fails, fails the run and lets them go on.
+ * Each generator waits at each drained moment; all go on at once, when the last has come and the counters are read:
+ * that also starts several together. A reading that is late or fails fails the run and lets them go on.
  */
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];

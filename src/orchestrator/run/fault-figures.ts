@@ -24,9 +24,8 @@ export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
 }
 
 /**
- * What the model admits from each fault to the next one, or to the end: of the requests that were answered, because failed
- * ones use nothing of a quota.
- * @returns null for quotas that cannot be used up, and undefined where the run does not name its quotas
+ * What the model admits from each fault to the next, of the answered requests: failed ones use no quota.
+ * @returns null for quotas that cannot be used up; undefined where the run names none
  */
 function predictedAdmissions(
   { configuration, warmup, counts }: FaultRun,

@@ -115,10 +115,8 @@ export async function expectedRuntime(
 }
 
 /**
- * Checks the named programs, also those that no target uses, the files of the modules that targets use, and the requested
- * CPUs before anything is built or started: an engine would refuse CPUs only with the first part.
- * @throws usageError for a program of an unknown store; environmentError for one that is not there, or for CPUs that do
- * not exist
+ * Checks programs, modules' files and CPUs before anything is built or started: an engine would refuse CPUs only with
+ * the first part. @throws usageError for an unknown program; environmentError for what is not there
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);

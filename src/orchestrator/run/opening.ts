@@ -69,8 +69,7 @@ export async function withLease<Value>(
 }
 
 /**
- * Installs the library versions and opens the requested runtime. Whatever happens in `work`, all parts are stopped and the
- * runtime is closed.
+ * Installs versions and opens the runtime, which is closed with all parts whatever happens in `work`.
  * @throws Aborted, also while the runtime opens; then it is closed as soon as it is open
  */
 export async function withRuntime<Value>(

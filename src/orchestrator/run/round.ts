@@ -37,10 +37,8 @@ export interface RoundMember {
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
- * Makes the runs of a round: all their stores, services and servers are up at once, and one generator, or one of each at the
- * limiter layer, gives them the load by turns. A run that fails alone leaves the others.
- * @param log gets what the generators print
- * @returns how each ended, in their order
+ * All stores, services and servers are up at once; one generator, or one of each at the limiter layer, loads them by
+ * turns. A run that fails alone leaves the others. @param log gets what the generators print
  */
 export async function executeRound(
   members: readonly RoundMember[],

@@ -2,9 +2,8 @@ import ansi from "ansi-escapes";
 import type { Output } from "./types.js";
 
 /**
- * Lines at the bottom of the terminal that are redrawn in place. The hidden cursor stays at the start of the first line.
- * After a resize the frame still begins there, whether or not the terminal rewraps long lines, and everything below
- * belongs to the frame.
+ * Lines at the bottom of the terminal, redrawn in place. The hidden cursor stays at the start of the first line: after
+ * a resize the frame still begins there, and everything below belongs to it.
  */
 export class Frame {
   readonly #output: Output;

@@ -81,11 +81,8 @@ export interface ControlGroup {
 }
 
 /**
- * Reads a container's counters from this machine's control groups: at once and at no cost to the engine. Some engines
- * answer a request for counters only at the start of the next second.
- * @param id of the container @param pid its first process, as the engine reports it
- * @param ownNetwork whether its links are its own, not those of its machine
- * @returns undefined where they cannot be read, e.g. because the engine runs in a virtual machine
+ * At once and at no cost to the engine, which may answer only at the start of the next second. @param pid its first
+ * process @param ownNetwork whether its links are its own @returns undefined where they cannot be read
  */
 export async function controlGroupOf(
   id: string,

@@ -59,9 +59,8 @@ export function pathsInImage({
 }
 
 /**
- * Builds images with plugins and library versions on top of the project's images: nothing of this machine is mounted.
- * Each program may open a target's client. The tags depend on the base image and on the bytes of the additions.
- * @throws environmentError with the last line of a build that failed
+ * On top of the project's images: nothing of this machine is mounted. Tags depend on the base image and the additions'
+ * bytes. @throws environmentError with the last line of a build that failed
  */
 export async function deriveImages(
   docker: Docker,

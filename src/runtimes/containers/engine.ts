@@ -39,9 +39,8 @@ type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 
 /**
- * A connection to an engine that may be on another machine. Each request has a time-out, and while the connection is
- * watched, an engine that stops answering is lost: all open requests fail, and further ones fail at once until it answers
- * again.
+ * Each request has a time-out. While watched, an engine that stops answering is lost: open requests fail, and further
+ * ones fail at once until it answers again.
  */
 export class EngineConnection {
   readonly docker: Docker;

@@ -41,9 +41,7 @@ async function sameImage(
 }
 
 /**
- * The same images on another engine: copied there where they are missing. An image of that name which is another one keeps
- * its name: the copy then has none.
- * @returns them in the same order, as the other engine has them
+ * Copied where missing, in the same order. Where another image has the name, it keeps it: the copy has none.
  * @throws environmentError when they cannot be copied
  */
 export async function copyImages(

@@ -58,10 +58,8 @@ const final = (text: string): PodFailure => ({ text, isFinal: true });
 const passing = (text: string): PodFailure => ({ text, isFinal: false });
 
 /**
- * Why a pod does not run, or ended.
- * @param pod undefined: it is gone
+ * Why a pod does not run, or ended; undefined where nothing holds it up. @param pod undefined: it is gone
  * @param events on the pod, oldest first; without them some reasons are not known
- * @returns undefined for a pod that runs, or that nothing holds up
  */
 export function podFailure(
   pod: PodState | undefined,

@@ -103,8 +103,7 @@ function roleDocument(metadata: { name: string; namespace: string }): Document {
 export type Reviewer = Pick<KubernetesApi, "allows" | "namespace" | "userName" | "version">;
 
 /**
- * Asks the cluster for each right that a campaign needs, before the first run.
- * @returns why it could not be asked, where reviews are forbidden: then a missing right shows when it is used
+ * Asks for each right before the first run. @returns why it could not be asked: then a missing one shows when used
  * @throws environmentError that names the missing rights and the command that grants them
  */
 export async function checkPermissions(api: Reviewer): Promise<string | undefined> {

@@ -442,9 +442,8 @@ export class KubernetesRuntime implements Runtime {
   }
 
   /**
-   * Starts each image once, as the kind of role that it is for. So it is known before the first run whether nodes have
-   * the images, which ids and versions these have, and where the cluster puts each kind: roles are started there, and
-   * runs can be compared.
+   * Starts each image once, as its kind of role: so ids, versions and places are known before the first run. Roles are
+   * started there again, and runs can be compared.
    */
   async #inspectImages(): Promise<void> {
     const { programs, packageFolder } = this.#options;

@@ -57,9 +57,8 @@ async function versionOfFile(path: string): Promise<string> {
 }
 
 /**
- * Finds a program: at the given path, else on PATH, else the embedded one.
- * @param environment gives the folder of the Python environment; called only when it is needed
- * @throws environmentError when the given path is not a program, or the program does not run
+ * At the given path, else on PATH, else embedded. @param environment the Python folder, if needed @throws
+ * environmentError
  */
 export async function findProgram(
   {

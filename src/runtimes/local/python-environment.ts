@@ -36,9 +36,8 @@ export async function capturePython(
 }
 
 /**
- * Folder of the Python environment that builds reports and holds the embedded store; undefined where it does not exist
- * yet. Only report/cli/environment.py decides which one that is.
- * @throws environmentError when there is no Python, with the fix
+ * It builds reports and holds the embedded store; undefined where there is none yet. Only report/cli/environment.py
+ * decides which one. @throws environmentError when there is no Python, with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
   pythonEnvironment(packageFolder, ["--find"]);

@@ -4,9 +4,8 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 
 /**
- * `GET /metrics` for Prometheus. The hot path only adds to plain numbers, which become metrics on request. The process
- * metrics (event-loop lag, garbage collection) start with the first request to this route, so that a benchmark without
- * such requests does not pay for them.
+ * The hot path only adds to plain numbers. The process metrics start with the first request to this route, so that a
+ * benchmark without such requests does not pay for them.
  */
 export function metrics(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Handler {
   let registry: Registry | undefined;

@@ -72,11 +72,7 @@ class FreshNumber {
   }
 }
 
-/**
- * Makes the request sources of the connections to one server. Requests with fresh keys are copied for each connection,
- * and their digits are written in place: a connection has one request in flight, so its buffer is free again when the
- * next request is taken.
- */
+/** A connection has one request in flight, so its copy of a request with fresh keys is free for the next. */
 function sourcesFor(
   url: URL,
   { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,

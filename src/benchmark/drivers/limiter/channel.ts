@@ -80,9 +80,8 @@ export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "faile
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
 
 /**
- * Consumes that finish before the event loop gets its turn. A limiter without I/O (`none`, `memory`) settles in a
- * microtask, and a channel that then sends at once would keep timers and messages waiting for ever. With this many, the
- * turn of the loop costs each consume almost nothing, and it comes every few milliseconds.
+ * Consumes before the event loop gets its turn: a limiter without I/O settles in a microtask, and a channel that then
+ * sends at once would keep timers and messages waiting for ever.
  */
 const CONSUMES_PER_TURN = 1024;
 
