@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { userFileParts } from "../../contract/user-files.js";
+import { spreadSeed as mixed } from "../../traffic/shuffle.js";
 import { meanRate, traceColumns } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
 
@@ -181,13 +182,6 @@ class Numbering {
       this.#numbers[place] = number;
     }
   }
-}
-
-/** The finalizer of MurmurHash3. */
-function mixed(hash: number): number {
-  const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
-  return twice ^ (twice >>> 16);
 }
 
 const notText = (number: number): Error =>

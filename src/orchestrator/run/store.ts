@@ -35,28 +35,8 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-export interface RunStore {
-  /** The nodes, relays and the service, that the run started; only their counters can be read. */
-  readonly nodes: readonly RunningRole[];
-  /** The relays between the servers and the nodes; none where no fault of the run needs one. */
-  readonly relays: readonly RelayControl[];
-  open(): Promise<void>;
-  readBefore(): Promise<void>;
-  readAfter(): Promise<StoreSide>;
-  readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
-  /** @throws PartFailed: from here on a failure is the run's */
-  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined>;
-  /** When the store was emptied, or read first, monotonic milliseconds. */
-  readonly readBefore_ms: number;
-  /** Waits until every node answers and, in a cluster, all agree and every replica follows its primary. */
-  untilReady(): Promise<void>;
-  /** These nodes stay down: they are not asked any more. */
-  withoutNodes(ids: readonly string[]): void;
-  /** These nodes were started again: waits until they answer. */
-  restarted(ids: readonly string[]): Promise<void>;
-  untilServiceReady(): Promise<void>;
-  inject(fault: StoreFault): Promise<void>;
-}
+/** The store of one run, and its service. */
+export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 
 /** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
 export interface StoreSide {
@@ -170,8 +150,10 @@ const noStore: RunStore = {
 
 type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" | "diagnose">;
 
-abstract class ProbedStore implements RunStore {
+abstract class ProbedStore {
+  /** The nodes, relays and the service, that the run started; only their counters can be read. */
   nodes: readonly RunningRole[] = [];
+  /** Between the servers and the nodes; none where no fault of the run needs one. */
   relays: readonly RelayControl[] = [];
   /** In the order of roles. */
   protected abstract readonly places: readonly Node[];
@@ -259,6 +241,7 @@ abstract class ProbedStore implements RunStore {
     this.#module = { id, ...(version ? { version } : {}), ...(sha256 ? { sha256 } : {}) };
   }
 
+  /** When the store was emptied, or read first, monotonic milliseconds. */
   readBefore_ms = 0;
 
   async readBefore(): Promise<void> {
@@ -268,10 +251,12 @@ abstract class ProbedStore implements RunStore {
     this.#requests = 0;
   }
 
+  /** Until every node answers and, in a cluster, all agree and every replica follows its primary. */
   async untilReady(): Promise<void> {
     await this.ask(["ready"]);
   }
 
+  /** These nodes stay down: they are not asked any more. */
   withoutNodes(ids: readonly string[]): void {
     for (const id of ids) this.#down.add(id);
   }
@@ -311,7 +296,8 @@ abstract class ProbedStore implements RunStore {
     return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
-  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport> {
+  /** @throws PartFailed: from here on a failure is the run's */
+  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined> {
     this.#isMeasuring = true;
     return this.ask(actions, more);
   }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Node } from "../../contract/env.js";
 import { protoText } from "../clients/grpc-method.js";
+import { SERVICE_CONNECTIONS } from "../clients/settings.js";
 import type { NativeProtocol } from "../types.js";
 import { benchmarkArguments, type PrintedFigures, parseBenchmarkCsv } from "./index.js";
 
@@ -177,9 +178,6 @@ const ghzSchema = z.object({
   latencyDistribution: z.array(z.object({ percentage: amount, latency: amount })),
 });
 
-/** As many as our own clients of gRPC open. */
-const GRPC_CONNECTIONS = 10;
-
 const ghz: LoadProgram = {
   id: "ghz",
   program: "ghz",
@@ -199,7 +197,7 @@ const ghz: LoadProgram = {
     return [
       ...["--insecure", "--proto", join(folder, PROTO), "--call", `${path}.${service}.${method}`],
       ...["--concurrency", String(work.connections)],
-      ...["--connections", String(Math.min(GRPC_CONNECTIONS, work.connections))],
+      ...["--connections", String(Math.min(SERVICE_CONNECTIONS, work.connections))],
       // Without a wait the calls under way at the end would count as errors.
       ...["--duration", `${seconds}s`, "--duration-stop", "wait", "--timeout", `${CALL_TIMEOUT_S}s`],
       ...["--data-file", join(folder, CALLS), "--disable-template-data", "--disable-template-functions"],

@@ -10,8 +10,6 @@ import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
-const CONNECTIONS = 10;
-
 const method: GrpcMethod = {
   package: "pb.gubernator",
   service: "V1",
@@ -55,14 +53,8 @@ export const gubernatorGrpc: ClientDescription = {
   // No `native`: load programs would take an answer with an `error` for a decision.
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const { host, port } = namedPort(node, "grpc");
-    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(
-      libraries,
-      { host },
-      port,
-      method,
-      CONNECTIONS,
-    );
+    const place = namedPort(node, "grpc");
+    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(libraries, place, method);
     // A message leaves out what is 0, and so the status of an admission.
     const getRateLimits: GetRateLimits = async (request) => {
       const { responses = [] } = await connections.call(request);

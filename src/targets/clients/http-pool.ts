@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
-import { common, retried } from "./settings.js";
+import { common, SERVICE_CONNECTIONS as connections, retried } from "./settings.js";
 
 export const HTTP_PACKAGE = "undici";
 
@@ -38,7 +38,6 @@ export async function openHttpPool(
   libraries: Libraries,
   { host, port }: { host: string; port: number },
   path: string,
-  connections: number,
 ): Promise<HttpPool> {
   const { Pool } = await libraries.load(HTTP_PACKAGE, () => import("undici"));
   const pool = new Pool(`http://${host}:${port}`, {

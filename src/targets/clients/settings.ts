@@ -10,6 +10,9 @@ export const common = {
   tcpKeepAliveMs: 30_000,
 } as const;
 
+/** What a client of a service opens, by every protocol. */
+export const SERVICE_CONNECTIONS = 10;
+
 /** How long `open` tries before it gives up. */
 export const OPEN_DEADLINE_MS = 5_000;
 

@@ -10,8 +10,6 @@ import type { ServiceDescription, StorePlace } from "../../types.js";
 
 const ID = "envoy-ratelimit";
 
-/** Connections of a client to the service. */
-export const CONNECTIONS = 10;
 export const HEALTH_PATH = "/healthcheck";
 export const JSON_PATH = "/json";
 
