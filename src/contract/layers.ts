@@ -10,18 +10,8 @@ interface LayerDescription {
 
 /** Where the load enters. Layers are never ranked with each other. Plans and report follow this list. */
 export const layers = [
-  {
-    id: "server",
-    hint: "over HTTP, through the Fastify server",
-    request: "request",
-    consumer: "server",
-  },
-  {
-    id: "limiter",
-    hint: "decisions alone, without a server",
-    request: "decision",
-    consumer: "client",
-  },
+  { id: "server", hint: "over HTTP, through the Fastify server", request: "request", consumer: "server" },
+  { id: "limiter", hint: "decisions alone, without a server", request: "decision", consumer: "client" },
   {
     id: "store",
     hint: "plain commands, by valkey-benchmark or redis-benchmark",

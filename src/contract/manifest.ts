@@ -76,11 +76,7 @@ const engineSchema = z.strictObject({
 });
 export type EngineFacts = z.infer<typeof engineSchema>;
 
-const storeBinarySchema = z.strictObject({
-  path: z.string(),
-  version: z.string(),
-  embedded: z.boolean(),
-});
+const storeBinarySchema = z.strictObject({ path: z.string(), version: z.string(), embedded: z.boolean() });
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({

@@ -46,16 +46,8 @@ export const progressSchema = z.discriminatedUnion("event", [
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),
-  z.strictObject({
-    event: z.literal("second"),
-    run: z.int().min(0).optional(),
-    ...progressSecondShape,
-  }),
+  z.strictObject({ event: z.literal("second"), run: z.int().min(0).optional(), ...progressSecondShape }),
   /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice. */
-  z.strictObject({
-    event: z.literal("turn"),
-    answers: z.int().min(0),
-    latency_sum_us: z.number().min(0),
-  }),
+  z.strictObject({ event: z.literal("turn"), answers: z.int().min(0), latency_sum_us: z.number().min(0) }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

@@ -21,10 +21,7 @@ const atRank = (histogram: Histogram, rank: number): number =>
 /** @param everyone answers and the ages of the other requests */
 function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
   const rank = Math.max(1, Math.ceil((thousandths * everyone.totalCount) / 1000));
-  return {
-    low: atRank(everyone, rank),
-    high: rank > answers.totalCount ? null : atRank(answers, rank),
-  };
+  return { low: atRank(everyone, rank), high: rank > answers.totalCount ? null : atRank(answers, rank) };
 }
 
 /** The upper bound where both bounds are equal within the accuracy; else nothing. */

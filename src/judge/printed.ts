@@ -90,10 +90,7 @@ const NOT_APPLICABLE = [
   "M23",
   "M26",
   "M27",
-].map((rule) => ({
-  rule,
-  ...notApplicable("a foreign program loads"),
-}));
+].map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {

@@ -131,10 +131,7 @@ export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["
     const [first, second] = [relative.slice(0, middle), relative.slice(middle)];
     const squares = sum([first, second].flatMap((half) => half.map((value) => (value - mean(half)) ** 2)));
     const error = Math.sqrt((squares / (relative.length - 2)) * (1 / first.length + 1 / second.length));
-    return {
-      ratio: rounded(Math.exp(mean(second) - mean(first)), 6),
-      error: rounded(error, 6),
-    };
+    return { ratio: rounded(Math.exp(mean(second) - mean(first)), 6), error: rounded(error, 6) };
   });
 }
 

@@ -116,14 +116,7 @@ export async function main(): Promise<ExitCode> {
     const names = commands.map((command) => command.name).join(", ");
     throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
-  const context: CliContext = {
-    packageFolder,
-    env: process.env,
-    commands,
-    campaign,
-    audit,
-    print,
-  };
+  const context: CliContext = { packageFolder, env: process.env, commands, campaign, audit, print };
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 

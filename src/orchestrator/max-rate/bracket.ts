@@ -44,8 +44,5 @@ export function* bracketing({ from, min, max }: RateRange): Generator<number, Br
     if (yield middle) kept = middle;
     else missed = middle;
   }
-  return {
-    ...(kept === undefined ? {} : { kept }),
-    ...(missed === undefined ? {} : { missed }),
-  };
+  return { ...(kept === undefined ? {} : { kept }), ...(missed === undefined ? {} : { missed }) };
 }

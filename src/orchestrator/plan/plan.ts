@@ -365,10 +365,7 @@ function combine(
       }
     }
   }
-  return {
-    configurations: [...planned.values()],
-    unsupported: [...unsupported.values()],
-  };
+  return { configurations: [...planned.values()], unsupported: [...unsupported.values()] };
 }
 
 function runsOf(
@@ -393,10 +390,7 @@ function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ran
   const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
   const first = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
   const { budgetS } = adaptive ?? {};
-  return {
-    looks: decisionRounds(runs, first),
-    ...(budgetS === undefined ? {} : { budget_s: budgetS }),
-  };
+  return { looks: decisionRounds(runs, first), ...(budgetS === undefined ? {} : { budget_s: budgetS }) };
 }
 
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {

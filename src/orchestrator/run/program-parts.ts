@@ -58,11 +58,7 @@ export type RawPrintedRun = Pick<
 export const programFacts = (
   id: string,
   { arguments: words, output }: ProgramEnd,
-): RawPrintedRun["program"] => ({
-  id,
-  arguments: [...words],
-  output: output.slice(0, 10_000),
-});
+): RawPrintedRun["program"] => ({ id, arguments: [...words], output: output.slice(0, 10_000) });
 
 export interface ProgramParts extends RunParts {
   settings: RunSettings;
@@ -136,10 +132,7 @@ export async function calibrate(
   const seconds = warmupSeconds(settings);
   const first = await run(FIRST_REQUESTS, 1);
   const second = await run(Math.ceil(perSecondIn(first.output) * seconds), seconds);
-  return {
-    rate: perSecondIn(second.output),
-    warmup_s: rounded(first.program_s + second.program_s, 3),
-  };
+  return { rate: perSecondIn(second.output), warmup_s: rounded(first.program_s + second.program_s, 3) };
 }
 
 /** A program that ends by itself: its rate between first and last reading stands for the whole. */

@@ -98,9 +98,7 @@ async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promis
   } catch (error) {
     throw environmentError(
       `the kubeconfig cannot be read (${messageOf(error).split("\n")[0]}): correct KUBECONFIG`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   // Without any file the library invents a cluster at localhost:8080.

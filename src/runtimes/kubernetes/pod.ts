@@ -88,11 +88,7 @@ export function podOf(request: PodRequest): V1Pod {
       enableServiceLinks: false,
       automountServiceAccountToken: false,
       ...(access.host_network ? { hostNetwork: true } : {}),
-      affinity: affinityOf(access, {
-        kind,
-        campaign: labels[CAMPAIGN_LABEL] ?? "",
-        node: request.node,
-      }),
+      affinity: affinityOf(access, { kind, campaign: labels[CAMPAIGN_LABEL] ?? "", node: request.node }),
       securityContext: {
         runAsNonRoot: true,
         runAsUser: USER,

@@ -35,10 +35,7 @@ const method: GrpcMethod = {
       error: { type: "string", id: 5 },
     },
   },
-  enums: {
-    Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 },
-    Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 },
-  },
+  enums: { Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 }, Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 } },
 };
 
 export const gubernatorGrpc: ClientDescription = {

@@ -69,10 +69,7 @@ export const ioredisFamily = {
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
-  ownSettings: {
-    defaults: { sendsAgain: true, waitsForStore: true },
-    tuned: { sendsAgain: true },
-  },
+  ownSettings: { defaults: { sendsAgain: true, waitsForStore: true }, tuned: { sendsAgain: true } },
   autoPipelining: () => true,
 } satisfies Partial<ClientDescription>;
 

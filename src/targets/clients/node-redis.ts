@@ -235,10 +235,7 @@ async function openCluster(
     },
     command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
     shardKeys: () =>
-      shardKeys({
-        slots: () => ask("CLUSTER", "SLOTS"),
-        keySlot: (key) => ask("CLUSTER", "KEYSLOT", key),
-      }),
+      shardKeys({ slots: () => ask("CLUSTER", "SLOTS"), keySlot: (key) => ask("CLUSTER", "KEYSLOT", key) }),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
       return close(client, connections);
