@@ -36,7 +36,6 @@ type Workers = readonly (MeasuredByTurns & { connections: number })[];
 
 interface Member {
   spec: GeneratorRunSpec;
-  /** Absent for foreign servers. */
   consumers: Consumers | undefined;
   merger: SampleMerger;
   monitor: ServerMonitor | undefined;
@@ -49,7 +48,6 @@ function meanLatencyMs(workers: Workers): number {
   return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
 }
 
-/** Of load, in the turns of a target that are a second of its slices. */
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 

@@ -17,7 +17,6 @@ export interface ClosedConnections {
   readonly reopened?: Readonly<Reopened>;
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
-  /** @param quota number of requests, after which no more are sent */
   openGate(recorder: ResponseRecorder, quota: number): void;
   /**
    * In-flight requests now belong to the new recorder and its quota, since a window counts answers in it (M2).

@@ -9,7 +9,6 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
-  /** Requests that were sent in the lead-in and are not counted in the window. */
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;

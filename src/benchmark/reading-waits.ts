@@ -41,7 +41,6 @@ export class ReadingWaits {
     return this.#areAllSteady;
   }
 
-  /** @throws BenchError when the input closes before its line comes */
   async at(phase: AnnouncedPhase): Promise<void> {
     const number = ++this.#announced;
     this.#report({ event: "phase", phase });

@@ -50,11 +50,8 @@ export interface RunMeasurements {
   /** Absent for foreign servers, and where another generator reads them. */
   monitor: ServerMonitor | undefined;
   driverVersions: { autocannon?: string };
-  /** Absent for foreign servers. */
   consumers?: ConsumerReadings;
-  /** Only of a diagnosing run. */
   diagnosis?: Diagnosis;
-  /** Only of a run with a timeline. */
   answers?: AnswerLog;
 }
 
@@ -101,7 +98,6 @@ function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurement
   };
 }
 
-/** CPU time of one role over lead-in and window, in total and per request. */
 function cpuOf(cpu_us: number, loaded_s: number, requests: number) {
   return {
     cpu_us,

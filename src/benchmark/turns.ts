@@ -73,7 +73,6 @@ export class TurnWindow {
     return left.has(this.#connections);
   }
 
-  /** One turn: lead-in, slice, and what is in flight followed to its end. */
   async turn({ lead_in_ms, slice_ms }: TurnLengths): Promise<void> {
     const before = this.#readUsage();
     const began_ms = cheapMonotonicMs();

@@ -64,7 +64,6 @@ export const boundarySchema = z.strictObject({
     mean_per_second: figure,
     highest_per_second: figure,
   }),
-  /** Absent where no limited answer said how long to wait. */
   retry_after: z
     .strictObject({
       answers: count,

@@ -90,7 +90,6 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
     ),
   ) as NamedCounts;
 
-/** The number in a configuration; where it is not named, the usual one. */
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number => configuration[key] ?? USUAL;
 
 /** `on 2 servers` for each dimension that is not the usual one. */

@@ -20,7 +20,6 @@ const seconds = z.number().min(0);
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
-/** Absent in consecutive order. */
 const round = count.optional();
 /** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
@@ -50,7 +49,6 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** The verdict of a run; `failed` and `aborted` runs have no figures. */
 const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 

@@ -203,7 +203,6 @@ export const FAULT_SEPARATOR = "/";
 /** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
 export const faultsText = (faults: readonly Fault[]): string => faults.map(faultText).join(FAULT_SEPARATOR);
 
-/** The faults in file names: `store-restart`, `pause-store-1-5s-2s`. */
 export const faultsFileName = (faults: readonly Fault[]): string =>
   faultsText(faults).replaceAll(/[:@+/]/g, "-");
 

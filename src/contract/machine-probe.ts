@@ -76,11 +76,9 @@ export type MachineReply = { id: number; answer: unknown } | { id: number; error
 export const machineRequestLine = (id: number, question: MachineQuestion): string =>
   JSON.stringify({ id, question });
 
-/** @throws Error for any other line */
 export const parseMachineRequest = (line: string): { id: number; question: MachineQuestion } =>
   requestSchema.parse(JSON.parse(line));
 
-/** Undefined for a line that is no answer, e.g. a warning of Node.js. */
 export function parseMachineReply(line: string): MachineReply | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

@@ -104,12 +104,10 @@ const campaignMachineSchema = runtimeMachineSchema.extend({
 });
 export type CampaignMachine = z.infer<typeof campaignMachineSchema>;
 
-/** A session in which a campaign was run. A killed session has no end. */
 const sessionSchema = z.strictObject({
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
   harness: harnessSchema,
-  /** Only of campaigns on several machines: what lies between them. */
   links: z.array(machineLinkSchema).optional(),
 });
 

@@ -49,7 +49,6 @@ export const planSchema = z.strictObject({
     .strictObject({
       share: z.number().positive().max(1),
       window_s: z.number().positive(),
-      /** Absent before the calibration. */
       rate_per_second: z.number().positive().optional(),
       /** In closed loops, without faults. */
       measured: z.array(z.strictObject({ name: z.string(), requests_per_second: z.number().positive() })),
@@ -113,7 +112,6 @@ export type Plan = z.infer<typeof planSchema>;
 
 export type PlannedRun = Plan["runs"][number];
 
-/** @throws Error for a hash that the plan does not have, which is a defect */
 export function plannedConfiguration(
   { configurations }: Pick<Plan, "configurations">,
   hash: string,

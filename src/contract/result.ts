@@ -327,7 +327,6 @@ const identity = {
   schema_version: z.literal(RESULT_SCHEMA_VERSION),
   campaign: z.string().optional(),
   run: z.int().min(1),
-  /** Absent if the generator was started by hand. */
   configuration: configurationSchema.optional(),
   configuration_hash: z
     .string()
@@ -426,7 +425,6 @@ export const measuredResultSchema = z.strictObject({
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
   service: serviceEvidenceSchema.optional(),
-  /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place; absent without any. */
   faults: z.array(faultRecordSchema).min(1).optional(),
@@ -478,7 +476,6 @@ export type ShareOutput = z.infer<typeof shareOutputSchema>;
 
 export const generatorOutputSchema = measuredResultSchema.extend({
   request_counts: requestCountsSchema.optional(),
-  /** Only of one of several generators: all other members are about its share alone. */
   share: shareOutputSchema.optional(),
 });
 export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
@@ -530,7 +527,6 @@ export const printedResultSchema = z.strictObject({
   store: storeEvidenceSchema,
   service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** CPU time of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
   ...machinesOfRun,

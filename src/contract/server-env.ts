@@ -62,7 +62,6 @@ export interface StoreVariables {
   clusterNodes: Node[];
 }
 
-/** The names of a store's variables: those of `my-store` begin with `MY_STORE`. */
 export function storeVariableNames(id: string) {
   const name = id.toUpperCase().replaceAll(/[^0-9A-Z]/g, "_");
   return {

@@ -29,7 +29,6 @@ export function placesIn<const Names extends readonly string[]>(words: readonly 
   return places as { [Name in keyof Names]: Node };
 }
 
-/** @throws environmentError saying which program cannot listen where */
 export async function listening<Server>(
   program: string,
   { host, port }: Node,

@@ -157,7 +157,6 @@ class ObservedService {
   }
 }
 
-/** The outage that a fault causes, as far as it is known without the recovery. */
 interface Outage {
   /** Its first slice; undefined where none is seen. */
   begins?: number;

@@ -24,7 +24,6 @@ export const wasEnded = (evidence: Planned, role: string): boolean =>
 
 export const explained = (what: string): Finding => notApplicable(`${what}: a fault was planned`);
 
-/** Seconds from the opening of the window to its first fault; infinite without one. */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
     ...faults.map(({ planned, injected }) => Math.min(planned.start_s, injected?.from_s ?? planned.start_s)),

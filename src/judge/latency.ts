@@ -18,7 +18,6 @@ const atRank = (histogram: Histogram, rank: number): number =>
   // Half a rank lower, because the library rounds up what may be a rounding error above a whole rank.
   toMs(histogram.getValueAtPercentile((100 * (rank - 0.5)) / histogram.totalCount));
 
-/** @param everyone answers and the ages of the other requests */
 function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
   const rank = Math.max(1, Math.ceil((thousandths * everyone.totalCount) / 1000));
   return { low: atRank(everyone, rank), high: rank > answers.totalCount ? null : atRank(answers, rank) };

@@ -9,7 +9,6 @@ const BLOCKED_SHARE = 0.01;
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-/** Whether more than one in a hundred of the offered sends is missing. */
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 

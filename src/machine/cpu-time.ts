@@ -19,7 +19,6 @@ export const TICK_US = 10_000;
 /** Readings are useless where the kernel accounted for less than this share of the elapsed time. */
 const MIN_ACCOUNTED_SHARE = 0.5;
 
-/** @param text of /proc/stat @returns undefined for any other text */
 export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   const all = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
   const cpus = text.match(/^cpu\d+ /gm)?.length ?? 0;

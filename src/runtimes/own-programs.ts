@@ -18,7 +18,6 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
 export const helperRole = (program: string): string =>
   `helper-${program.replaceAll(/[~._]/g, "-").toLowerCase()}`;
 
-/** @throws environmentError where a program is not of the version that its source asks for */
 export function requireVersion({ id, version }: ProgramSource, { path, image, ...seen }: ProgramFacts): void {
   if (version === undefined || isRequestedVersion(version, seen.version)) return;
   const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;

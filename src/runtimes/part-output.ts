@@ -39,7 +39,6 @@ export class PartOutput {
     });
   }
 
-  /** Calls `listener` for each line of standard error, earlier ones included. */
   onLine(listener: (line: string) => void): void {
     for (const line of this.#lines) listener(line);
     this.#listeners.push(listener);
@@ -49,7 +48,6 @@ export class PartOutput {
     return Buffer.concat(this.#stdout).toString("utf8");
   }
 
-  /** The last lines of standard error or, where there are none, of standard output. */
   lastLines(): readonly string[] {
     if (this.#lines.length > 0) return this.#lines;
     return this.stdoutText().split("\n").filter(isPrinted).slice(-KEPT_LINES);

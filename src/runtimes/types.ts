@@ -222,7 +222,6 @@ export interface Owner {
 export interface Leftover {
   /** Named in messages, e.g. `the container …`. */
   what: string;
-  /** @throws Error when it cannot be removed */
   remove(): Promise<void>;
 }
 
@@ -233,7 +232,6 @@ export interface RuntimeDescription {
   /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
   platform(): Promise<Platform | undefined>;
-  /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
   /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */
   appliedCaps(caps: Caps, cpus: number | undefined): Caps;

@@ -26,7 +26,6 @@ export const ownLibraries: Libraries = {
   version: (name) => packageVersion(name),
 };
 
-/** @throws environmentError when a version below `versions` is not installed */
 export function librariesWith(versions: string, requested: PackageVersion): Libraries {
   const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {

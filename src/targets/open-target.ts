@@ -23,7 +23,6 @@ export interface OpenTarget {
   close(): Promise<void>;
 }
 
-/** A package that the target needs, and its requested version, if any. */
 interface RequestedPackage {
   package: string | undefined;
   version: string | undefined;

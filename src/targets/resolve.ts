@@ -79,7 +79,6 @@ function canUse(client: ClientDescription, storeId: string): boolean {
   return client.stores.includes(storeId) || client.stores.some((id) => id === compatibleWith);
 }
 
-/** Why the client cannot use that store, and the options with which it could. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
   const [own] = client.stores;
   if (findStore(own).decides) return `${client.id} cannot use ${store}: it calls ${own}`;
@@ -154,7 +153,6 @@ function missingReason(id: string, program: string, available: Availability): st
   return here === true ? undefined : here || `no ${program} was found on this machine`;
 }
 
-/** What follows from a client with all of its options, on that store. */
 function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
   const { algorithm } = findLimiter(client.limiter);
   return {
@@ -315,7 +313,6 @@ function startedStore(text: string): StartedProgram {
   return { ...findStore(id), id: text, ...(version ? { version } : {}) };
 }
 
-/** Limiters that can be named; that of a store comes with the store. */
 export const limiterNames = (): string[] =>
   limiters.flatMap(({ id, package: npmPackage, applyTo }) =>
     (npmPackage || applyTo) && !stores.some(({ limiter }) => limiter === id) ? [id] : [],

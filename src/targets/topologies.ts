@@ -32,7 +32,6 @@ const none: TopologyDescription = { id: "none", primaries: 0, replicas: 0, nodeA
 
 export const topologies: readonly TopologyDescription[] = [standalone, cluster, cluster3, none];
 
-/** @throws usageError with the nearest valid id */
 export const findTopology = (id: string): TopologyDescription => findKnown("topology", topologies, id);
 
 /** Whether its nodes share the slots of a cluster. */

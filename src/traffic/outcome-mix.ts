@@ -20,7 +20,6 @@ const DEVIATIONS = 4;
 
 /** What the consumers say about their limiter, and their counters before any load and after the last answer. */
 export interface PredictedConsumers {
-  /** Absent without a limiter. */
   limits?: Limits | undefined;
   algorithm?: Algorithm | undefined;
   at_start: readonly ConsumerEvidence["at_start"][];

@@ -20,7 +20,6 @@ export interface Shuffler {
   share(): number;
 }
 
-/** @param seed a whole number; the same one gives the same orders */
 export function shuffler(seed: number): Shuffler {
   const generator = xoroshiro128plus(spreadSeed(seed));
   return {

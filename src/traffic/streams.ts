@@ -9,7 +9,6 @@ export class AliasTable {
   readonly #threshold: Float64Array;
   readonly #alias: Uint32Array;
 
-  /** @param shares non-negative weights that add up to 1 */
   constructor(shares: Float64Array) {
     const size = shares.length;
     this.#threshold = new Float64Array(size).fill(1);

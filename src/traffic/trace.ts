@@ -18,7 +18,6 @@ const bytesOf = (column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArr
 export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
 
-/** @throws Error for bytes that are not a whole trace */
 export function decodeTrace(bytes: Buffer): Trace {
   const begins = bytes.indexOf("\n") + 1;
   const parsed = traceFactsSchema.safeParse(JSON.parse(bytes.toString("utf8", 0, begins)));

@@ -74,7 +74,6 @@ export class ConnectionPool {
     await untilConnected(missing, this.#channels.length, withinS, where);
   }
 
-  /** Sends a request that was due at `due_ms`. @returns false when no channel is free */
   send(due_ms: number, now_ms: number): boolean {
     while (this.#queued > 0) {
       const index = this.#queue[this.#head] ?? 0;

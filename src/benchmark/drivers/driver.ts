@@ -16,9 +16,7 @@ export interface ChannelRequests {
   streams: readonly RequestStream[];
   /** Number of the first channel, counted over all workers. */
   first: number;
-  /** Absent where nothing is counted by request. */
   counts?: RequestCounts;
-  /** Absent where single requests are not kept. */
   log?: DecisionLog;
 }
 
@@ -40,7 +38,6 @@ export interface LimiterReport {
 }
 
 export interface OpenDriver {
-  /** Channels to the target; channel number n sends the requests of `streams[n]`. */
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
   /** Only where the driver has connections of its own for the closed loop; else they are channels. */

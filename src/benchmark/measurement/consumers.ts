@@ -12,7 +12,6 @@ export interface Consumers {
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
   /** The same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
-  /** Absent without a limiter. */
   limits?: Limits;
   algorithm?: Algorithm;
   read(): Promise<Usage[]>;

@@ -31,7 +31,6 @@ export class DecisionLog {
   #count = 0;
   #missed = 0;
 
-  /** @param capacity requests that the worker can send */
   constructor(capacity: number) {
     this.#columns = {
       which: new Uint16Array(capacity),

@@ -12,7 +12,6 @@ import { garbageCollectorFor } from "./garbage.js";
 export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
   roleId("generator", (share?.index ?? 0) + 1);
 
-/** The sum over all workers; undefined where one has no such counts. */
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;

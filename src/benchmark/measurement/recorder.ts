@@ -107,7 +107,6 @@ export class ResponseRecorder {
     this.#unanswered("timed_out", age_ms, now_ms);
   }
 
-  /** An intended send, for the timeline. @param due_ms monotonic milliseconds */
   due(due_ms: number): void {
     this.#slices.count("due", due_ms);
   }

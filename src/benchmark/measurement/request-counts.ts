@@ -8,7 +8,6 @@ export class RequestCounts {
     this.undecided = new Uint32Array(requests);
   }
 
-  /** The counts of one connection, which has one request in flight at most. */
   connection(): ConnectionCounts {
     let request = 0;
     const { sent, undecided } = this;

@@ -45,7 +45,6 @@ export class SampleMerger {
   readonly #rows: Sample[] = [];
   readonly #kept: WorkerSample[][] | undefined;
 
-  /** @param keepsLatencies so that `latencies` gives them */
   constructor(workers: number, keepsLatencies = false) {
     this.#pending = Array.from({ length: workers }, () => []);
     this.#kept = keepsLatencies ? [] : undefined;

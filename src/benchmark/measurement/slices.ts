@@ -19,7 +19,6 @@ export class SliceRecorder {
   #last = Number.POSITIVE_INFINITY;
   #columns = newColumns(FIRST_SLICES);
 
-  /** @param opened_ms when the first slice begins, monotonic milliseconds */
   constructor(opened_ms: number) {
     this.#opened_ms = opened_ms;
   }

@@ -25,7 +25,6 @@ export class OpenLoopRecorder {
     this.#responses.open(at_ms);
   }
 
-  /** @param isBlocked whether it found no free connection: that it is late is the target's doing */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
     this.#offered(due_ms);
     this.#schedule.sent++;

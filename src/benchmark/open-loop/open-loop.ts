@@ -21,7 +21,6 @@ export interface OpenLoopOptions {
   /** The most connections in use at once. */
   connections: number;
   openChannel: OpenChannel;
-  /** Starts what `prewarmJit` sends to, with its number of connections. */
   startLoopback(): Promise<{ connections: number; openChannel: OpenChannel; close(): Promise<void> }>;
   timeoutS: number;
   endpoint: string;

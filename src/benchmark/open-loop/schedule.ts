@@ -9,7 +9,6 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
   seed: number;
   index: number;
   of: number;
-  /** Only of a trace: when its requests came. */
   times_ms?: Trace["times_ms"];
 }
 

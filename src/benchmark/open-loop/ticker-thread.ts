@@ -31,7 +31,6 @@ function wake(): void {
   if (Atomics.compareExchange(shared, WOKEN, 0, 1) === 0) port?.postMessage(null);
 }
 
-/** Whether the worker has ended this run of a schedule, or begun the next one. */
 const isAbandoned = ({ scheduleRun }: TickerSchedule): boolean =>
   Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun;
 

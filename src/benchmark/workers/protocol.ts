@@ -57,7 +57,6 @@ export interface Measured extends Window {
 
 export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
 
-/** The counters of a worker that calls the limiter itself, since its start. */
 export interface WorkerReading extends LimiterReport {
   heap_used_bytes: number;
   event_loop_active_ms: number;

@@ -186,7 +186,6 @@ export class WorkerPool {
     return this.#handles[worker]?.assignment.runs[run]?.connections ?? 0;
   }
 
-  /** The counters of workers that call the limiter themselves, one each. */
   async read(): Promise<WorkerReading[]> {
     const replies = await this.#all(() => ({ command: "read" }));
     return replies.flatMap((reply) => (reply.reply === "read" ? [reply.reading] : []));

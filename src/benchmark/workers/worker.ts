@@ -67,7 +67,6 @@ class RunLoad {
   readonly #profile: TrafficProfile;
   #opened: OpenDriver | undefined;
   #loop: LoadLoop | undefined;
-  /** Absent in an open loop. */
   #connections: ClosedConnections | undefined;
   /** Every request, where the quota binds; set by the open loop. */
   log: DecisionLog | undefined;
@@ -254,7 +253,6 @@ function usage(): Usage {
 const turnWindow = ({ connections }: RunLoad): TurnWindow =>
   new TurnWindow(connections, driver.codeText, usage);
 
-/** Gives the load to all runs by turns, together with the other workers. */
 async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
   const windows = runs.map(turnWindow);
   const { meet, resumed } = meetingOf(assignment);

@@ -88,7 +88,6 @@ export class Relay {
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
   }
 
-  /** @throws Error where it cannot listen there */
   static async start(at: Node, target: Node): Promise<Relay> {
     const relay = new Relay(target);
     relay.#server.listen(at.port, at.host);

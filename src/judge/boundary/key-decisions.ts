@@ -40,7 +40,6 @@ export interface Intervals {
   answered_ms: Float64Array;
 }
 
-/** The requests of a key with one of these outcomes that were sent in [from, to). */
 export function intervalsOf(
   { sent_ms, answered_ms, outcome }: KeyDecisions,
   outcomes: readonly number[],

@@ -141,7 +141,6 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   return [{ values_us, counts }];
 }
 
-/** @param requests of the whole run, between the drained readings */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,

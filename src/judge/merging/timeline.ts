@@ -93,7 +93,6 @@ export interface TimelineFacts {
   openLoop: boolean;
 }
 
-/** @param bySlice the latencies of each slice of `slices`, in any number of parts */
 export function timelineFrom(
   slices: Slices,
   more: TimelineSlices,

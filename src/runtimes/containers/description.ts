@@ -15,7 +15,6 @@ import { ContainerRuntime } from "./runtime.js";
 export interface Engine {
   name: string;
   host?: DockerHost;
-  /** @throws Error when the engine cannot be reached; the message says what is missing */
   connect(): Promise<EngineAccess>;
 }
 

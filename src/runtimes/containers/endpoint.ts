@@ -34,7 +34,6 @@ const NOTHING_FROM_ENVIRONMENT = {
 export const socketAt = (socketPath: string, name: string): Promise<EngineConnection> =>
   engineAt({ ...NOTHING_FROM_ENVIRONMENT, socketPath }, name);
 
-/** Connects to a Docker endpoint. @throws Error that says what is missing */
 export async function connectTo({ docker, tls }: Endpoint, name: string): Promise<EngineAccess> {
   if (!docker.includes("://")) return connectTo(await contextEndpoint(docker), name);
   if (docker.startsWith("unix://")) {

@@ -137,7 +137,6 @@ export async function engineAt(endpoint: Docker.DockerOptions, name: string): Pr
   return new EngineConnection(new Engine(endpoint), name);
 }
 
-/** @returns what answers, or the reason why nothing does, with the fix */
 export async function checkEngine(
   docker: Docker,
   name: string,
@@ -173,7 +172,6 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
-/** @param preferred which of several digests is meant @returns undefined without the image */
 export async function imageFacts(
   docker: Docker,
   name: string,

@@ -17,7 +17,6 @@ type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" 
 
 export interface NetworkPlace {
   network: string;
-  /** Absent in the network of its machine. */
   endpoint?: Docker.EndpointSettings;
   address: PartAddress;
   /** Cuts it off, and connects it again at the same address; absent where that cannot be done. */
@@ -182,7 +181,6 @@ export class MachineNetwork implements PartNetwork {
 
 const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
 
-/** An attachable overlay network that exists, and which others may use too. */
 export class OverlayNetwork implements PartNetwork {
   readonly condition: string;
   readonly losesAddress = LOSES_ADDRESS;

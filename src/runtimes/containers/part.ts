@@ -239,7 +239,6 @@ export class ContainerPart implements RunningPart {
   }
 }
 
-/** @returns whether it was there */
 export async function removeContainer(container: Docker.Container): Promise<boolean> {
   try {
     await container.remove({ force: true, v: true });

@@ -140,7 +140,6 @@ export class ContainerRuntime implements Runtime {
     if (machines.length > 0) this.machines = machines;
   }
 
-  /** @throws environmentError when the project's own images cannot be built, or the machines do not fit together */
   static async open(access: ContainerAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
     const facts = await Promise.all(
       access.engines.map(({ access: { connection } }) => engineFacts(connection.docker, access.engineName)),

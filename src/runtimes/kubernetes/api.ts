@@ -228,7 +228,6 @@ export class KubernetesApi {
     );
   }
 
-  /** @returns undefined when it is gone */
   async pod(name: string): Promise<Kubernetes.V1Pod | undefined> {
     return this.#ask({ verb: "get", resource: "pods" }, () =>
       this.#core.readNamespacedPod({ namespace: this.namespace, name }),

@@ -11,7 +11,6 @@ export type SupervisorMessage =
 
 const NEWLINE = 0x0a;
 
-/** Takes a pod's log apart as it comes; see `supervisor.ts` for its format. */
 export class LogReader extends Writable {
   readonly #mark: string;
   readonly #onStderr: (chunk: Buffer) => void;

@@ -33,7 +33,6 @@ export interface PodRequest {
   environment: Readonly<Record<string, string>>;
   caps: Caps;
   mark: string;
-  /** A ConfigMap with the part's files, by key and path; absent without any. */
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;
   /** Ports on which it listens, where it shares its node's. */
   hostPorts?: readonly number[] | undefined;

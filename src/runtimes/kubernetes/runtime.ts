@@ -370,7 +370,6 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  /** Files are keys of a ConfigMap; parts with the same files share it. */
   async #filesOf({
     role,
     files = {},
@@ -566,7 +565,6 @@ export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefin
 
 const cpusOf = (text = ""): number => (text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text));
 
-/** What the largest node gives to pods; undefined where nodes cannot be listed. */
 export function mostCpus(nodes: readonly V1Node[]): number | undefined {
   const all = nodes.map(({ status }) => cpusOf(status?.allocatable?.cpu)).filter((cpus) => cpus > 0);
   return all.length > 0 ? Math.max(...all) : undefined;

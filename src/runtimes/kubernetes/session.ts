@@ -15,7 +15,6 @@ export class PodSession {
 
   readonly #nodeOf: () => string;
 
-  /** @param nodeOf names the node of the pod, for messages */
   constructor(api: KubernetesApi, pod: string, container: string, nodeOf: () => string) {
     this.#open = () => api.exec(pod, container, ["/bin/sh"]);
     this.#nodeOf = nodeOf;

@@ -35,7 +35,6 @@ type Child = ReturnType<typeof spawnProgram>;
 /** How a part is started, the first time and again. */
 export interface Launch {
   spawn(): Child;
-  /** Whether it answers its readiness check; always for a part without one. */
   isAnswered(): Promise<boolean>;
   path: string;
 }

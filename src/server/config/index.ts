@@ -22,7 +22,6 @@ export interface ServerConfig {
   access?: StoreAccess;
 }
 
-/** A value that a variable requests. `source` names the variable in messages. */
 interface RequestedValue {
   id: string;
   source: string;
@@ -83,7 +82,6 @@ function withSource<Result>(source: string, decide: () => Result): Result {
   }
 }
 
-/** Addresses of the target's store. @throws usageError for an impossible port */
 function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   const place = { id: target.store, topology: target.topology };
   const variables = env.stores[target.store];

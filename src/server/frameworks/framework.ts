@@ -36,7 +36,6 @@ export interface WebRoutes {
 }
 
 export interface WebServer {
-  /** @returns its address */
   listen(address: { host: string; port: number; backlog?: number }): Promise<string>;
   close(): Promise<unknown>;
   readonly server: Pick<Server, "closeAllConnections">;

@@ -17,7 +17,6 @@ export interface LoadWork {
 }
 
 export interface PrintedLoad extends PrintedFigures {
-  /** Absent for a program that sends as many as it is told. */
   calls?: number;
   /** Answers with an HTTP status of 400 or more: denials of a service that uses 429, and errors. */
   refused: number;
@@ -48,7 +47,6 @@ export interface LoadProgram {
   figuresIn(output: string): PrintedLoad;
 }
 
-/** In the key of a call: digits that the program draws for each call. */
 export const RANDOM_KEY = "__rand_int__";
 
 /** A call without an answer is given up after this time, as by our own clients of the same services. */

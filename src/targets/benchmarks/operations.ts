@@ -60,7 +60,6 @@ export const operations: readonly OperationDescription[] = [
 
 export const operationIds: readonly string[] = operations.map(({ id }) => id);
 
-/** @throws usageError with the nearest valid id */
 export const findOperation = (id: string): OperationDescription => findKnown("operation", operations, id);
 
 /** The names of the keys that the benchmark program draws: 12 digits after the prefix. */

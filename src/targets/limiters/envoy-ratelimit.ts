@@ -8,7 +8,6 @@ import type { LimiterDescription, StorePlace } from "../types.js";
 export interface RateLimitRequest {
   domain: string;
   descriptors: readonly { entries: readonly { key: string; value: string }[] }[];
-  /** Absent: 1. */
   hitsAddend?: number;
 }
 
@@ -33,7 +32,6 @@ export interface EnvoyHandle {
   decide(request: RateLimitRequest): Promise<RateLimitResponse>;
 }
 
-/** @throws Error for a target whose service is not known */
 export function requireService({ service }: StorePlace): ServiceSpec {
   if (service) return service;
   throw new Error("the run spec names no service: a campaign starts one");

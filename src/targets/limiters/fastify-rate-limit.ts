@@ -31,7 +31,6 @@ type Settings = Readonly<Record<string, unknown>>;
 
 const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
-/** @param limit the quota reported to a denied caller */
 const limiterOf = (decide: Decide, limit: number): Limiter =>
   new LibraryLimiter<Answer>(
     (key, cost) =>

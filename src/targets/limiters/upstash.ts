@@ -52,7 +52,6 @@ class ScriptAdapter {
   }
 }
 
-/** One of the library's algorithms with a quota of `points` in a window. */
 type Algorithm = (
   Ratelimit: Library["Ratelimit"],
   points: number,

@@ -19,7 +19,6 @@ export interface ModuleLimiter {
   algorithm: Algorithm;
   /** Parameters of the command after the key. */
   parameters(limits: Limits, cost: number): readonly (string | number)[];
-  /** @throws Error for a reply of another form */
   read(reply: unknown, limits: Limits, cost: number): ModuleAnswer;
 }
 

@@ -25,7 +25,6 @@ export class KeySource {
   readonly #log: ConnectionLog | undefined;
   #fresh = 0;
 
-  /** @param log gets each decision; absent where nobody wants them */
   constructor(
     requests: readonly Descriptors[],
     stream: RequestStream,

@@ -161,7 +161,6 @@ async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   }
 }
 
-/** Envoy's rate limit service (https://github.com/envoyproxy/ratelimit). */
 export const envoyRatelimit: ServiceDescription = {
   id: ID,
   program: "ratelimit",
