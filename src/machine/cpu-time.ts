@@ -38,7 +38,6 @@ export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   };
 }
 
-/** @returns undefined where the system does not count it */
 export function readHostCpu(): HostCpu | undefined {
   try {
     return hostCpuOf(readFileSync("/proc/stat", "utf8"), performance.now());

@@ -57,7 +57,6 @@ export function cpuList(cpus: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
 }
 
-/** @param root of the file system, e.g. a made-up one in tests */
 export function readCpuTopology(root = "/"): CpuTopology {
   const cpus = join(root, "sys/devices/system/cpu");
   // A CPU that is switched off has no topology, or an old one.

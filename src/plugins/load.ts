@@ -76,7 +76,6 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Members>
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 
-/** Loads plugins in order. @throws usageError naming the plugin and what is wrong */
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginSource[] = [];
   for (const path of paths) sources.push(await readPlugin(path));

@@ -18,7 +18,6 @@ import { addToList, checked, forEachMember, functionSchema, lineSchema } from ".
 
 const ids = z.array(idSchema, "must be a list of ids").min(1);
 
-/** Ids for which `find` does not throw. */
 const knownIds = (find: (id: string) => unknown) =>
   ids.superRefine((all, context) => {
     for (const id of all) {

@@ -22,7 +22,6 @@ const populationSchema = z.object({
   shares: z.instanceof(Float64Array),
 });
 
-/** @throws usageError naming the plugin and what is wrong with one of its profiles */
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "traffic", schema, (name, member, where) => {
     const profile = member as TrafficProfile;

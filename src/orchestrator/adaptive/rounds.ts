@@ -14,7 +14,6 @@ import type { EventLog } from "../ui/event-log.js";
 export interface RunSelection {
   /** Called before each run, in the plan's order. */
   isNeeded(planned: PlannedRun): Promise<boolean>;
-  /** Called after each run. @param pauseS seconds of cool-down before it */
   finished(outcome: RunOutcome, pauseS: number): Promise<void>;
   end(): Promise<void>;
 }
@@ -105,7 +104,6 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;
   readonly #plan: Plan;
-  /** The rounds after which it is decided which configurations continue. */
   readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
@@ -193,7 +191,6 @@ export class AdaptiveRounds implements RunSelection {
     );
   }
 
-  /** Decides which configurations continue. @param isLast whether no round follows */
   async #decide(round: number, isLast = false): Promise<void> {
     const { eventLog, progress, decideRound } = this.#options;
     const possibleBefore = this.#possible.size;

@@ -77,7 +77,6 @@ export async function calibrate(
   return { ...pendingCalibration(), rate_per_second, measured };
 }
 
-/** The request with the rate that was found, which also repeats it. */
 export function atRate(request: Request, rate: number): Request {
   const { command, settings } = request;
   const isCampaign = command.includes(CAMPAIGN_COMMAND);
@@ -89,7 +88,6 @@ export function atRate(request: Request, rate: number): Request {
   };
 }
 
-/** The plan with what was found, and a note for the reader of its figures. */
 export const withCalibration = (plan: Plan, calibration: Calibration): Plan => ({
   ...plan,
   calibration,

@@ -41,7 +41,6 @@ export interface Preview {
   refusal?: string;
 }
 
-/** @throws BenchError as the campaign would before its first run */
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
@@ -91,7 +90,6 @@ export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode 
   return EXIT.done;
 }
 
-/** `3`, or `5–20` for an adaptive campaign. */
 export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 

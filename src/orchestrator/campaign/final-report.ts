@@ -32,7 +32,6 @@ const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
 
-/** Builds the report of a campaign. @throws BenchError with the report's last line when it fails */
 async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
   try {
     const args = [campaignFolder, "--summary-json"];
@@ -71,7 +70,6 @@ export function exitCodeOf(
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
 }
 
-/** Builds the report of a campaign that has ended. @returns the exit code */
 export async function buildFinalReport(
   { folder, outcomes, search }: CampaignOutcome,
   python: PythonContext,

@@ -24,7 +24,6 @@ export interface GeneratorTrial {
   requests_per_second: number;
 }
 
-/** How hard a load is for a generator, to be compared within one campaign. */
 const hardness = (load: Load): number => (load.model === "open" ? load.rate_per_second : load.connections);
 
 /** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
@@ -120,7 +119,6 @@ async function tried(
   }
 }
 
-/** The request with the number that was found, which also repeats it. */
 export function withGenerators(request: Request, generators: number): Request {
   const { command, settings, counts } = request;
   const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);

@@ -13,14 +13,12 @@ import type { EventLog } from "../ui/event-log.js";
 /** More links than these would hold up a campaign for minutes. */
 const MOST_LINKS = 64;
 
-/** A round trip in text: `23 µs`, `1.3 ms`. */
 const tripText = (us: number): string =>
   us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
 /** `9.4 Gbit/s`, `94 Mbit/s`. */
 const rateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
-/** `node1 ⇄ node2: round trip 23 µs (p90 31 µs), 9.4 Gbit/s`, and how far their clocks are apart. */
 function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLink): string {
   const { offset_us, bound_us } = clock.before;
   return [

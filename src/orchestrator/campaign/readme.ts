@@ -37,7 +37,6 @@ function runsText({ plan, adaptive }: Manifest): string {
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;
 }
 
-/** `2026-01-02 03:04:05 UTC`. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
 function sessionLines({ sessions = [], status }: Manifest): string[] {

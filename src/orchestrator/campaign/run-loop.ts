@@ -59,7 +59,6 @@ interface RunLoopOptions {
   plugins?: readonly PluginFacts[];
   completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
-  /** Absent where the runs take place on one machine. */
   machines?: CampaignMachines;
   partFaults?: PartFaults;
   selection?: RunSelection;
@@ -164,7 +163,6 @@ export class RunLoop {
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
-  /** Saves what became of a run. @throws BenchError when the first run cannot start */
   async #record(planned: PlannedRun, end: RunEnd, startedAt: Date, isFirst: boolean): Promise<RunOutcome> {
     const { progress } = this.#options;
     const identity = this.#identity(planned);
@@ -278,7 +276,6 @@ export class RunLoop {
     return this.#document(identity, raw);
   }
 
-  /** @throws BenchError where the programs loaded other plugins than the campaign */
   #document(identity: RunIdentity, raw: RawRun): Result {
     checkPlugins(identity.plugins ?? [], raw.result);
     return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });

@@ -43,7 +43,6 @@ function requireName(flag: string, name: string, pattern = NAME): string {
   throw usageError(`${flag} ${JSON.stringify(name.slice(0, 80))}: give ${valid}`);
 }
 
-/** @throws environmentError without a kubeconfig */
 async function namespaceOf(context: string | undefined): Promise<string> {
   try {
     return await contextNamespace(context === undefined ? {} : { context });

@@ -46,7 +46,6 @@ function definition() {
   return addSettings(command, SETTINGS).addHelpText("after", AFTER);
 }
 
-/** @throws usageError unless there are at least two numbers */
 function keyCounts(text: string): string {
   const counts = listOf("--keys", text, []).map((word) => numberIn("requests", "--keys", word));
   if (counts.length < 2) throw usageError(`--keys ${text.slice(0, 60)}: a slope needs two numbers or more`);

@@ -51,7 +51,6 @@ const definition = () =>
     .addOption(new Option("--summary-json", "print the figures as one JSON document instead of the path"))
     .addHelpText("after", AFTER);
 
-/** Python builds the report. */
 export const report: CliCommand = {
   name: "report",
   definition,

@@ -8,10 +8,8 @@ import type { Request } from "../request/request.js";
 export interface CliContext {
   packageFolder: string;
   env: Environment;
-  /** All commands, for help and completion. */
   commands: readonly CliCommand[];
   campaign(request: Request): Promise<CampaignEnd>;
-  /** Makes checks on the targets of a request. Signals end it in an orderly way. */
   audit(request: Request, checks: readonly Check[]): Promise<CampaignEnd>;
   print(text: string): void;
 }

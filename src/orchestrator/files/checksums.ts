@@ -38,7 +38,6 @@ export class Checksums {
     return this.#sums.get(file) === sumOf(content);
   }
 
-  /** Records the checksum of a file. @throws Error when it cannot be saved */
   async add(file: string, content: string): Promise<void> {
     this.#sums.set(file, sumOf(content));
     await this.#write();

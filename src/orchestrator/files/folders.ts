@@ -32,7 +32,6 @@ export async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-/** @param path of an existing folder @throws Error on a kernel file system such as `/proc` */
 export async function requireRealFileSystem(path: string): Promise<void> {
   if (process.platform !== "linux") return;
   const name = KERNEL_FILE_SYSTEMS.get((await statfs(path)).type);

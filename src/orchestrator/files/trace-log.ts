@@ -7,7 +7,6 @@ import type { Trace } from "../../traffic/types.js";
 
 /** A trace, and what the reader of a plan should know of its file. */
 export interface ReadTrace extends Trace {
-  /** Lines without a time or a key, which were left out. */
   left_out: number;
   format: string;
   cost: { least: number; most: number };

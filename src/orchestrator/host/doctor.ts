@@ -42,7 +42,6 @@ export async function unfitReason(runtime: string, packageFolder: string): Promi
   return `this machine is not fit for quotable figures (${reasons}); --force starts anyway`;
 }
 
-/** @throws environmentError where figures of this machine should not be quoted */
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
   const why = await unfitReason(runtime, packageFolder);
   if (why !== undefined) throw environmentError(why);

@@ -8,7 +8,6 @@ import { isOnThisMachine } from "./machine.js";
 /** The counters are too coarse for shorter intervals. */
 const MIN_INTERVAL_MS = 1000;
 
-/** CPU time of this process and of its ended children. @param stat of /proc/self/stat */
 export function processTreeCpuUs(stat: string): number {
   // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then those of children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -25,7 +25,6 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** @param caps as requested @param most roles of the run that starts the most @param cpus of all machines */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
@@ -58,7 +57,6 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
 export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
   !machines && (!engine || engine.kernel === release());
 

@@ -27,11 +27,9 @@ export async function runPython(
 export interface PythonContext {
   packageFolder: string;
   signal: AbortSignal;
-  /** Records the process, so that the next start can end it if this process dies. */
   holdProcess(pid: number): Promise<void>;
 }
 
-/** A Python program failed; the message is the last line of its standard error. */
 export class PythonFailed extends Error {
   override readonly name = "PythonFailed";
   readonly exitCode: number | undefined;

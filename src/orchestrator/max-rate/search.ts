@@ -14,7 +14,6 @@ import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
 type TrialRecord = MaxRateState["trials"][number];
 
-/** The plan of the manifest grows, and its `max_rate` member is kept up to date. */
 export interface MaxRateSearchOptions extends SelectionOptions {
   folder: string;
   eventLog: Pick<EventLog, "emit" | "info" | "warn">;

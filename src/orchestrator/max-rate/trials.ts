@@ -17,7 +17,6 @@ export interface SearchSettings extends RateRange {
 export type Next =
   | { phase: "bracket" | "estimate"; rates: readonly number[] }
   | { phase: "done" }
-  /** No trial at this rate could be measured. */
   | { phase: "given up"; rate_per_second: number };
 
 /** Factor between neighbouring rates near the bound. */

@@ -103,7 +103,6 @@ export class Lease {
     await this.#write().catch(() => {});
   }
 
-  /** Starts a part and owns it as soon as it exists, ready or not. */
   async start(runtime: Runtime, part: Part): Promise<RunningPart> {
     const start = this.#start(runtime, part);
     this.#starts.add(start);

@@ -16,7 +16,6 @@ import { temporaryName } from "../files/results-folder.js";
 /** Where a process id has its meaning. A state folder may be shared by machines and containers. */
 const placeSchema = z.strictObject({
   host: z.string(),
-  /** Absent where the system does not tell. */
   boot: z.string().optional(),
   pid_namespace: z.string().optional(),
 });
@@ -35,7 +34,6 @@ export const WORK_FOLDER_PREFIX = "ratelimit-bench-";
 
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
-  /** Absent until it is open. */
   runtime: z.string().optional(),
   /** How its machines are reached; absent where there is one. */
   access: runtimeAccessSchema.optional(),
@@ -97,7 +95,6 @@ export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started, campaign, place: thisPlace() };
 }
 
-/** @throws environmentError when the folder cannot be created or written */
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -135,7 +132,6 @@ async function removeStaleLock(path: string, stale: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** @param lock the text of a lock @throws environmentError naming its owner, if that is alive */
 async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;

@@ -47,7 +47,6 @@ function readHistory(): History {
   }
 }
 
-/** The overheads to expect on this machine in a runtime. */
 export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
   const history = readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
@@ -109,7 +108,6 @@ export function runS(
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead;
 }
 
-/** Seconds that a warm-up of `auto` takes by turns as a rule, of each target. */
 const EXPECTED_AUTO_WARMUP_BY_TURNS_S = 2;
 /** What lead-ins and requests that are followed add to the slices. */
 const BEYOND_SLICES = 1.12;

@@ -7,7 +7,6 @@ import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { roleCounts } from "./role-counts.js";
 
-/** What a fault is done to: a configuration without its faults. */
 type Subject = Pick<Configuration, "target" | "servers" | "generators" | "external_store" | "layer">;
 
 /** What a runtime must be able to do for an action; absent: the store carries it out itself. */

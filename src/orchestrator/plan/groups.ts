@@ -145,7 +145,6 @@ function nameKey({ configuration: { target } }: Planned): string {
 const areLinked = (one: Ranking, other: Ranking): boolean =>
   one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
-/** A ranking in parts that fit, each with its reference and the reference's copy. */
 function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
@@ -156,7 +155,6 @@ function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], 
   return parts(others, room).map((part) => [...always, ...part]);
 }
 
-/** As few parts of at most `size` as there can be, of nearly equal length. */
 function parts(members: readonly Planned[], size: number): Planned[][] {
   const count = Math.ceil(members.length / size);
   return Array.from({ length: count }, (_, part) => members.filter((_, index) => index % count === part));

@@ -172,7 +172,6 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
   );
 }
 
-/** @throws usageError naming both numbers when a server or generator would get no connection, or a connection no request */
 function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
   const [fewest, widest] = [
     Math.min(...(duration.mode === "requests" ? duration.counts : [Number.POSITIVE_INFINITY])),
@@ -398,7 +397,6 @@ export interface SelectedConfigurations extends Pick<Plan, "configurations" | "s
   addedReference?: Target;
 }
 
-/** Of one target alone, the reference that is measured beside it (M22). */
 function referenceBeside(
   targets: readonly Target[],
   request: Request,

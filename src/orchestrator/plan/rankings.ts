@@ -69,7 +69,6 @@ function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   return canonicalJson({ ...load, ...shared, ...(acrossFrameworks ? {} : { framework }) });
 }
 
-/** What targets share that are ranked together. */
 function rankedBy({ store, topology, decided_by, limiter, algorithm, options, framework }: Target) {
   const sameScript = options.includes("same-script");
   const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
@@ -148,7 +147,6 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
   return undefined;
 }
 
-/** The rankings of a plan; without references where it is older than them. */
 export function plannedRankings({ configurations, references = [], compare_frameworks }: Plan): Ranking[] {
   return rankingsOf(
     configurations,
@@ -163,7 +161,6 @@ export function originals(members: readonly Planned[]): readonly Planned[] {
   return found.length > 0 ? found : members;
 }
 
-/** What a text names, without its client's own limiter, which is in no target's text. */
 function parseReference(text: string): TargetText {
   const named = parseTargetText(text);
   const { limiter } = findClient(named.client);

@@ -83,7 +83,6 @@ function onStore(text: string, store: string): string {
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
-/** The value of `--clients`: a group's name replaces its members if all of them are selected. */
 function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
   let left = [...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store))))];
   const names: string[] = [];

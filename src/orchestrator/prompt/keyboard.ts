@@ -34,7 +34,6 @@ export class Keyboard {
     }
   }
 
-  /** @throws Cancelled as soon as the user cancels, even while no question is open */
   unlessCancelled<Value>(work: Promise<Value>): Promise<Value> {
     return Promise.race([work, this.#cancelled]);
   }

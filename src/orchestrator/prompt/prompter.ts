@@ -26,7 +26,6 @@ export interface Prompter {
     groups: Readonly<Record<string, readonly MenuOption[]>>,
     initial: readonly string[],
   ): Promise<string[] | typeof BACK>;
-  /** @param problemOf says what is wrong with a text; undefined if it is valid */
   text(
     message: string,
     initial: string,
@@ -36,7 +35,6 @@ export interface Prompter {
   /** How many lines `show` has, so that they stay above the command and a question with `options` options. */
   linesAbove(command: string, options: number): number;
   show(title: string, lines: readonly string[]): void;
-  /** Shows a command line to copy. */
   showCommand(title: string, command: string): void;
   showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }

@@ -31,7 +31,6 @@ export interface SettingChoice {
 export interface SingleRunVariable {
   name: string;
   schema: z.ZodType<string>;
-  /** Help, if it differs from the setting's. */
   help?: string;
   /** The variable's default, if it differs from the setting's. */
   defaultValue?: string;
@@ -55,7 +54,6 @@ export interface Setting {
   defaultText?: string;
   /** Environment variable that sets it too, for campaigns and single runs. */
   variable?: string;
-  /** Help of the variable, if it differs from the flag's. */
   variableHelp?: string;
   singleRun?: SingleRunVariable;
   /** It can be given several times; the values are joined by commas. */
@@ -93,7 +91,6 @@ const workloadHints: Readonly<Record<string, string>> = {
   heavy: "CPU work in each request",
 };
 
-/** Each client on each of its stores, in each of its topologies. */
 const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
     text,

@@ -3,14 +3,12 @@ import { LineCounter, parseDocument } from "yaml";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
 
-/** A file that the user wrote: YAML, or JSON, which is YAML. */
 export interface YamlFile {
   name: string;
   document: ReturnType<typeof parseDocument>;
   lineOf(offset: number): number;
 }
 
-/** @throws usageError in one line where it cannot be read */
 export function readYamlFile(path: string, source: string): YamlFile {
   if (/\p{Cc}/u.test(path))
     throw usageError(

@@ -14,7 +14,6 @@ const nowS = (): number => performance.now() / 1000;
 
 type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
 
-/** A percentile, or what it is at least. */
 function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): Partial<Figures> {
   if (!latency) return {};
   const known = latency[name];
@@ -69,7 +68,6 @@ export class Progress {
     this.#timeLeft.expect(runs);
   }
 
-  /** The campaign ends within so many seconds from now, whatever is planned. */
   limitTime(seconds: number): void {
     this.#ends_s = nowS() + seconds;
   }
@@ -192,7 +190,6 @@ export class Progress {
     });
   }
 
-  /** A line of a program. Those of the generator's progress are reported as phases and seconds. */
   programLine(role: string, line: string): void {
     if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
   }

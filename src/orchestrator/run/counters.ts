@@ -22,7 +22,6 @@ interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
   harness_us: number;
-  /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
   machines: Readonly<Record<string, MachineCounters>>;
@@ -53,7 +52,6 @@ const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
 });
 
-/** Throttling and network traffic between two readings, where the runtime counts them. */
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
   // A cap has no counters before its first period has passed.
   const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
@@ -72,7 +70,6 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
   };
 }
 
-/** @param own the share of time in which the role had load @param idle_us_per_s what it uses in the rest */
 function sampleOf(
   first: Reading,
   before: Reading,
@@ -94,7 +91,6 @@ function sampleOf(
   };
 }
 
-/** CPU time that roles reported themselves. */
 type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
 
 /** CPU time of the roles; undefined where that of one is not known. */
@@ -192,7 +188,6 @@ export class CounterWatch {
     return this.#failures;
   }
 
-  /** @param loaded_s seconds of load @param requests served between the readings at its ends */
   async resources(
     source: string,
     loaded_s: number,

@@ -21,7 +21,6 @@ export class DrainedReadings {
   readonly #announced: number[];
   #phase: AnnouncedPhase | undefined;
   #complete = 0;
-  /** Rejects when a reading fails, and never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => {};
   readonly #onGoOn: () => void;
@@ -52,7 +51,6 @@ export class DrainedReadings {
     this.failed.catch(() => {});
   }
 
-  /** Whether all generators have come. @param generator index of the one that has */
   take(generator: number, phase: AnnouncedPhase): boolean {
     this.#announced[generator] = (this.#announced[generator] ?? 0) + 1;
     this.#phase = phase;

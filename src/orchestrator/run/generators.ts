@@ -24,11 +24,8 @@ type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_T
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
 export interface GeneratorListener {
-  /** @param opens_in_ms until the window opens, after its lead-in; only of `measure` */
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
-  /** @param generator whose second it is, of those that are not merged */
   second(second: Second, generator: number): void;
-  /** A generator has ended a turn that it was given. */
   turn?(generator: number, turn: TurnEvent): void;
 }
 
@@ -41,7 +38,6 @@ export class Generators {
   readonly #begun = new Set<RunPhase>();
   readonly #silence: SilenceWatch;
 
-  /** @param warmup_s the longest that their warm-up may take */
   constructor(roles: readonly RunningRole[], warmup_s: number) {
     if (roles.length === 0) throw new Error("the layout has no load generator");
     this.roles = roles;
@@ -133,7 +129,6 @@ export class Generators {
   }
 }
 
-/** @param opens_ms when each window was to open, by one clock */
 function mergedOutput(
   outputs: readonly GeneratorOutput[],
   opens_ms: readonly (number | undefined)[],
@@ -172,7 +167,6 @@ function mergedOutput(
   };
 }
 
-/** @throws PartFailed for a generator that failed or printed something else, environmentError for one that cannot measure here */
 export async function outputOfGenerator<Schema extends z.ZodType>(
   { id, part }: RunningRole,
   schema: Schema,

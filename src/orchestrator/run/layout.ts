@@ -304,7 +304,6 @@ class RunSpecs {
   readonly #storeIds: readonly string[];
   readonly #serverIds: readonly string[];
 
-  /** @param relayIds of the relays in front of the nodes, in their order; empty without */
   constructor(
     settings: RunSettings,
     storeIds: readonly string[],
@@ -340,7 +339,6 @@ class RunSpecs {
     };
   }
 
-  /** @param own a generator, its index from 0, and the number of generators */
   forGenerator(
     { id, index, of }: { id: string; index: number; of: number },
     places: Places,

@@ -11,7 +11,6 @@ export class MergedSeconds {
     this.#pending = Array.from({ length: generators }, () => []);
   }
 
-  /** @returns the second, if this generator completed it */
   add(generator: number, second: Second): Second | undefined {
     this.#pending[generator]?.push(second);
     if (this.#pending.some((seconds) => seconds.length === 0)) return undefined;

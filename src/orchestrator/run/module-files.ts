@@ -28,7 +28,6 @@ export function usedModules(request: Request): ModuleDescription[] {
   return modules.filter(({ id }) => used.includes(id));
 }
 
-/** Whether a module can be used, or why not; undefined for an id that is no module. */
 export function moduleAvailability(
   request: Pick<Request, "programs" | "storeAccess">,
   external: Discovery | undefined,
@@ -80,7 +79,6 @@ export async function requireModules(request: Request, platform: Platform | unde
   }
 }
 
-/** Why a file cannot be loaded as a library on that platform; undefined where nothing speaks against it. */
 async function fileProblem(path: string, platform: Platform | undefined): Promise<string | undefined> {
   let header: Buffer;
   try {

@@ -30,12 +30,10 @@ import { moduleAvailability, requireModules, usedModules } from "./module-files.
 /** `valkey` of `valkey~8.1`. */
 const plainId = (id: string): string => id.replace(/~.*/, "");
 const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
-/** An image's name with another tag, and without a digest. */
 const withTag = (name: string, tag: string): string =>
   `${name.replace(/@.*/, "").replace(/:[^:/]*$/, "")}:${tag}`;
 const isModule = (id: string): boolean => modules.some((module) => module.id === id);
 
-/** The programs of this machine that the user names; modules are no programs, and containers get their files. */
 const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
@@ -106,7 +104,6 @@ export async function openRuntime(
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
-/** The runtime that a campaign would use, without opening it. @throws usageError */
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
@@ -161,7 +158,6 @@ function autoCandidates(request: Request): { candidates: readonly RuntimeDescrip
   return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
 
-/** Uses the requested runtime; of `auto` the first that works. */
 async function firstWorking<Used>(
   request: Request,
   use: (description: RuntimeDescription) => Promise<Used>,

@@ -118,6 +118,5 @@ export async function withRuntime<Value>(
   }
 }
 
-/** The exit code of what is done: not 0 where something was left. */
 export const endCode = (code: ExitCode, { left }: Pick<Opened, "left">): ExitCode =>
   code === EXIT.done && left.length > 0 ? EXIT.environment : code;

@@ -8,7 +8,6 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import type { Role } from "./layout.js";
 
-/** The run failed because a part did. */
 export class PartFailed extends Error {
   readonly role: string;
 
@@ -57,7 +56,6 @@ export interface PartPlace {
   run?: string;
 }
 
-/** What starts the parts of one run. */
 export interface RunParts {
   supervisor: PartSupervisor;
   startPart(part: Part): Promise<RunningPart>;
@@ -131,7 +129,6 @@ export class PartSupervisor {
     return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);
   }
 
-  /** Seconds from its first start until it was ready, of each role of that kind. */
   readyS(kind: RoleKind): Record<string, number> {
     return Object.fromEntries(this.roles(kind).map(({ id }) => [id, this.#readyS.get(id) ?? 0]));
   }

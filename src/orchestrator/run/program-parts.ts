@@ -22,7 +22,6 @@ export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
 
 export interface ProgramStart {
   program: string;
-  /** @param folder that holds `files` */
   arguments(folder: string): readonly string[];
   /** Texts of the files that it reads, by name. */
   files?: Readonly<Record<string, string>>;

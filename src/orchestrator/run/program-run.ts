@@ -170,7 +170,6 @@ function commandThreadsOf(id: string): Pick<StoreEvidence, "command_threads"> {
   return commandThreads > 1 ? { command_threads: commandThreads } : {};
 }
 
-/** What the keys cost: used memory after the load less that of the empty store. */
 function memoryOf(empty: ProbeReport, after: ProbeReport): PrintedResult["memory"] {
   const [before, end] = [empty.readings?.[0], after.readings?.[0]];
   if (!end?.keys || before?.used_memory_bytes === undefined || end.used_memory_bytes === undefined)

@@ -123,7 +123,6 @@ function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
 const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
   [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
 
-/** The version of a program as the runtime found it; empty where it is not known. */
 function startedVersionOf(runtime: Runtime, id: string): string {
   const facts = runtime.program(id);
   return typeof facts === "object" ? facts.version : "";
@@ -207,7 +206,6 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
   });
 }
 
-/** The version by the store's program, for a store that does not tell its own; undefined where neither does. */
 function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
   const facts = runtime.program(storeProgram(planned.configuration.target));
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;

@@ -216,7 +216,6 @@ class Round {
     this.#whenFinished = () => generators.leave();
   }
 
-  /** One that does not start fails its runs alone. @returns those that have started */
   async #startGenerators(
     groups: readonly (readonly Joined[])[],
     given: boolean,

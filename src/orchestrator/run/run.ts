@@ -38,7 +38,6 @@ export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machin
 export interface RawRun extends StoreSide, MachinesOfRun {
   result: MeasuredResult;
   admissions?: Admissions;
-  /** Absent without planned faults. */
   faults?: FaultRecord[];
   resources: MeasuredResult["resources"];
   servers_ready_s?: MeasuredResult["servers_ready_s"];
@@ -46,18 +45,15 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   notes: string[];
 }
 
-/** What makes the load of a run, and reads its counters at the drained moments. */
 export interface RunLoad {
   readonly watch: RunWatch;
   /** Each rejects when something fails that the load needs, and never resolves. */
   readonly failures: readonly Promise<never>[];
-  /** @param mayEnd required roles whose end is a result */
   output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
   done(): Promise<void>;
   leave(): void;
 }
 
-/** The counters of a run's roles. */
 export type RunWatch = Pick<CounterWatch, "resources" | "hostLoad" | "machineLoads" | "failures">;
 
 export interface ReadyRun {
@@ -74,7 +70,6 @@ export interface RunOptions {
   machines?: SeveralMachines | undefined;
   /** Which of several runs that are up at once; absent where there is one. */
   run?: string;
-  /** Starts what makes the load; by default a generator of its own. */
   startLoad?: (run: ReadyRun) => Promise<RunLoad>;
 }
 
@@ -124,7 +119,6 @@ export async function executeRun(
   }
 }
 
-/** The load of a run that has its generators to itself. */
 async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
   const { warmupS } = settings;
@@ -156,7 +150,6 @@ function losesCounts({ action }: Fault): boolean {
   return effects.includes("forgets") || effects.includes("cuts");
 }
 
-/** The connections of a run are those of its fault, where it has one alone. */
 const withReconnections = (faults: FaultRecord[], reconnections: number | undefined): FaultRecord[] =>
   faults.length > 1 || reconnections === undefined
     ? faults

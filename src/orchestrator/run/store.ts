@@ -35,7 +35,6 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-/** The store of one run, and its service. */
 export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 
 /** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
@@ -222,7 +221,6 @@ abstract class ProbedStore {
     return this.external ? undefined : this.#settings.modules?.[this.target.module ?? ""];
   }
 
-  /** @throws environmentError when the store does not have the target's module, whatever it has loaded */
   async #requireModule(): Promise<void> {
     const { module: id } = this.target;
     if (!id) return;
@@ -358,7 +356,6 @@ abstract class ProbedStore {
     };
   }
 
-  /** Sends actions to the run's probe; one process serves all of them. */
   protected async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
@@ -385,7 +382,6 @@ abstract class ProbedStore {
   }
 }
 
-/** A fresh store that the run starts. */
 class OwnRunStore extends ProbedStore {
   protected readonly external = false;
 

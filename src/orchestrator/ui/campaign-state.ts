@@ -18,7 +18,6 @@ export class CampaignState {
   #notNeeded = 0;
   readonly finished: EventOf<"run_finished">[] = [];
   readonly kept: EventOf<"run_kept">[] = [];
-  /** Every run that was started, by its file. */
   readonly started = new Map<string, EventOf<"run_started">>();
 
   add(event: CampaignEvent): void {
@@ -70,7 +69,6 @@ export class CampaignState {
     }
   }
 
-  /** The start of a run, by its number. */
   startOf(number: number | undefined): EventOf<"run_started"> | undefined {
     return [...this.started.values()].findLast((event) => event.number === number);
   }

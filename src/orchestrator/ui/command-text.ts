@@ -6,7 +6,6 @@ const isCheckout = existsSync(fileURLToPath(new URL("../../../scripts/run-all.sh
 
 /** The command that starts a campaign: the script in a checkout; the installed package has no scripts. */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
-/** What precedes a topic of its help. */
 export const HELP_COMMAND = isCheckout ? `${CAMPAIGN_COMMAND} help` : "ratelimit-bench help";
 export const REPORT_COMMAND = isCheckout ? "./scripts/generate_report.py" : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;

@@ -13,7 +13,6 @@ import { counted, durationText } from "./text.js";
 
 export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
 
-/** The configuration of the run that a text is about; undefined where it is not known. */
 type Measured = Pick<Configuration, "layer"> | undefined;
 const throughputText = (perSecond: number, measured: Measured): string =>
   `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
@@ -92,7 +91,6 @@ export function runText(event: EventOf<"run_started">): string {
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
 
-/** `round 2 of 7: 5 runs by turns`. */
 export const roundText = ({ round, of, runs }: EventOf<"round_started">): string =>
   `round ${round} of ${of}: ${counted(runs.length, "run")} by turns`;
 
@@ -155,7 +153,6 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
   return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
 }
 
-/** How a run ended; it is named where others were under way at the same time. */
 export function endText(finished: EventOf<"run_finished">, { round, started }: CampaignState): string {
   const configuration = started.get(finished.file)?.configuration;
   const text = finishedText(finished, configuration);

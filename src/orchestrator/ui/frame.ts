@@ -19,7 +19,6 @@ export class Frame {
     this.#output.write(this.#hideCursorText() + this.#redrawText());
   }
 
-  /** Writes permanent lines above the frame. @param write for another stream than the frame's */
   print(lines: readonly string[], write = (text: string) => this.#output.write(text)): void {
     if (lines.length === 0) return;
     this.#output.write(`\r${ansi.eraseDown}`);
@@ -27,7 +26,6 @@ export class Frame {
     if (this.#isDrawn) this.#output.write(this.#redrawText());
   }
 
-  /** Removes the frame and shows the cursor. `draw` brings the frame back. */
   remove(): void {
     if (!this.#isDrawn) return;
     this.#isDrawn = false;

@@ -6,7 +6,6 @@ import { LiveScreen } from "./live-screen.js";
 import { QuietScreen } from "./quiet-screen.js";
 import type { OutputMode, Outputs, Screen } from "./types.js";
 
-/** Whether the output is a terminal that can move its cursor. */
 const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
 
 /** Whether somebody watches the output now. The log of a CI job is read later. */
@@ -15,7 +14,6 @@ function isWatched(outputs: Outputs, env: Environment): boolean {
   return canRedraw(outputs, env) && !isCi;
 }
 
-/** Opens the screen that fits. @throws usageError for a live screen without a terminal */
 export function openScreen(
   { format, detail, progress }: OutputMode,
   outputs: Outputs,

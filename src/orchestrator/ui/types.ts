@@ -31,6 +31,5 @@ export const progressModes = ["live", "run", "phase"] as const;
 export interface OutputMode {
   format: "text" | "json";
   detail: Detail;
-  /** Absent by default: live on a terminal, one line per run elsewhere. */
   progress?: (typeof progressModes)[number];
 }

@@ -9,7 +9,6 @@ export const SECOND_PORT = 7001;
 export const namedPorts = (names: readonly string[] = []): Record<string, number> =>
   Object.fromEntries(names.map((name, index) => [name, SECOND_PORT + 1 + index]));
 
-/** Where a part finds its files. */
 export const FILES_FOLDER = "/files";
 
 /** The part's writable folder, in memory. */
@@ -100,7 +99,6 @@ export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
   };
 }
 
-/** The caps, limited to the number of cores that the engine has. */
 export function fittingCaps(caps: Caps, cores: number): Caps {
   return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
 }

@@ -28,11 +28,9 @@ export function networkOf(text: string): { received_bytes: number; sent_bytes: n
   return { received_bytes, sent_bytes };
 }
 
-/** How a version of control groups keeps a part's counters. */
 export interface GroupVersion {
   /** The files that hold them, each with the controller whose folder has it: none where all share one. */
   files: readonly { controller: string; name: string }[];
-  /** @param texts of these files */
   countersIn(texts: readonly string[]): Omit<PartCounters, "network">;
 }
 

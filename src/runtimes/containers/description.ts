@@ -11,7 +11,6 @@ import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
 import { ContainerRuntime } from "./runtime.js";
 
-/** An engine that may be missing. */
 export interface Engine {
   name: string;
   host?: DockerHost;

@@ -5,7 +5,6 @@ import type { CliCommand } from "../types.js";
 export interface CompletionFlag {
   name: string;
   summary: string;
-  /** Absent for a switch. */
   placeholder?: string;
   optional?: boolean;
   /** Values to offer. A flag that takes a list separates them by commas. */

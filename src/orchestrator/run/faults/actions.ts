@@ -41,7 +41,6 @@ async function untilBack(targets: FaultTargets): Promise<void> {
   if (first?.kind === "service") await targets.store.untilServiceReady();
 }
 
-/** @throws Error where nothing stands between the servers and the store */
 async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
   if (relays.length === 0) throw new Error("no relay stands between the servers and the store");
   await Promise.all(relays.map((relay) => relay.set(mode)));

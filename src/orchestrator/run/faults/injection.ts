@@ -8,7 +8,6 @@ import { actions, type FaultTargets } from "./actions.js";
 /** Time as faults need it; tests have their own. */
 export interface FaultClock {
   now_ms(): number;
-  /** Resolves at that time, or rejects when the signal aborts. */
   until(at_ms: number, signal: AbortSignal): Promise<void>;
 }
 
