@@ -47,7 +47,6 @@ function versionAdditions({ folder, facts }: InstalledVersions = { folder: "", f
   }));
 }
 
-/** Where parts in containers find plugins and library versions. */
 export function pathsInImage({
   plugins = [],
   versions,

@@ -52,7 +52,7 @@ async function withEngine<Value>(
 }
 
 /** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
+export const ARCHITECTURES: Record<string, string> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
 
 /** A runtime that uses containers of these engines. */
 export function containerRuntime({

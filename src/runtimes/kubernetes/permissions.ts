@@ -36,7 +36,6 @@ export const permissions: readonly Permission[] = [
   },
 ];
 
-/** A right as messages name it, e.g. `create pods/exec`. */
 export const useText = ({ verb, resource }: Use): string => `${verb} ${resource}`;
 
 /** Those that a cluster asks for. @param version e.g. `v1.34.4+k3s1`; undefined: not known, then all */
@@ -47,7 +46,6 @@ export function permissionsFor(version: string | undefined): readonly Permission
 
 export interface RoleOptions {
   namespace: string;
-  /** Name of the Role, its binding and its service account. */
   name: string;
   /** A user who gets the Role; absent: a service account is made. */
   user?: string;
@@ -123,7 +121,6 @@ export async function checkPermissions(api: Reviewer): Promise<string | undefine
   throw environmentError(missingText(byResource(missing), api.namespace, user));
 }
 
-/** Several rights as messages name them, e.g. `create/get pods`. */
 function byResource(uses: readonly Use[]): string[] {
   const resources = [...new Set(uses.map(({ resource }) => resource))];
   return resources.map((resource) => {

@@ -55,7 +55,6 @@ const HOST_PORTS = { first: 20_000, step: 10, last: 29_000 } as const;
 const GONE_WITHIN_MS = 30_000;
 const FORCE_AFTER_MS = 8_000;
 
-/** What a part asks of its pod that only the node can tell. */
 const READ_NODE =
   "uname -r; grep -c ^processor /proc/cpuinfo; grep MemTotal: /proc/meminfo; ulimit -n; if [ -f /sys/fs/cgroup/cpu.stat ]; then echo 2; else echo 1; fi";
 
@@ -184,7 +183,6 @@ export class KubernetesRuntime implements Runtime {
     return [...new Set(machines)];
   }
 
-  /** The cluster, and the first of its nodes that was used. */
   get engine(): EngineFacts {
     const [node] = this.#nodes.values();
     return {

@@ -32,7 +32,6 @@ export function spawnProgram(
 }
 type Child = ReturnType<typeof spawnProgram>;
 
-/** How a part is started, the first time and again. */
 export interface Launch {
   spawn(): Child;
   isAnswered(): Promise<boolean>;
@@ -49,7 +48,6 @@ async function identityOf(child: Child, path: string, folder: string): Promise<R
   return { pid, started: (await startTimeOf(pid)) ?? "", folder };
 }
 
-/** A process of this machine that leads its own process group. */
 export class LocalPart implements RunningPart {
   readonly role: string;
   readonly address: Node;
