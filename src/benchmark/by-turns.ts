@@ -34,10 +34,8 @@ const TURNS_OF_A_LOOK = 5;
 
 type Workers = readonly (MeasuredByTurns & { connections: number })[];
 
-/** One target of the group. */
 interface Member {
   spec: GeneratorRunSpec;
-  /** Absent for foreign servers. */
   consumers: Consumers | undefined;
   merger: SampleMerger;
   monitor: ServerMonitor | undefined;
@@ -45,17 +43,14 @@ interface Member {
   failed?: string;
 }
 
-/** The mean latency of what the workers measured, milliseconds; 0 without answers. */
 function meanLatencyMs(workers: Workers): number {
   const answers = sum(workers.flatMap(({ slices }) => [...slices.allowed, ...slices.limited]));
   return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
 }
 
-/** Of load, in the turns of a target that are a second of its slices. */
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
-/** The answers of each turn of a target. */
 function answersByTurn(workers: Workers, lengths: TurnLengths): number[] {
   const slices = workers.map((worker) => slicesOf(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
@@ -128,11 +123,8 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
   );
 
 /**
- * One round of a group: connect to all targets, warm up by turns, drain, measure by turns, drain. At each drained moment it
- * waits for the line that says that the counters of all targets are read. Where the targets have a generator each, this
- * is the one of its only target, and waits for each of its turns.
- * @returns what was measured of each target, in the order of the group
- * @throws BenchError when a server cannot be reached or is not the expected one
+ * A round of a group: connect, warm up by turns, drain, measure by turns, drain; at each drained moment it waits for
+ * the line that the counters are read. With a generator a target, this is that of its only one. @throws BenchError
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,

@@ -11,10 +11,7 @@ export interface Reopened {
   without_cause: number;
 }
 
-/**
- * Connections behind a gate. While it is open, each sends its next request when the last one is answered. While it is
- * shut, all stay open and idle, so that warm-up and measurement use the same connections, with a drained moment between.
- */
+/** Connections behind a gate; while it is shut all stay open and idle, so the window uses the warm-up's. */
 export interface ClosedConnections {
   /** Since all were connected; undefined where a client library holds them. */
   readonly reopened?: Readonly<Reopened>;
@@ -26,25 +23,19 @@ export interface ClosedConnections {
    */
   openGate(recorder: ResponseRecorder, quota: number, spread_ms?: number): void;
   /**
-   * Changes the recorder while the gate is open. Requests in flight now belong to the new recorder and to its quota,
-   * because a window counts the answers that come in it (M2).
-   * @param quota at least the number of connections
-   * @returns how many requests were sent that do not belong to the new recorder
+   * In-flight requests now belong to the new recorder and its quota, since a window counts answers in it (M2).
+   * @param quota at least the number of connections @returns how many sent requests are not the new recorder's
    */
   changeRecorder(recorder: ResponseRecorder, quota: number): number;
   /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */
   shutGate(): number;
-  /**
-   * Follows what is in flight to its end; the recorder records nothing afterwards. What has no answer a second after the
-   * time-out of a request is given up as timed out.
-   */
+  /** Follows what is in flight to its end, unrecorded; a second after a request's time-out it is given up. */
   drained(): Promise<void>;
   /** Resolves when the quota is sent and nothing is in flight. */
   quotaDone(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The closed loop: measures capacity. */
 export class ClosedLoop implements LoadLoop {
   readonly #connections: ClosedConnections;
   readonly #codeText: (code: number) => string;

@@ -9,10 +9,7 @@ import { runByTurns } from "./by-turns.js";
 import { createProgressWriter } from "./progress-output.js";
 import { run } from "./run.js";
 
-/**
- * The load generator. It reads its environment, writes progress to standard error, and writes the result as one
- * JSON document to standard output or to OUTPUT_FILE. It exits with 0 once it has measured, whatever the verdict.
- */
+/** Reads its environment, writes progress to stderr and the result to stdout or to OUTPUT_FILE. */
 async function main(): Promise<ExitCode> {
   const group = decodeGroup(process.env);
   const [spec] = group?.runs ?? [decodeGeneratorEnv(process.env)];

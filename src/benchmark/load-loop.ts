@@ -9,7 +9,6 @@ export interface Window {
   opened_ms: number;
   closed_ms: number;
   counts: Counts;
-  /** Requests that were sent in the lead-in and are not counted in the window. */
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;
@@ -21,18 +20,14 @@ export interface Window {
 }
 
 export interface WindowListener {
-  /** The window opens now or in a few milliseconds. */
   opened(): void;
   /** An interval of about a second; the last one ends with the window. */
   sample(sample: WorkerSample): void;
-  /** The window is closed. Requests still in flight are followed. */
   closed(): void;
 }
 
-/** The windows of all workers. */
 export interface WindowPlan {
   extent: Extent;
-  /** When they open, monotonic milliseconds. */
   opens_ms: number;
   /** Load without record right before them, without a pause in between; 0 for none. */
   lead_in_ms: number;
@@ -42,11 +37,7 @@ export interface WindowPlan {
 export interface LoadLoop {
   /** Waits until every connection is established. @throws environmentError when some are not in time */
   connected(): Promise<void>;
-  /**
-   * Makes load whose figures are discarded; resolves when nothing is in flight any more.
-   * @param onSlice called about every 100 ms with what was done since the last call
-   * @param end ends it before `atMostS`
-   */
+  /** Discarded load. @param onSlice about every 100 ms, with what was done since @param end ends it early */
   warmUp(atMostS: number, onSlice: (slice: WarmupSlice) => void, end: AbortSignal): Promise<WarmupFacts>;
   /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
   shareWakes?(shared: boolean): void;

@@ -4,10 +4,7 @@ import { BenchError, EXIT } from "../contract/errors.js";
 import { ALL_STEADY_LINE, type AnnouncedPhase, type Progress, READ_LINE } from "../contract/progress.js";
 import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
 
-/**
- * Announces the drained moments and waits at each until the input says that the counters are read, as long as the input is
- * open: nothing is sent without that line, so no two loads ever run at once.
- */
+/** Waits at each drained moment until the input says that the counters are read: nothing is sent earlier. */
 export class ReadingWaits {
   readonly #report: (progress: Progress) => void;
   readonly #input: Readable;
@@ -44,7 +41,6 @@ export class ReadingWaits {
     return this.#areAllSteady;
   }
 
-  /** @throws BenchError when the input closes before its line comes */
   async at(phase: AnnouncedPhase): Promise<void> {
     const number = ++this.#announced;
     this.#report({ event: "phase", phase });

@@ -37,27 +37,21 @@ import type { Measured } from "./workers/protocol.js";
 export interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
-  /** When it was to open, by the monotonic clock. */
   opens_ms: number;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
   /** One entry per worker, all of the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
-  /** Only of a run by turns. */
   turns?: TurnsFacts;
   generatorCpuUs: number;
-  /** Bytes on the machine's links in the window. */
   links: NetworkLink[];
   samples: Sample[];
   /** Absent for foreign servers, and where another generator reads them. */
   monitor: ServerMonitor | undefined;
   driverVersions: { autocannon?: string };
-  /** Absent for foreign servers. */
   consumers?: ConsumerReadings;
-  /** Only of a diagnosing run. */
   diagnosis?: Diagnosis;
-  /** Only of a run with a timeline. */
   answers?: AnswerLog;
 }
 
@@ -104,7 +98,6 @@ function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurement
   };
 }
 
-/** CPU time of one role over lead-in and window, in total and per request. */
 function cpuOf(cpu_us: number, loaded_s: number, requests: number) {
   return {
     cpu_us,
@@ -155,7 +148,6 @@ function resourcesOf(
   return resources;
 }
 
-/** All servers together. */
 function serverFigures({ consumers, monitor }: RunMeasurements, resources: Record<string, RoleResources>) {
   const servers = Object.values(resources).filter(({ kind }) => kind === "server");
   if (!consumers || servers.length === 0) return {};
@@ -211,7 +203,6 @@ function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["req
   };
 }
 
-/** The timeline, of a run that has one. */
 function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeasurements) {
   if (!answers) return {};
   const workers = measured.map((window, index) => ({ ...window, latencies_us: answers.of(index) }));
@@ -232,7 +223,6 @@ function boundaryOfRun(
   });
 }
 
-/** The result document of one run, judged by the evidence of the generator alone. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions, warmup } = measurements;
   const { traffic, load, share } = spec.generator;

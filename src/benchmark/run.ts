@@ -79,10 +79,8 @@ async function warmUp(
 }
 
 /**
- * One run of the load generator: connect, warm up, drain, measure, drain. Where the spec says so, it waits at each drained
- * moment until a line of the input says that the counters are read. One of several generators also waits for the others
- * there: what it writes is about its own share. The first one reads the servers for all.
- * @throws BenchError when a server cannot be reached or is not the expected one
+ * Connects, warms up, drains, measures, drains. Where the spec says so, it waits at each drained moment for a line that
+ * the counters are read; several generators also wait for each other. The first reads the servers. @throws BenchError
  */
 export async function run(
   spec: GeneratorRunSpec,
@@ -198,7 +196,6 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
-/** Of all workers together. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
@@ -210,7 +207,6 @@ export function requestCounts(
   };
 }
 
-/** The whole warm-up. */
 export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,

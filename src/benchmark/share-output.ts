@@ -6,10 +6,6 @@ import { wallTime } from "./measurement/clock.js";
 import { latenciesBySlice } from "./measurement/timeline.js";
 import type { RunMeasurements } from "./results.js";
 
-/**
- * What one of several generators adds to its result.
- * @param latencies of its samples, in parts
- */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],

@@ -8,7 +8,6 @@ import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
 
-/** What was answered in a slice. */
 export interface TurnAnswers {
   answers: number;
   latency_sum_us: number;
@@ -33,7 +32,6 @@ const difference = (from: Usage, to: Usage): Usage => ({
 /** Targets whose connections were closed, in the warm-up or in the window. */
 const left = new WeakSet<ClosedConnections>();
 
-/** The window of one target: what its slices have together. */
 export class TurnWindow {
   readonly #connections: ClosedConnections;
   readonly #recorder: ResponseRecorder;
@@ -118,7 +116,6 @@ export class TurnWindow {
     return this.#turns;
   }
 
-  /** Of its last turn. */
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
     const { allowed, limited, latency_sum_us } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);
@@ -133,7 +130,6 @@ export class TurnWindow {
     return this.#recorder.sample(this.#counted_ms);
   }
 
-  /** @param lengths those of its turns */
   window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures } {
     const { active_ms, idle_ms } = this.#loop;
     const { reopened } = this.#connections;
@@ -159,7 +155,6 @@ export class TurnWindow {
   }
 }
 
-/** What the turns of one target took in one worker. */
 export interface TurnFigures {
   turns: number;
   /** In its slices. */
@@ -180,7 +175,6 @@ export interface TurnsPlan extends TurnOrder {
   counts: boolean;
 }
 
-/** Turns of a target that are a second of its own. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 

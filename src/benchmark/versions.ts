@@ -3,7 +3,6 @@ import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 
-/** The version in a package.json. */
 export function versionIn(path: string): string {
   const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
   return version;

@@ -11,20 +11,16 @@ export const WARMUP_SLICE_MS = 100;
 /** Fewer values cannot show a trend, however clear it is. */
 const FEWEST_LATENCIES = 5;
 
-/** What one worker did in a slice of its warm-up. */
 export interface WarmupSlice {
   /** Time since the worker began, at the end of the slice. */
   ends_ms: number;
   width_ms: number;
-  /** Allowed and limited. */
   answers: number;
-  /** The summed latency of these answers. */
   latency_sum_us: number;
   /** Answers without service, and requests that ended without an answer. */
   failed: number;
 }
 
-/** The warm-up of one worker as it took place. */
 export interface WarmupFacts {
   took_s: number;
   requests: number;
@@ -67,7 +63,6 @@ export class WarmupWatch {
     return this.#isSteady;
   }
 
-  /** @returns whether the warm-up may end now */
   add(worker: number, slice: WarmupSlice): boolean {
     this.#pending[worker]?.push(slice);
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
@@ -97,11 +92,7 @@ export class WarmupWatch {
   }
 }
 
-/**
- * Reports the slices of a warm-up. The windows that follow are sampled by the same code, so V8 compiles it now and not
- * then, on the CPUs that are measured.
- * @returns stops the reports
- */
+/** Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it */
 export function sampleWarmup(
   recorder: { sample(at_ms: number): WorkerSample },
   began_ms: number,
@@ -123,7 +114,6 @@ export function sampleWarmup(
   return () => clearInterval(sampler);
 }
 
-/** Resolves after this time, or as soon as the signal aborts. */
 export async function sleepUnlessEnded(ms: number, end: AbortSignal | undefined): Promise<void> {
   await sleep(ms, undefined, end ? { signal: end } : {}).catch(() => undefined);
 }

@@ -2,23 +2,17 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/**
- * How often the load generator sent each distinct request of the traffic since its start, by index, and how often nobody
- * knows whether it was decided on: it failed, was lost, or was given up.
- */
+/** How often each distinct request was sent since the start, and how often its fate is unknown. */
 export const requestCountsSchema = z.strictObject({ sent: z.array(count), undecided: z.array(count) });
 export type RequestCounts = z.infer<typeof requestCountsSchema>;
 
-/** Points of one key: between `least` and `most` were consumed, the store counted `counted`. */
 const range = { least: count, most: count, counted: count };
 
 /** Whether the store counted, key by key, what the load consumed from the warm-up to the last answer (M27). */
 export const admissionsSchema = z.discriminatedUnion("status", [
   z.strictObject({
     status: z.literal("counted"),
-    /** Keys that were read, each by its name. */
     keys: count,
-    /** The range over all of these keys. */
     points: z.strictObject(range),
     /** Keys whose count lies outside of its bounds, by direction: lost and surplus consumes. */
     below: count,

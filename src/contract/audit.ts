@@ -6,16 +6,12 @@ export const AUDIT_SCHEMA = "ratelimit-bench/audit";
 /** History: 1 — first format. */
 export const AUDIT_SCHEMA_VERSION = 1;
 
-/**
- * What became of a check: the limiter does what it promises, does not, the check does not apply to the target, or the
- * target could not be checked.
- */
+/** Whether the limiter keeps its promise, or the check does not apply, or could not be made. */
 export const checkStatuses = ["holds", "broken", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
 
 const text = z.string().max(2_000);
 
-/** A check as every target meets it. */
 const auditCheckSchema = z.strictObject({
   id: idSchema,
   title: z.string().max(80),
@@ -24,18 +20,15 @@ const auditCheckSchema = z.strictObject({
 });
 export type AuditCheck = z.infer<typeof auditCheckSchema>;
 
-/** What one check showed of one target. */
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
   /** The promise in numbers, and what happened; absent where nothing was tried. */
   promised: text.optional(),
   seen: text.optional(),
-  /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
   /** Facts that break no promise. */
   notes: z.array(text).optional(),
-  /** The limits under which it was tried. */
   limits: limitsSchema.optional(),
   seconds: z.number().min(0),
 });
@@ -43,7 +36,6 @@ export type Finding = z.infer<typeof findingSchema>;
 
 const auditedTargetSchema = z.strictObject({
   target: targetSchema,
-  /** One for each check, in their order. */
   findings: z.array(findingSchema),
   seconds: z.number().min(0),
 });
@@ -60,11 +52,9 @@ const counts = z.strictObject({
 export const auditSchema = z.strictObject({
   schema: z.literal(AUDIT_SCHEMA),
   schema_version: z.literal(AUDIT_SCHEMA_VERSION),
-  /** Name of its folder. */
   audit: z.string().max(200),
   started_at: z.string(),
   finished_at: z.string(),
-  /** The command line that repeats it. */
   command: z.string(),
   runtime: z.string(),
   harness: z.string(),
@@ -73,7 +63,6 @@ export const auditSchema = z.strictObject({
   programs: z.record(z.string(), z.string()),
   checks: z.array(auditCheckSchema),
   targets: z.array(auditedTargetSchema),
-  /** Targets that were not tried at all. */
   skips: z.array(z.strictObject({ asked: z.string(), reason: text })),
   counts,
 });

@@ -36,7 +36,6 @@ const answersSchema = z.strictObject({ admitted: count, limited: count });
 const deviationSchema = z.strictObject({
   total: count,
   keys: count,
-  /** Absent where there are none. */
   worst: z.strictObject({ key: z.string(), requests: z.int().min(1) }).optional(),
 });
 
@@ -57,7 +56,6 @@ export const boundarySchema = z.strictObject({
   windows: z.array(z.strictObject({ above: answersSchema, below: answersSchema })),
   over_admission: deviationSchema,
   under_admission: deviationSchema,
-  /** The most that one key was admitted in any window; `factor`: in quotas. */
   burst: z.strictObject({ most: count, factor: figure, key: z.string().optional() }),
   /** Admitted a second, by key, of the keys above their quota; promised: quota by window. */
   rate: z.strictObject({
@@ -66,20 +64,16 @@ export const boundarySchema = z.strictObject({
     mean_per_second: figure,
     highest_per_second: figure,
   }),
-  /** Absent where no limited answer said how long to wait. */
   retry_after: z
     .strictObject({
-      /** Limited answers that named a wait. */
       answers: count,
       /** The waits are whole multiples of this. */
       resolution_ms: z.int().min(1),
       /** First requests after a wait, with no other admission of the key since. */
       after: z.strictObject({ requests: count, admitted: count }),
-      /** Requests that were answered before a wait was over. */
       before: z.strictObject({ requests: count, admitted: count }),
     })
     .optional(),
-  /** Empty without a limiter. */
   promises: z.array(promiseSchema),
 });
 export type Boundary = z.infer<typeof boundarySchema>;

@@ -55,10 +55,7 @@ export const loadSchema = z.discriminatedUnion("model", [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-/**
- * A load as text: `50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `at a time` replaces
- * `connections`.
- */
+/** E.g. `50 connections`, `5000/s constant, up to 200 connections`; at the limiter layer `at a time`. */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
   const connections = connectionsText(layer, load.connections);
   if (load.model === "closed") return connections;
@@ -73,17 +70,13 @@ function loadFileName(load: Load): string {
   return [`${load.rate_per_second}rps`, ...spread, connections].join("-");
 }
 
-/** When a run ends: after a time, or after a number of requests. */
 export const extentSchema = z.union([
   z.strictObject({ duration_s: z.number().positive() }),
   z.strictObject({ requests: z.int().min(1) }),
 ]);
 export type Extent = z.infer<typeof extentSchema>;
 
-/**
- * How long the warm-up lasts: seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and at least 1000
- * requests were sent.
- */
+/** Seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and 1000 requests were sent. */
 export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
 export type Warmup = z.infer<typeof warmupSchema>;
 /**
@@ -111,7 +104,6 @@ export function warmupText(warmup: Warmup, order: string): string {
 
 /** How much of the machine a role may use. An absent member means no limit. */
 export const capsSchema = z.strictObject({
-  /** Cores' worth of CPU time. */
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
   /** Cores it may run on, as the engine writes them: `0-1,3`. */
@@ -126,7 +118,6 @@ export type KindCaps = z.infer<typeof kindCapsSchema>;
 /** The traffic at the store layer, where the benchmark program draws its keys evenly, at random. */
 export const RANDOM_KEYS = "random-keys";
 
-/** The workload in file names: `light`, `limiter`, `set-100b`. */
 function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workload">): string {
   if (isClientLayer(layer)) return layer;
   const { id, payload_bytes: bytes } = workload;
@@ -137,10 +128,7 @@ function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workl
 /** The workload at the limiter layer, where no endpoint is called. */
 export const NO_WORKLOAD = { id: "none" } as const;
 
-/**
- * One row of the report: layer × target × dimensions (e.g. the number of servers) × workload × traffic × load × extent ×
- * faults, under limits and caps.
- */
+/** One row of the report, under limits and caps. */
 export const configurationSchema = z.strictObject({
   layer: layerSchema,
   target: targetSchema,
@@ -171,10 +159,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/**
- * The identity of a configuration: 16 hex digits. Versions, machine, number of runs, order and warm-up are not part of it,
- * so that a row can be followed over time and across machines.
- */
+/** 16 hex digits. Versions, machine, runs, order and warm-up are no part: rows can be followed over time. */
 export function configurationHash(configuration: Configuration): string {
   const { target, ...rest } = configuration;
   const identity = { ...rest, target: target.text, limiter: target.limiter };

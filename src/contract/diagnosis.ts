@@ -3,10 +3,7 @@ import { z } from "zod";
 const count = z.int().min(0);
 const us = z.number().min(0);
 
-/**
- * A server under instruments (`--diagnose`) between two readings; `GET /diagnosis` answers with it since the last call.
- * What the system or the runtime does not tell is absent.
- */
+/** A server under instruments (`--diagnose`) since the last reading; what is not known is absent. */
 export const processDiagnosisSchema = z.strictObject({
   /** Requests to limited routes that were finished meanwhile: the divisor of the figures that are totals. */
   requests: count,
@@ -24,7 +21,6 @@ export const processDiagnosisSchema = z.strictObject({
 });
 export type ProcessDiagnosis = z.infer<typeof processDiagnosisSchema>;
 
-/** Calls of one command, and the time that the store needed for them. */
 const commandShape = { calls: count, us: count };
 /** The store's own percentiles, which it cannot give for a part of its life. */
 const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
@@ -43,11 +39,9 @@ export type NodeCounters = z.infer<typeof nodeCountersSchema>;
 const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSchema.shape });
 export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 
-/** What the instruments of a diagnosing run showed. */
 export const diagnosisSchema = z.strictObject({
   /** The servers in lead-in and window, by role; at the limiter layer there are none. */
   servers: z.record(z.string(), processDiagnosisSchema),
-  /** Nodes of a store that tells it. */
   nodes: z.array(nodeDiagnosisSchema),
 });
 export type Diagnosis = z.infer<typeof diagnosisSchema>;

@@ -2,14 +2,12 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * A whole number by which configurations differ, beside target, workload, traffic and load. Flags, variables, campaign
- * files, the menu, plans, file names, texts and the columns of the report follow this list. To add one, add an entry here
- * and read it where it takes effect, e.g. in the layout.
+ * By what configurations differ beside target, workload, traffic and load. Flags, files, menu, plans and reports follow
+ * this list. To add one, add an entry here and read it where it takes effect, e.g. in the layout.
  */
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */
   key: string;
-  /** What it counts. */
   one: string;
   other: string;
   max: number;
@@ -23,7 +21,6 @@ interface Dimension {
   preposition: string;
   /** One line for `--help`. */
   help: string;
-  /** Its question in the menu. */
   question: string;
 }
 
@@ -56,10 +53,8 @@ export const dimensions = [
 ] as const satisfies readonly Dimension[];
 
 export type DimensionKey = (typeof dimensions)[number]["key"];
-/** One number for each dimension. */
 export type DimensionCounts = Record<DimensionKey, number>;
 
-/** A value for each dimension. */
 export const byDimension = <Value>(
   valueFor: (dimension: (typeof dimensions)[number]) => Value,
 ): Record<DimensionKey, Value> =>
@@ -86,7 +81,6 @@ export const dimensionShape = byDimension((dimension) =>
 /** The members of a configuration that hold its numbers. */
 export type NamedCounts = z.infer<z.ZodObject<CountShape>>;
 
-/** The members of a configuration for these numbers. */
 export const namedCounts = (counts: DimensionCounts): NamedCounts =>
   Object.fromEntries(
     dimensions.flatMap((dimension) =>
@@ -96,7 +90,6 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
     ),
   ) as NamedCounts;
 
-/** The number in a configuration; where it is not named, the usual one. */
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number => configuration[key] ?? USUAL;
 
 /** `on 2 servers` for each dimension that is not the usual one. */

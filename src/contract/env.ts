@@ -3,21 +3,18 @@ import { usageError } from "./errors.js";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A whole number in a range, from its decimal text. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
     .refine((text) => Number(text) >= min && Number(text) <= max, `must be from ${min} to ${max}`);
 
-/** A decimal number in a range, from its text. */
 export const decimalNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}(\.\d{1,6})?$/, `must be a number from ${min} to ${max}`)
     .refine((text) => Number(text) >= min && Number(text) <= max, `must be from ${min} to ${max}`);
 
-/** A decimal number in a range, from its text, or `auto`. */
 export const decimalOrAuto = (min: number, max: number) =>
   z
     .string()
@@ -26,7 +23,6 @@ export const decimalOrAuto = (min: number, max: number) =>
       `must be a number from ${min} to ${max}, or auto`,
     );
 
-/** A whole number in a range, from its decimal text, or `auto`. */
 export const wholeOrAuto = (min: number, max: number) =>
   z
     .string()
@@ -56,7 +52,6 @@ export interface Node {
   ports?: Readonly<Record<string, number>> | undefined;
 }
 
-/** @param text `host:port,host:port`, valid by `nodesText` */
 export function parseNodes(text: string): Node[] {
   return text.split(",").map((node) => {
     const colon = node.lastIndexOf(":");
@@ -70,10 +65,7 @@ export function formatNodes(nodes: readonly Node[]): string {
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 
-/**
- * Validates the variables in `shape` and ignores all others. An empty value counts as unset.
- * @throws usageError with one line that names the variable, its value and what is valid
- */
+/** Validates the variables in `shape`; an empty value counts as unset. @throws usageError in one line */
 export function readEnv<Shape extends z.ZodRawShape>(
   shape: Shape,
   env: Environment,

@@ -1,7 +1,4 @@
-/**
- * Exit codes of all programs of the project. They are part of the interface: CI jobs branch on them.
- * docs/robustness.md gives the meaning of each.
- */
+/** Exit codes of all programs, an interface that CI jobs branch on: see docs/robustness.md. */
 export const EXIT = {
   done: 0,
   defect: 1,

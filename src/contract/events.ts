@@ -17,11 +17,9 @@ export const EVENT_SCHEMA_VERSION = 1;
 
 const count = z.int().min(0);
 const seconds = z.number().min(0);
-/** When it happened, UTC. */
 const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
-/** Absent in consecutive order. */
 const round = count.optional();
 /** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
 const time_left_s = seconds;
@@ -30,7 +28,6 @@ const roundFacts = {
   round: z.int().min(1),
   /** Rounds of the plan; a maximum if runs are adaptive. */
   of: z.int().min(1),
-  /** Numbers of the group's runs in the plan. */
   runs: z.array(z.int().min(1)),
   time_left_s,
 };
@@ -52,13 +49,11 @@ export const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** The verdict of a run; `failed` and `aborted` runs have no figures. */
 const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 /** A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`. */
 export const eventSchema = z.discriminatedUnion("event", [
-  /** The first line. */
   z.strictObject({
     event: z.literal("opened"),
     at,
@@ -79,7 +74,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("campaign"),
     at,
     campaign: z.string(),
-    /** Absolute path of the results. */
     folder: z.string(),
     runtime: z.string(),
     /** Number of runs of the plan; the maximum if runs are adaptive, the expected number of a search's trials. */
@@ -114,7 +108,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     ...place,
     /** Result file, relative to the campaign's folder. */
     file: z.string(),
-    /** Which repetition of the configuration, of how many. */
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
@@ -134,7 +127,6 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** Number of the run; absent between runs, and by turns, where it is that of all runs of the round. */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
-    /** Expected duration, if known. */
     lasts_s: seconds.optional(),
   }),
   /** Live figures of one second of the window, as the load generator reports them; not for publication. */
@@ -159,18 +151,15 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** What the target did with the load; absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
     outcome_text: z.string().optional(),
-    /** Why it is suspect, invalid, failed or aborted. */
     reasons: z.array(
       z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),
     ),
-    /** Absent for a run without figures. */
     figures: z
       .strictObject({
         requests_per_second: z.number().min(0),
         /** These are absent when nothing was answered. */
         p50_ms: z.number().min(0).optional(),
         p99_ms: z.number().min(0).optional(),
-        /** In their place where requests without an answer could move them: what they are at least (M23). */
         p50_at_least_ms: z.number().min(0).optional(),
         p99_at_least_ms: z.number().min(0).optional(),
         limited_share: z.number().min(0).max(1).optional(),
@@ -181,15 +170,12 @@ export const eventSchema = z.discriminatedUnion("event", [
     took_s: seconds,
     time_left_s,
   }),
-  /** All runs of a group are saved, each with its `run_finished`. */
   z.strictObject({ event: z.literal("round_finished"), at, ...roundFacts, took_s: seconds }),
   /** An adaptive campaign has decided which configurations go on. */
   z.strictObject({
     event: z.literal("look"),
     at,
-    /** After this round. */
     round: z.int().min(1),
-    /** Number of configurations that go on. */
     go_on: count,
     /** Configurations that need no more runs since this look. */
     done: z.array(adaptiveRowSchema),
@@ -205,19 +191,15 @@ export const eventSchema = z.discriminatedUnion("event", [
     runs: count,
     time_left_s,
   }),
-  /** The report is built. */
   z.strictObject({
     event: z.literal("report"),
     at,
-    /** Absolute path of the page. */
     path: z.string(),
     /** What the last screen shows: picture and table as text, at most 80 columns wide. */
     screen: z.array(z.string()),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
-    /** Only with adaptive runs. */
     adaptive: adaptiveSummarySchema.optional(),
-    /** Only of a search for the highest rate. */
     max_rate: z.array(maxRateRowSchema).optional(),
   }),
   /** The last line; the process ends with this code. */
@@ -225,11 +207,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("ended"),
     at,
     exit_code: z.int().min(0).max(255),
-    /** The reason, if the campaign did not finish. */
     reason: z.string().optional(),
-    /** Absolute path of the results, if there are any. */
     folder: z.string().optional(),
-    /** Runs of this session by status, and the number of planned runs that were not begun. */
     runs: z.strictObject({
       valid: count,
       suspect: count,

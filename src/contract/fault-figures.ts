@@ -7,10 +7,7 @@ const seconds = z.number().min(0);
 /** Whether the service came back: `not known` where the run does not show it, for the reason in `recovery_text`. */
 export const recoveries = ["recovered", "never", "not known"] as const;
 
-/**
- * What requests got while the fault lasted. `open`: admitted without the counters; `closed`: limited; `errors`; `waits`: no
- * answer; `unchanged`: what they got before.
- */
+/** `open`: admitted without the counters; `closed`: limited; `waits`: no answer; `unchanged`: as before. */
 export const behaviours = ["open", "closed", "errors", "waits", "unchanged"] as const;
 
 /** Requests that were admitted from the injection on. */
@@ -18,13 +15,11 @@ const overAdmissionSchema = z.strictObject({
   admitted: count,
   /** Admissions that the limiter's model predicts, with no counter lost, and with all lost at the injection. */
   counters_kept: count,
-  /** Absent where the fault takes no counters. */
   counters_lost: count.optional(),
 });
 
 /** One fault. Seconds count from its injection and are whole slices; docs/faults.md defines each figure. */
 const figuresOfFaultSchema = z.strictObject({
-  /** Its place in `faults`. */
   fault: count,
   /** From the injection to the next one, or to the end of the window. */
   observed_s: seconds,
@@ -46,20 +41,15 @@ const figuresOfFaultSchema = z.strictObject({
   over_admission: overAdmissionSchema.nullable().optional(),
   /** The highest p99 of a second that begins while the fault is in place; null where nothing was answered in one. */
   p99_worst_us: count.nullable(),
-  /**
-   * What the requests got that ended while the fault was in place; of one that lasts to the end, or happens at a moment, while
-   * the outage was seen. Null where none ended.
-   */
+  /** Of the requests that ended while the fault was in place or the outage was seen; null where none did. */
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),
   /** Resident memory of all servers together, the largest reading; absent without servers of ours. */
   server_memory_peak_bytes: count.optional(),
-  /** The last reading before the injection. */
   server_memory_before_bytes: count.optional(),
 });
 export type FiguresOfFault = z.infer<typeof figuresOfFaultSchema>;
 
-/** The figures of all faults that were injected. */
 export const faultFiguresSchema = z.strictObject({
   /** The service before the first fault, by which recovery is judged; absent where the run has less than three seconds of it. */
   before: z

@@ -22,12 +22,8 @@ interface FaultActionFacts {
   effects: readonly FaultEffect[];
 }
 
-/**
- * What can be done to roles in the window. To add an action, add it here, and to
- * `src/orchestrator/run/faults/actions.ts` how it is done and undone.
- */
+/** What can be done to roles in the window; `orchestrator/run/faults/actions.ts` says how. */
 export const faultActions = {
-  /** Killed, and down until the run ends. */
   kill: { kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
   /** Killed, down for the length, and started again at the same address. */
   restart: {
@@ -39,7 +35,6 @@ export const faultActions = {
   pause: { kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
   /** Cut from the network; packets are dropped, connections survive. */
   disconnect: { kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
-  /** A replica takes over from its primary, in agreement with it. */
   failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
   "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { kinds: ["store"], effects: ["forgets"] },
@@ -59,7 +54,6 @@ export const factsOfAction = (action: FaultAction): FaultActionFacts => faultAct
 
 export interface NamedFault {
   id: string;
-  /** One line for help and menu. */
   summary: string;
   action: FaultAction;
   /** The role, or the kind whose roles are all meant. */
@@ -168,11 +162,9 @@ export const faultSchema = z.strictObject({
 });
 export type Fault = z.infer<typeof faultSchema>;
 
-/** A planned fault as it took place. */
 export const faultRecordSchema = z.strictObject({
   name: idSchema.optional(),
   action: z.enum(faultActionIds),
-  /** Ids of its roles. */
   roles: z.array(z.string()),
   /** A length of 0: it happens at one moment. */
   planned: z.strictObject({ start_s: seconds, length_s: seconds }),
@@ -191,7 +183,6 @@ export type FaultRecord = z.infer<typeof faultRecordSchema>;
 export const findNamedFault = (name: string | undefined): NamedFault | undefined =>
   namedFaults.find(({ id }) => id === name);
 
-/** The kind of the roles to which it is done. */
 export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind => role.replace(/-\d+$/, "") as FaultKind;
 
 /** How long a fault lasts if nothing else is said. */
@@ -207,13 +198,11 @@ export function faultText(fault: Fault): string {
   return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
 }
 
-/** Joins the faults of one run. */
 export const FAULT_SEPARATOR = "/";
 
 /** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
 export const faultsText = (faults: readonly Fault[]): string => faults.map(faultText).join(FAULT_SEPARATOR);
 
-/** The faults in file names: `store-restart`, `pause-store-1-5s-2s`. */
 export const faultsFileName = (faults: readonly Fault[]): string =>
   faultsText(faults).replaceAll(/[:@+/]/g, "-");
 

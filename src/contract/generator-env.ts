@@ -42,7 +42,6 @@ const shape = {
   PROGRESS: z.enum(["text", "json"], "must be text or json").optional(),
 };
 
-/** A run spec with the member of the load generator. */
 export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 
 /** What a server is not asked for: a generator that was started by hand does not know its target. */
@@ -66,11 +65,7 @@ export interface GeneratorGroup {
   turns: TurnsSpec;
 }
 
-/**
- * The group in RUN_SPEC.
- * @returns undefined where it holds one run, or is not set
- * @throws usageError naming the member that is wrong
- */
+/** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   const spec = decodeGroupSpec(env);
   if (!spec) return undefined;
@@ -83,16 +78,12 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   return { runs: [member(first), ...others.map(member)], turns };
 }
 
-/**
- * What the load generator is asked to do: RUN_SPEC or, without it, the variables of a generator that is started by hand.
- * @throws usageError naming the variable that is wrong or missing
- */
+/** RUN_SPEC or, without it, the variables of a generator started by hand. @throws usageError */
 export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   const spec = decodeRunSpec(env);
   return spec ? checked(spec) : decodeVariables(env);
 }
 
-/** @throws usageError for a run that cannot go by turns */
 function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   const run = checked(spec);
   const { share, load, extent, layer, waits_for_readings } = run.generator;
@@ -107,7 +98,6 @@ function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   return run;
 }
 
-/** @throws usageError for a run spec that is of no use to a load generator */
 function checked(spec: RunSpec): GeneratorRunSpec {
   const { generator } = spec;
   if (!generator) throw usageError("RUN_SPEC: generator: missing, and this is the load generator");

@@ -2,33 +2,16 @@ import { z } from "zod";
 
 interface LayerDescription {
   id: string;
-  /** One line for the menu. */
   hint: string;
   request: "request" | "decision" | "operation";
-  /**
-   * Who sends the work to the store: servers, the load generator as the client, or a foreign benchmark program. Without
-   * servers no endpoint is called.
-   */
+  /** Who sends the work to the store. Without servers no endpoint is called. */
   consumer: "server" | "client" | "program";
 }
 
-/**
- * Where the load enters. Figures of different layers are never ranked with each other. To add one, add an entry here and
- * its driver; plans, texts and the report follow this list.
- */
+/** Where the load enters. Layers are never ranked with each other. Plans and report follow this list. */
 export const layers = [
-  {
-    id: "server",
-    hint: "over HTTP, through the Fastify server",
-    request: "request",
-    consumer: "server",
-  },
-  {
-    id: "limiter",
-    hint: "decisions alone, without a server",
-    request: "decision",
-    consumer: "client",
-  },
+  { id: "server", hint: "over HTTP, through the Fastify server", request: "request", consumer: "server" },
+  { id: "limiter", hint: "decisions alone, without a server", request: "decision", consumer: "client" },
   {
     id: "store",
     hint: "plain commands, by valkey-benchmark or redis-benchmark",
@@ -41,7 +24,6 @@ export type Layer = (typeof layers)[number]["id"];
 export const layerIds: readonly Layer[] = layers.map(({ id }) => id);
 export const layerSchema = z.enum(layerIds);
 
-/** The layers of our own load generator. */
 export type DriverLayer = Exclude<(typeof layers)[number], { consumer: "program" }>["id"];
 export const driverLayerIds = layers.flatMap(({ id, consumer }) => (consumer === "program" ? [] : [id]));
 export const driverLayerSchema = z.enum(driverLayerIds);
@@ -49,7 +31,6 @@ export const driverLayerSchema = z.enum(driverLayerIds);
 export const layerOf = (id: Layer): LayerDescription =>
   layers.find((layer) => layer.id === id) as LayerDescription;
 
-/** Whether the load generator calls the limiter itself. */
 export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
 
 /** Whether a foreign benchmark program sends plain commands to the store. */

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Environment } from "./env.js";
 import { userFolder } from "./user-folder.js";
 
-/** A requested version of an npm package, besides the project's own. */
 export interface PackageVersion {
   name: string;
   version: string;
@@ -11,7 +10,6 @@ export interface PackageVersion {
   with?: readonly string[];
 }
 
-/** What was installed for a requested version. */
 export const versionFactsSchema = z.strictObject({
   name: z.string().min(1).max(214),
   version: z.string().min(1).max(40),
@@ -22,7 +20,6 @@ export const versionFactsSchema = z.strictObject({
 });
 export type VersionFacts = z.infer<typeof versionFactsSchema>;
 
-/** The folder of a version below the one for all: `ioredis-5.6.1`, `@fastify+rate-limit-10.3.0`. */
 export const versionFolderName = ({ name, version }: PackageVersion): string =>
   `${name.replace("/", "+")}-${version}`;
 

@@ -24,7 +24,6 @@ const askedSchema = z.discriminatedUnion("ask", [
 export type MachineQuestion = z.infer<typeof askedSchema>;
 export type LinkQuestion = z.infer<typeof linkSchema>;
 
-/** What a probe finds out about the machine that it runs on. */
 export const machineFactsSchema = z.strictObject({
   machine: machineSchema,
   /** Equal for all that runs under one start of one kernel; absent where it is not told. */
@@ -36,7 +35,6 @@ const amount = z.number().min(0);
 
 /** Counters of a machine since it started; members that its system does not count are absent. */
 export const machineCountersSchema = z.strictObject({
-  /** The time of all CPUs together; `at_ms` is by the clock of the probe. */
   cpu: z
     .strictObject({
       at_ms: amount,
@@ -52,10 +50,8 @@ export const machineCountersSchema = z.strictObject({
 });
 export type MachineCounters = z.infer<typeof machineCountersSchema>;
 
-/** What a probe finds out about its link to another one. */
 export const linkReadingSchema = z.strictObject({
   round_trips_us: z.array(z.number().min(0)).min(1),
-  /** The other clock less this one. */
   clock: clockOffsetSchema,
   /** Absent where it was not asked for, and where a CPU cap held the probe back. */
   sent_bits_per_second: z.number().positive().optional(),
@@ -63,7 +59,6 @@ export const linkReadingSchema = z.strictObject({
 });
 export type LinkReading = z.infer<typeof linkReadingSchema>;
 
-/** What each question is answered with. */
 export const machineAnswerSchemas = {
   facts: machineFactsSchema,
   counters: machineCountersSchema,
@@ -81,11 +76,9 @@ export type MachineReply = { id: number; answer: unknown } | { id: number; error
 export const machineRequestLine = (id: number, question: MachineQuestion): string =>
   JSON.stringify({ id, question });
 
-/** @throws Error for any other line */
 export const parseMachineRequest = (line: string): { id: number; question: MachineQuestion } =>
   requestSchema.parse(JSON.parse(line));
 
-/** Undefined for a line that is no answer, e.g. a warning of Node.js. */
 export function parseMachineReply(line: string): MachineReply | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

@@ -20,13 +20,10 @@ export const kubernetesAccessSchema = z.strictObject({
 });
 export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
 
-/** A Docker engine, and the machine that it runs on. */
 export const dockerHostSchema = z.strictObject({
-  /** Unique: as results and messages call the machine. */
   name: z.string(),
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),
-  /** The address by which the other machines reach it. */
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
   tls: z.string().optional(),
@@ -64,9 +61,8 @@ export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
 const us = z.number().min(0);
 
 /**
- * What one machine's clock shows more than another's, by the exchange with the shortest round trip: the difference lies
- * within `bound_us` of `offset_us`, however unlike the ways there and back are. It is a fact about timestamps: latency
- * is measured on one clock.
+ * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round trip.
+ * It is about timestamps: latency is measured on one clock.
  */
 export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
 export type ClockOffset = z.infer<typeof clockOffsetSchema>;
@@ -77,10 +73,7 @@ export const machineLinkSchema = z.strictObject({
   between: z.tuple([z.string(), z.string()]),
   /** Round trips of 64 bytes over one TCP connection, from both ends. */
   round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
-  /**
-   * Over several TCP connections at once, by a program with one thread: of a fast link a lower bound. Absent where a CPU cap
-   * held that program back.
-   */
+  /** Over several TCP connections: of a fast link a lower bound. Absent where a cap held the program back. */
   bits_per_second: z.strictObject({ there: z.number().positive(), back: z.number().positive() }).optional(),
   /** The second machine's clock less the first one's; `after` is absent until the session has ended. */
   clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),

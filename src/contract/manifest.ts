@@ -27,7 +27,6 @@ export const machineSchema = z.strictObject({
   governor: z.string().optional(),
   /** Whether a core runs several threads at once. */
   smt: z.boolean().optional(),
-  /** CPUs that are threads of one core, as lists: `0,4`. One entry per core. */
   siblings: z.array(cpuListSchema).optional(),
   caches: z
     .array(
@@ -40,7 +39,6 @@ export const machineSchema = z.strictObject({
       }),
     )
     .optional(),
-  /** CPUs of each NUMA node, as lists. */
   numa_nodes: z.array(z.string()).optional(),
   /** The hypervisor of a virtual machine; `none` on bare metal. */
   hypervisor: z.string().optional(),
@@ -78,16 +76,10 @@ const engineSchema = z.strictObject({
 });
 export type EngineFacts = z.infer<typeof engineSchema>;
 
-const storeBinarySchema = z.strictObject({
-  /** Path of the program, or name of the image. */
-  path: z.string(),
-  version: z.string(),
-  embedded: z.boolean(),
-});
+const storeBinarySchema = z.strictObject({ path: z.string(), version: z.string(), embedded: z.boolean() });
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({
-  /** The text that the user wrote, e.g. `p99<10ms`. */
   text: z.string(),
   metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
@@ -104,7 +96,6 @@ const harnessSchema = z.strictObject({
   node: z.string(),
 });
 
-/** One of the machines of a campaign that runs on several. */
 const campaignMachineSchema = runtimeMachineSchema.extend({
   /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
@@ -113,28 +104,23 @@ const campaignMachineSchema = runtimeMachineSchema.extend({
 });
 export type CampaignMachine = z.infer<typeof campaignMachineSchema>;
 
-/** A session in which a campaign was run. A killed session has no end. */
 const sessionSchema = z.strictObject({
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
   harness: harnessSchema,
-  /** Only of campaigns on several machines: what lies between them. */
   links: z.array(machineLinkSchema).optional(),
 });
 
-/** The progress of an adaptive campaign. */
 const adaptiveStateSchema = z.strictObject({
   /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
   /** The last round after which a look was taken; 0: none yet. */
   looked: z.int().min(0),
-  /** Duration of its rounds, including pauses. */
   spent_s: z.number().min(0),
   ended: z
     .strictObject({
       round: z.int().min(0),
       why: z.enum(["decided", "max runs", "budget"]),
-      /** Sentences: what the campaign found, and what it could not find. */
       concluded: z.array(z.string()),
       not_concluded: z.array(z.string()),
     })
@@ -142,12 +128,10 @@ const adaptiveStateSchema = z.strictObject({
 });
 export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
 
-/** The progress of a search for the highest rate. */
 const maxRateStateSchema = z.strictObject({
   /** Those that were made, in the order of the plan. */
   trials: z.array(
     z.strictObject({
-      /** Result file of the run. */
       file: z.string(),
       /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
       status: z.enum(["kept", "missed", "void"]),
@@ -155,13 +139,11 @@ const maxRateStateSchema = z.strictObject({
       reason: z.string(),
     }),
   ),
-  /** Duration of the trials, including pauses. */
   spent_s: z.number().min(0),
   ended: z.strictObject({ why: z.enum(["done", "budget"]) }).optional(),
 });
 export type MaxRateState = z.infer<typeof maxRateStateSchema>;
 
-/** One campaign: its plan, its host and how it ended. */
 export const manifestSchema = z.strictObject({
   schema: z.literal(MANIFEST_SCHEMA),
   schema_version: z.literal(MANIFEST_SCHEMA_VERSION),
@@ -169,7 +151,6 @@ export const manifestSchema = z.strictObject({
   status: z.enum(["running", "finished", "aborted"]),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
-  /** The command that repeats the campaign. */
   command: z.string(),
   /** Every setting that affects the results, by flag: `--config manifest.json` repeats the campaign. */
   settings: z.record(z.string(), z.string()).optional(),
@@ -184,18 +165,13 @@ export const manifestSchema = z.strictObject({
   /** Those that runs may take place on; absent where they take place on one alone. */
   machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
-  /** Absent without containers, like `images`. */
   engine: engineSchema.optional(),
-  /** Facts of images by store id, and `server` and `loadtest`. */
   images: z.record(z.string(), imageSchema).optional(),
-  /** Store programs by store id. */
   stores: z.record(z.string(), storeBinarySchema),
   /** Files of the modules that targets use, by id; absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
-  /** Loaded plugins; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
-  /** Installed versions that targets request; absent without any. */
   versions: z.array(versionFactsSchema).optional(),
   conditions: z.array(z.string()),
   plan: planSchema,
@@ -203,9 +179,7 @@ export const manifestSchema = z.strictObject({
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
-  /** Only with an adaptive plan. */
   adaptive: adaptiveStateSchema.optional(),
-  /** Only of a search for the highest rate. */
   max_rate: maxRateStateSchema.optional(),
 });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -12,7 +12,6 @@ export const totals = <Name extends string>(
     number
   >;
 
-/** The arithmetic mean; NaN without values. */
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 
 /** The value in the middle, or the mean of the two there; NaN without values. */
@@ -22,8 +21,6 @@ export function median(values: readonly number[]): number {
   return mean([sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN]);
 }
 
-/** A number with at most two significant digits. */
 export const toTwoDigits = (value: number): number => Number(value.toPrecision(2));
 
-/** A number with at most three significant digits. */
 export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));

@@ -28,7 +28,6 @@ export const planSchema = z.strictObject({
     .strictObject({
       /** Rounds after which the campaign decides which configurations go on; the last one is the maximum. */
       looks: z.array(z.int().min(1)).min(1),
-      /** No round starts that would end later. */
       budget_s: z.number().positive().optional(),
     })
     .optional(),
@@ -41,20 +40,15 @@ export const planSchema = z.strictObject({
       from: z.number().positive(),
       min: z.number().positive(),
       max: z.number().positive(),
-      /** Trials at each rate near the bound. */
       trials_per_rate: z.int().min(1),
-      /** No trial starts that would end later. */
       budget_s: z.number().positive().optional(),
     })
     .optional(),
   /** How the one rate of all configurations was found; absent where it was given, or there is none. */
   calibration: z
     .strictObject({
-      /** Share of the slowest throughput, 0 to 1. */
       share: z.number().positive().max(1),
-      /** Measured seconds of each. */
       window_s: z.number().positive(),
-      /** Absent before the calibration. */
       rate_per_second: z.number().positive().optional(),
       /** In closed loops, without faults. */
       measured: z.array(z.strictObject({ name: z.string(), requests_per_second: z.number().positive() })),
@@ -65,7 +59,6 @@ export const planSchema = z.strictObject({
     .strictObject({
       /** What was found: all configurations have as many. */
       generators: z.int().min(1),
-      /** Measured seconds of each trial. */
       window_s: z.number().positive(),
       /** In their order. A load that did not saturate its generators was not measured with more of them. */
       measured: z.array(
@@ -89,20 +82,15 @@ export const planSchema = z.strictObject({
   runs: z.array(
     z.strictObject({
       configuration_hash: configurationHashSchema,
-      /** Counts the runs of its configuration from 1. */
       run: z.int().min(1),
       /** From 1. Absent in consecutive order: there it is the run, see `roundOf`. */
       round: z.int().min(1).optional(),
       /** By turns: the group in its round, from 1. */
       group: z.int().min(1).optional(),
-      /**
-       * By turns: it is there for the others of its group, as their reference, its copy or a control, and is requested only
-       * where one of them is.
-       */
+      /** By turns: there for the others of its group alone, as reference, copy or control. */
       beside: z.literal(true).optional(),
       /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
       diagnose: z.literal(true).optional(),
-      /** Result file, relative to the campaign's folder. */
       file: z.string(),
       /** A single trial of a search that brackets the bound: the estimate is of the others. */
       bracket: z.literal(true).optional(),
@@ -124,7 +112,6 @@ export type Plan = z.infer<typeof planSchema>;
 
 export type PlannedRun = Plan["runs"][number];
 
-/** @throws Error for a hash that the plan does not have, which is a defect */
 export function plannedConfiguration(
   { configurations }: Pick<Plan, "configurations">,
   hash: string,
@@ -134,10 +121,7 @@ export function plannedConfiguration(
   return found;
 }
 
-/**
- * The runs in parts that are made one after the other: by turns those of a group together, else each alone. Runs that are
- * planned meanwhile follow.
- */
+/** The runs in parts that are made one after the other: by turns a group, else a run. */
 export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],
@@ -156,9 +140,7 @@ export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagn
 
 export const roundOf = ({ round, run }: Pick<PlannedRun, "round" | "run">): number => round ?? run;
 
-/** How many runs of a configuration count. */
 export const countedRuns = ({ runs }: Pick<Plan, "runs">, hash: string): number =>
   runs.filter((run) => run.configuration_hash === hash && isCounted(run)).length;
 
-/** Whether a run counts: it is no diagnosing run. */
 export const isCounted = ({ diagnose }: Pick<PlannedRun, "diagnose">): boolean => !diagnose;

@@ -4,15 +4,11 @@ import type { Environment } from "./env.js";
 import { usageError } from "./errors.js";
 
 const share = z.number().min(0).max(1);
-/** What is known of a file of requests. Nothing of it names a key. */
 export const traceFactsSchema = z.strictObject({
   /** Checksum of the file as the user gave it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Requests that were read. */
   lines: z.int().min(1),
-  /** Distinct keys. */
   keys: z.int().min(1),
-  /** Seconds from the first request to the last. */
   span_s: z.number().min(0),
   /** In the mean; 0 where all came at once. The speed of a replay is its rate divided by this. */
   rate_per_second: z.number().min(0),
@@ -22,13 +18,11 @@ export const traceFactsSchema = z.strictObject({
 export type TraceFacts = z.infer<typeof traceFactsSchema>;
 
 export const pluginFactsSchema = z.strictObject({
-  /** Name of its file or folder, without the path. */
   name: z.string().min(1).max(255),
   /** Checksum of the file, or of the list of the folder's files with their checksums. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** Version in a folder's package.json; absent for a file. */
   version: z.string().max(100).optional(),
-  /** Of a file of requests. */
   trace: traceFactsSchema.optional(),
 });
 export type PluginFacts = z.infer<typeof pluginFactsSchema>;
@@ -39,7 +33,6 @@ const pathsSchema = z.array(z.string().min(1).max(4096));
 export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] =>
   parsePluginPaths(text, delimiter);
 
-/** @throws usageError for an invalid JSON list */
 export function parsePluginPaths(text: string, separator: string): string[] {
   if (!text.startsWith("[")) return text.split(separator).filter(Boolean);
   try {

@@ -15,7 +15,6 @@ import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./ru
 import { type StoreAccess, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
-/** Actions of the probe; several are performed in the given order. */
 export const probeActions = [
   "discover",
   "form",
@@ -71,20 +70,16 @@ const probeRequestSchema = z.strictObject({
   /** In the order of roles, primaries first; empty for those of the run spec, or the node in STORE_URL. */
   nodes: z.array(nodeSchema.extend({ host: hostText })),
   timeout_s: z.number().min(0.1).max(600),
-  /** For `ready-service` and `read-service`. */
   service: serviceSpecSchema.optional(),
-  /** For `prepare`: the operation of the store layer. */
   operation: workloadSchema.optional(),
   /** For `numbers`. */
   keys: z.array(z.string()).optional(),
-  /** For `fault`. */
   fault: storeFaultSchema.optional(),
   /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 
-/** @throws usageError naming the member that is wrong */
 export function parseProbeRequest(line: string): ProbeRequest {
   try {
     return probeRequestSchema.parse(JSON.parse(line));
@@ -103,7 +98,6 @@ export interface ProbeEnv {
   access: StoreAccess;
 }
 
-/** @throws usageError naming the variable that is wrong */
 export function decodeProbeEnv(env: Environment): ProbeEnv {
   const read = readEnv(shape, env);
   const address = storeAddressFrom(env);

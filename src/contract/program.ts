@@ -3,9 +3,8 @@ import { dirname } from "node:path";
 import { BenchError, EXIT, type ExitCode, environmentError, inOneLine, messageOf } from "./errors.js";
 
 /**
- * Runs a program's main function and exits with its code. Prints an expected failure as one line on standard error, and
- * a defect with its stack.
- * @param shown what is printed of the message; whoever reads the output of a program takes its last line as the reason
+ * Runs `main` and exits with its code: an expected failure is one line on standard error, a defect its stack.
+ * @param shown of the message; whoever reads the output takes its last line as the reason
  */
 export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
   try {
@@ -30,7 +29,6 @@ function isOutOfFiles(error: unknown): boolean {
 const tooFewFiles = (): BenchError =>
   environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096");
 
-/** Prints one JSON document on standard output; resolves when it is written. */
 export function printDocument(document: unknown): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${JSON.stringify(document)}\n`, () => resolve()));
 }

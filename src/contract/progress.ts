@@ -20,10 +20,7 @@ export const progressSecondShape = {
   server_cpu_percent: z.number().min(0).optional(),
 } as const;
 
-/**
- * The moments at which no request is in flight and none is sent, so that counters can be read: connected and before any
- * load, drained before the window, and after the last answer.
- */
+/** The moments at which no request is in flight, so that counters can be read. */
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 
@@ -49,17 +46,8 @@ export const progressSchema = z.discriminatedUnion("event", [
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),
-  z.strictObject({
-    event: z.literal("second"),
-    /** By turns: which run of the group it is of, from 0. */
-    run: z.int().min(0).optional(),
-    ...progressSecondShape,
-  }),
+  z.strictObject({ event: z.literal("second"), run: z.int().min(0).optional(), ...progressSecondShape }),
   /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice. */
-  z.strictObject({
-    event: z.literal("turn"),
-    answers: z.int().min(0),
-    latency_sum_us: z.number().min(0),
-  }),
+  z.strictObject({ event: z.literal("turn"), answers: z.int().min(0), latency_sum_us: z.number().min(0) }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

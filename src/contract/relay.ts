@@ -1,7 +1,4 @@
-/**
- * What a relay does with what it carries: passes it on, holds it back for so long, or keeps it until it passes on again, as a
- * network does that loses packets. Connections stay open.
- */
+/** Passes on, delays, or keeps what it carries, as a network that loses packets; connections stay open. */
 export type RelayMode = { mode: "pass" } | { mode: "delay"; ms: number } | { mode: "hold" };
 
 /** Longer than any request waits. */
@@ -13,7 +10,6 @@ const DELAY = /^delay (\d{1,5})$/;
 export const relayLine = (wanted: RelayMode): string =>
   wanted.mode === "delay" ? `delay ${wanted.ms}` : wanted.mode;
 
-/** Undefined for any other line. */
 export function parseRelayLine(line: string): RelayMode | undefined {
   if (line === "pass" || line === "hold") return { mode: line };
   const ms = Number(DELAY.exec(line)?.[1] ?? Number.NaN);

@@ -69,14 +69,11 @@ const countsSchema = z.strictObject({
   sent: count,
   allowed: count,
   limited: count,
-  /** Answers that are neither allowed nor limited. */
   failed_answers: count,
-  /** Requests whose connection ended before the answer. */
   connection_errors: count,
   timed_out: count,
   /** In flight when the window closed, at most one per connection, and followed to their end. */
   followed: count,
-  /** How they ended; adds up to `followed`. */
   after_window: afterWindowSchema,
   /** In flight when the window closed and not followed: 0 since requests are followed. */
   cut: count,
@@ -120,7 +117,6 @@ export type NetworkLink = z.infer<typeof linkSchema>;
 const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
-  /** 0 to 1, of the worker's event loop, in the window. */
   event_loop_utilisation: z.number().min(0).max(1),
   /** 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system does not report it. */
   cpu_wait_share: z.number().min(0).max(1).optional(),
@@ -160,7 +156,6 @@ export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
 /** One second of the measured window (the last one may be shorter). */
 const sampleSchema = z.strictObject({
-  /** End of this interval, seconds since the window opened. */
   t_s: z.number().positive(),
   interval_s: z.number().positive(),
   allowed: count,
@@ -168,7 +163,6 @@ const sampleSchema = z.strictObject({
   failed: count,
   p50_ms: ms.optional(),
   p99_ms: ms.optional(),
-  /** 0 to 1, of the busiest worker's event loop in this interval. */
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
   /** The usage of all servers together, like the two below; the utilisation is that of the busiest. */
   server_cpu_percent: z.number().min(0).optional(),
@@ -184,12 +178,8 @@ const roleResourcesSchema = z.strictObject({
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
-  /** Percent of one core: 100 is one core busy for the whole window. */
   cpu_percent: z.number().min(0),
-  /**
-   * Per request that the servers answered between the drained readings around the window or, without their count, per
-   * sent request; at the limiter layer per decision. Absent without requests.
-   */
+  /** Per request answered between the drained readings or, without a count, per sent request or decision. */
   cpu_us_per_request: z.number().min(0).optional(),
   /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
   run_delay_us: count.optional(),
@@ -197,10 +187,8 @@ const roleResourcesSchema = z.strictObject({
   idle_us: count.optional(),
   resident_bytes_mean: count.optional(),
   resident_bytes_max: count.optional(),
-  /** At the drained moments: when the window opened, and after the last answer. */
   resident_bytes_at_window_open: count.optional(),
   resident_bytes_at_end: count.optional(),
-  /** The caps that the engine applies. */
   caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
   throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
@@ -235,23 +223,19 @@ export type HostLoad = z.infer<typeof hostLoadSchema>;
 
 /** A process that calls the limiter, as it reports itself: one of our servers or, at the limiter layer, the generator. */
 const consumerEvidenceSchema = z.strictObject({
-  /** Its role. */
   id: z.string(),
   run_nonce: z.string(),
-  /** The full text of its target. */
   target: z.string(),
   /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
   /** The limiter's script, which separates the client from its script; absent where no script decides. */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
-  /** Plugins that it loaded; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
   /** Readings at drained moments: before any load, when the window opened, after the last answer. */
   at_start: usageSchema,
   at_window_open: usageSchema,
   at_end: usageSchema,
-  /** Consumes in lead-in and window. */
   consumes: consumesSchema.optional(),
 });
 export type ConsumerEvidence = z.infer<typeof consumerEvidenceSchema>;
@@ -295,7 +279,6 @@ export const runtimeFactsSchema = z.strictObject({
   /** The store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
-  /** Caps by kind of role; absent if none are applied. */
   caps: kindCapsSchema.optional(),
 });
 
@@ -332,7 +315,6 @@ const latencySchema = z.strictObject({
   p97_5: figure,
   p99: figure,
   p99_9: figure,
-  /** Latency of the answers. */
   min: ms,
   max: figure,
   stddev: figure,
@@ -340,13 +322,11 @@ const latencySchema = z.strictObject({
   bounds: z.partialRecord(z.enum(movableFigures), boundsSchema).optional(),
 });
 
-/** Members of every result, measured or not. */
 const identity = {
   schema: z.literal(RESULT_SCHEMA),
   schema_version: z.literal(RESULT_SCHEMA_VERSION),
   campaign: z.string().optional(),
   run: z.int().min(1),
-  /** Absent if the generator was started by hand. */
   configuration: configurationSchema.optional(),
   configuration_hash: z
     .string()
@@ -370,9 +350,7 @@ const machineLoadSchema = z.strictObject({
 });
 export type MachineLoad = z.infer<typeof machineLoadSchema>;
 
-/** Only of runs on several machines. */
 const machinesOfRun = {
-  /** The machine of each role, by its name in the manifest. */
   placement: z.record(z.string(), z.string()).optional(),
   /** Those between its machines that could be measured, as they were just before the campaign. */
   links: z.array(runLinkSchema).optional(),
@@ -397,7 +375,6 @@ const requestSchema = z.strictObject({
   timeout_s: z.number().positive(),
 });
 
-/** The warm-up as it took place. */
 const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
   /** Sent in it; of a closed loop without those in flight when the window opened, which count there. */
@@ -416,18 +393,12 @@ export const measuredResultSchema = z.strictObject({
   ...identity,
   status: z.literal("measured"),
   request: requestSchema,
-  /** Measured seconds: the length of the window. */
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: count }),
   warmup: warmupFactsSchema,
-  /**
-   * Over allowed and limited answers, also of followed requests (M23); absent when none came. In an open loop from the
-   * intended send (M3).
-   */
+  /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
-  /** Open loop only: the same answers, from the send. */
   service_time: latencySchema.optional(),
-  /** Open loop only. */
   schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
@@ -445,7 +416,6 @@ export const measuredResultSchema = z.strictObject({
   generators: z.array(generatorPartSchema).min(1),
   samples: z.array(sampleSchema),
   slices: slicesSchema,
-  /** Only of a run with faults. */
   timeline: timelineSchema.optional(),
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */
@@ -454,9 +424,7 @@ export const measuredResultSchema = z.strictObject({
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
-  /** Absent for a target without a service. */
   service: serviceEvidenceSchema.optional(),
-  /** Absent for a generator that was started by hand. */
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place; absent without any. */
   faults: z.array(faultRecordSchema).min(1).optional(),
@@ -465,7 +433,6 @@ export const measuredResultSchema = z.strictObject({
   /** Only with traffic `boundary`, on a target with a limiter. */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** Only of a run by turns. */
   turns: turnsFactsSchema.optional(),
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
@@ -483,12 +450,8 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/**
- * What one of several generators adds to its result, so that they can be merged: what percentiles over all of them need,
- * and what the expected outcomes follow from.
- */
+/** What one of several generators adds to its result, so that they can be merged. */
 const shareOutputSchema = z.strictObject({
-  /** When its window opened. */
   opened_at: z.iso.datetime(),
   /** How long after the announced moment it opened, of the last worker: a process may stand still in between. */
   opened_late_ms: z.number().min(0),
@@ -511,10 +474,8 @@ const shareOutputSchema = z.strictObject({
 });
 export type ShareOutput = z.infer<typeof shareOutputSchema>;
 
-/** What a load generator gives to the orchestrator. */
 export const generatorOutputSchema = measuredResultSchema.extend({
   request_counts: requestCountsSchema.optional(),
-  /** Only of one of several generators: all other members are about its share alone. */
   share: shareOutputSchema.optional(),
 });
 export type GeneratorOutput = z.infer<typeof generatorOutputSchema>;
@@ -528,7 +489,6 @@ export type GroupOutput = z.infer<typeof groupOutputSchema>;
 /** Operations of the store, or decisions, that are counted, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: count, after: count });
 
-/** What the keys of a run cost the store. */
 const storeMemorySchema = z.strictObject({
   keys: z.int().min(1),
   /** Used memory after the load less that of the empty store. */
@@ -536,10 +496,7 @@ const storeMemorySchema = z.strictObject({
   bytes_per_key: z.number(),
 });
 
-/**
- * A run of the store layer, or of a target whose client a load program replaces: the figures that a foreign program printed,
- * and what the harness measured around it.
- */
+/** A run of a foreign program: the figures that it printed, and what the harness measured around it. */
 export const printedResultSchema = z.strictObject({
   ...identity,
   status: z.literal("printed"),
@@ -553,10 +510,7 @@ export const printedResultSchema = z.strictObject({
   operations: z.strictObject({
     total: z.int().min(1),
     per_second: z.number().positive(),
-    /**
-     * How many more calls may have been counted: those under way when the program ended, and those with which it begins.
-     * Absent: none.
-     */
+    /** How many more calls may have been counted: those under way at the end or the beginning. */
     more_at_most: count.optional(),
   }),
   /** Milliseconds, as the program prints them. */
@@ -564,22 +518,15 @@ export const printedResultSchema = z.strictObject({
   program: z.strictObject({
     id: z.string(),
     version: z.string(),
-    /** Its arguments. */
     arguments: z.array(z.string()),
     output: z.string(),
   }),
-  /**
-   * Calls of the operation's command, as the store counted them, or decisions, as the service or store did; absent where
-   * nobody counts.
-   */
+  /** Calls of the operation's command or decisions, as store or service counted them. */
   calls: operationCallsSchema.optional(),
-  /** Absent for a store that reports no memory, or no number of keys. */
   memory: storeMemorySchema.optional(),
   store: storeEvidenceSchema,
-  /** Absent without a service. */
   service: serviceEvidenceSchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
-  /** CPU time of the store's role; absent where its counters could not be read. */
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
   ...machinesOfRun,

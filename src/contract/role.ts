@@ -14,5 +14,4 @@ export const measuredKinds = [
 export type MeasuredKind = (typeof measuredKinds)[number];
 export const measuredKindSchema = z.enum(measuredKinds);
 
-/** The id of a role: `store-1`, `server-2`, `generator-1`. @param number from 1 */
 export const roleId = (kind: RoleKind, number: number): string => `${kind}-${number}`;

@@ -14,14 +14,12 @@ const port = z.int().min(1).max(65_535);
 export const nodeSchema = z.strictObject({
   host: z.string().min(1).max(253),
   port,
-  /** Further ports by name. */
   ports: z.record(z.string(), port).optional(),
 });
 
 /** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 
-/** The store of a run. Credentials are not part of it: they are in STORE_URL and STORE_CA. */
 const storeSpecSchema = z.strictObject({
   id: idSchema,
   /** Id of the engine of a store that the user named by its program alone; absent for a known store. */
@@ -32,7 +30,6 @@ const storeSpecSchema = z.strictObject({
 });
 export type StoreSpec = z.infer<typeof storeSpecSchema>;
 
-/** The service of a run, between server and store. */
 export const serviceSpecSchema = z.strictObject({
   id: idSchema,
   /** In the names of its configuration, so that the service of another run is not taken for this one. */
@@ -41,7 +38,6 @@ export const serviceSpecSchema = z.strictObject({
 });
 export type ServiceSpec = z.infer<typeof serviceSpecSchema>;
 
-/** What the server does besides limiting. */
 const serverSpecSchema = z.strictObject({
   host: z.string().max(253),
   /** 0: any free port. */
@@ -56,9 +52,7 @@ const serverSpecSchema = z.strictObject({
 
 export type ServerSpec = z.infer<typeof serverSpecSchema>;
 
-/** A server that the load generator addresses. */
 const addressedServerSchema = z.strictObject({
-  /** Its role. */
   id: z.string().max(40),
   /** Base address, without a slash at the end. */
   url: z.url(),
@@ -78,7 +72,6 @@ const generatorSpecSchema = z.strictObject({
   /** That of all generators together, like the extent. */
   load: loadSchema,
   extent: extentSchema,
-  /** Absent for the only generator. */
   share: generatorShareSchema.optional(),
   workers: z.int().min(1).max(64),
   warmup_s: warmupSchema,
@@ -91,7 +84,6 @@ const generatorSpecSchema = z.strictObject({
   waits_for_readings: z.boolean(),
   /** It reads the servers' instruments. */
   diagnose: z.literal(true).optional(),
-  /** The result has a timeline. */
   timeline: z.literal(true).optional(),
   /** File to which the result is written instead of standard output. */
   output_file: z.string().max(4096).optional(),
@@ -114,7 +106,6 @@ export const runSpecSchema = z.strictObject({
   service: serviceSpecSchema.optional(),
   /** Prefix of every key, so that runs on an external store do not share keys. */
   key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
-  /** Paths of plugins, where the program runs. */
   plugins: z.array(z.string().min(1).max(4096)),
   /** Folder of the library versions that a target may request; absent: this user's. */
   versions_folder: z.string().max(4096).optional(),
@@ -123,10 +114,8 @@ export const runSpecSchema = z.strictObject({
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
-/** The members of a run spec that are the same in every document. */
 export const runSpec = (members: Omit<RunSpec, "schema">): RunSpec => ({ schema: RUN_SPEC, ...members });
 
-/** The environment variable with which a program gets its run spec. */
 export const encodeRunSpec = (spec: RunSpec | GroupSpec): Record<string, string> => ({
   RUN_SPEC: JSON.stringify(spec),
 });
@@ -144,11 +133,7 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
   ...members,
 });
 
-/**
- * The run spec in the variable RUN_SPEC: JSON, or the path of a file that holds it.
- * @returns undefined where it is not set: the program then reads its own variables
- * @throws usageError naming the member that is wrong
- */
+/** JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws usageError */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
   const document = documentOf(env);
   return document === undefined ? undefined : parsed(document, runSpecSchema);

@@ -4,16 +4,11 @@ import { arrivalsSchema } from "./configuration.js";
 const count = z.int().min(0);
 const ms = z.number().min(0);
 
-/**
- * The sends of an open loop (M5): offered = sent + dropped + unsent. A send that did not wait for a connection is late from
- * 1 ms on.
- */
+/** An open loop (M5): offered = sent + dropped + unsent. An unblocked send is late from 1 ms on. */
 export const scheduleCountsSchema = z.strictObject({
-  /** Sends that fell due in the window. */
   offered: count,
   sent: count,
   late: count,
-  /** Sends that waited for a free connection when they fell due. */
   blocked: count,
   /** Sends that were given up because they waited for a connection longer than the time-out of a request. */
   dropped: count,
@@ -27,7 +22,6 @@ export const scheduleSchema = z.strictObject({
   rate_per_second: z.number().positive(),
   arrivals: arrivalsSchema,
   ...scheduleCountsSchema.shape,
-  /** Sends ÷ measured seconds. */
   achieved_per_second: z.number().min(0),
   /** The lateness of sends that did not wait for a connection; absent when there was none. */
   lateness_ms: z.strictObject({ p50: ms, p90: ms, p99: ms, max: ms }).optional(),

@@ -10,38 +10,30 @@ const beginSchema = z.union([
   z.strictObject({ every_ms: z.number().min(1), offset_ms: ms }),
 ]);
 
-/** Requests that are sent at once. */
 const requestGroupSchema = z.strictObject({
-  /** Since the first group. */
   after_ms: ms.max(600_000),
   /** The `userId`s of each request; without any, the server takes the sender's address. */
   keys: z.array(z.string().max(200_000)).max(64),
   count: z.int().min(1).max(10_000),
-  /** It is not sent before all earlier requests are answered. */
   waits: z.literal(true).optional(),
 });
 export type RequestGroup = z.infer<typeof requestGroupSchema>;
 
 /** One line on the standard input of the sender, which answers with one line, a `SenderReport`. */
 const senderRequestSchema = z.strictObject({
-  /** Base addresses; the requests of a group go to them in turn. */
   servers: z.array(z.url()).min(1).max(64),
   begin: beginSchema.optional(),
   groups: z.array(requestGroupSchema).min(1).max(10_000),
-  /** A request that takes longer has failed. */
   timeout_ms: ms.max(600_000),
 });
 export type SenderRequest = z.infer<typeof senderRequestSchema>;
 
 /** What became of one request. Times are milliseconds since 1970, by the sender's clock, which never goes back. */
 const sentRequestSchema = z.strictObject({
-  /** Index of its group. */
   group: z.int().min(0),
-  /** Index of its server. */
   server: z.int().min(0),
   sent_ms: ms,
   answered_ms: ms,
-  /** The status of the answer; null where none came. */
   status: z.int().nullable(),
   /** Why no answer came. */
   error: z.string().max(300).optional(),
@@ -50,11 +42,9 @@ const sentRequestSchema = z.strictObject({
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;
 
-/** All requests of one line, in the order in which they were sent. */
 export const senderReportSchema = z.strictObject({ requests: z.array(sentRequestSchema) });
 export type SenderReport = z.infer<typeof senderReportSchema>;
 
-/** @throws usageError naming the member that is wrong */
 export function parseSenderRequest(line: string): SenderRequest {
   try {
     return senderRequestSchema.parse(JSON.parse(line));

@@ -19,21 +19,18 @@ export const versionsSchema = z.strictObject({
   harness: z.string().optional(),
 });
 
-/** The relevant client settings, with units in their names. */
 export const clientSettingsSchema = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean(), z.null()]),
 );
 export type ClientSettings = z.infer<typeof clientSettingsSchema>;
 
-/** The limiter's script in the store: the sha1 of its text, or the name of its function. */
 export const limiterScriptSchema = z.strictObject({
   kind: z.enum(["eval", "evalsha", "fcall"]),
   name_or_sha1: z.string().max(64),
 });
 export type LimiterScript = z.infer<typeof limiterScriptSchema>;
 
-/** `GET /healthz` */
 export const healthSchema = z.strictObject({
   service: z.literal("ratelimit-bench-server"),
   status: z.literal("ok"),
@@ -41,11 +38,9 @@ export const healthSchema = z.strictObject({
   target: targetSchema,
   workloads: z.array(workloadSchema),
   limits: limitsSchema.optional(),
-  /** Absent without a script. */
   limiter_script: limiterScriptSchema.optional(),
   versions: versionsSchema,
   client_settings: clientSettingsSchema,
-  /** Absent without plugins. */
   plugins: z.array(pluginFactsSchema).optional(),
   pid: z.int(),
 });
@@ -60,17 +55,11 @@ export const consumesSchema = z.strictObject({
   failed: z.int().min(0),
   /** Commands that carried them to the store, where one may take several; absent: one each. */
   commands: z.int().min(0).optional(),
-  /**
-   * Consumes among them that were decided although the store gave no decision (`+fail-open`, `+insurance-limiter`):
-   * it may or may not have counted each of them. Absent for limiters that never do.
-   */
+  /** Consumes decided although the store gave no decision (`+fail-open`, `+insurance-limiter`). */
   without_store: z.int().min(0).optional(),
 });
 
-/**
- * `GET /usage`: cumulative counters of the server process; at the limiter layer those of the load generator. The reader
- * computes differences over a window.
- */
+/** `GET /usage`: cumulative counters of the process; the reader computes differences over a window. */
 export const usageSchema = z.strictObject({
   run_nonce: z.string(),
   uptime_s: z.number().min(0),
@@ -84,7 +73,6 @@ export const usageSchema = z.strictObject({
   /** Requests to limited routes since the start; `in_flight`: those that are not finished. */
   requests: z.int().min(0),
   in_flight: z.int().min(0),
-  /** Absent without a limiter. */
   consumes: consumesSchema.optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;

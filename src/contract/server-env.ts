@@ -56,15 +56,12 @@ export interface AddressableStore {
   defaultPort: number;
 }
 
-/** What the variables say of one store. */
 export interface StoreVariables {
-  /** `USE_…_CLUSTER`. */
   useCluster: boolean;
   standalone: Node;
   clusterNodes: Node[];
 }
 
-/** The names of a store's variables: those of `my-store` begin with `MY_STORE`. */
 export function storeVariableNames(id: string) {
   const name = id.toUpperCase().replaceAll(/[^0-9A-Z]/g, "_");
   return {
@@ -80,7 +77,6 @@ export interface ServerEnv {
   mode: string;
   store?: string;
   stores: Readonly<Record<string, StoreVariables>>;
-  /** STORE_URL: an external store. */
   address?: StoreAddress;
   spec: Omit<RunSpec, "schema" | "target" | "store"> & { limits: Limits; server: ServerSpec };
 }
@@ -112,10 +108,6 @@ function storeVariables(
   };
 }
 
-/**
- * @param stores that the variables can name
- * @throws usageError naming the variable that is wrong
- */
 export function decodeServerEnv(env: Environment, stores: readonly AddressableStore[]): ServerEnv {
   const ids = stores.map(({ id }) => id);
   const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();

@@ -33,10 +33,7 @@ function decoded(text: string): string {
   }
 }
 
-/**
- * Reads `redis://[user[:password]@]host[:port]` and `rediss://…` (encrypted).
- * @throws usageError that does not quote the text, because it may contain a password
- */
+/** Reads `redis[s]://[user[:password]@]host[:port]`. @throws usageError without the text: a password */
 export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   let url: URL;
   try {
@@ -71,13 +68,11 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   };
 }
 
-/** Variables that name files. */
 const TLS_FILES = { ca: "STORE_CA", cert: "STORE_CERT", key: "STORE_KEY" } as const;
 
 /**
- * The store in `STORE_URL`, with the certificates in the files that `STORE_CA`, `STORE_CERT` and `STORE_KEY` name; undefined
- * if it is not set. Programs pass the address in the environment, because only its owner can read that.
- * @throws usageError that does not quote the address
+ * Undefined without STORE_URL. It is in the environment, which only its owner can read. @throws usageError without
+ * it
  */
 export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_URL) return undefined;

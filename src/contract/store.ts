@@ -46,13 +46,11 @@ export type StoreReading = z.infer<typeof storeReadingSchema>;
 /** Keys that a store holds and that have not ended. */
 const storedKeysSchema = z.strictObject({
   keys: count,
-  /** Those of them that never end. */
   without_end: count,
   examples: z.array(z.string()).max(5),
 });
 export type StoredKeys = z.infer<typeof storedKeysSchema>;
 
-/** A module that the store loaded. */
 const moduleFactsSchema = z.strictObject({
   id: z.string(),
   /** The version that the store reports; absent before it is loaded. */
@@ -70,7 +68,6 @@ export const storeEvidenceSchema = z.strictObject({
   settings: z.record(z.string(), z.string()),
   /** Threads of a node that execute commands; absent: one. */
   command_threads: z.int().min(1).optional(),
-  /** Absent without any. */
   modules: z.array(moduleFactsSchema).optional(),
   /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
   external: z.boolean(),
@@ -101,7 +98,6 @@ export const probeReportSchema = z.strictObject({
   ready_in_s: z.number().min(0).optional(),
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
-  /** Absent for a store that does not list its keys. */
   stored: storedKeysSchema.optional(),
   /** How many keys lost their end; absent for a store that does not list its keys. */
   persisted: count.optional(),
@@ -110,7 +106,6 @@ export const probeReportSchema = z.strictObject({
   settings: z.record(z.string(), z.string()).optional(),
   /** Versions of the limiter modules that every node has loaded, by id. */
   modules: z.record(z.string(), z.string()).optional(),
-  /** What the store lacks. */
   lacks: z.array(z.enum(storeFeatures)).optional(),
   /** Keys that were filled in, and the command that runs the operation's script; absent for other operations. */
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),

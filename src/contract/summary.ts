@@ -3,10 +3,7 @@ import { z } from "zod";
 const figure = z.number().min(0).nullable();
 const count = z.int().min(0);
 
-/**
- * One configuration over its runs, as in the report's `--summary-json`. Null means that there is no figure, never zero.
- * Other members of the report's summary are ignored.
- */
+/** One configuration over its runs (`--summary-json`); null: no figure, never zero. */
 export const summaryRowSchema = z.object({
   /** Null for a URL that was measured by hand. */
   configuration_hash: z.string().nullable(),
@@ -17,26 +14,20 @@ export const summaryRowSchema = z.object({
   traffic: z.string(),
   /** Measures the harness; never ranked with clients. */
   control: z.boolean(),
-  /** Recorded runs. */
   runs: count,
-  /** Measured runs with the verdict valid or suspect. */
   valid_runs: count,
   /** Runs in which the target served its load, and those in which it was overloaded or failed (M24). */
   served_runs: count,
   spoiled_runs: count,
-  /** Planned runs without a file. */
   missing_runs: count,
-  /** Number of the run that gives the figures. */
   median_run: z.int().min(1).nullable(),
   /** The figure of the median run, and the lowest and highest of the valid runs. */
   requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
-  /** The figure of the median run. */
   latency_p50_ms: figure,
   latency_p99_ms: figure,
   /** What those are at least that are null because requests without an answer could move them (M23). */
   latency_p50_at_least_ms: figure.optional(),
   latency_p99_at_least_ms: figure.optional(),
-  /** The verdict of the median run; null if no run is valid. */
   verdict: z.string().nullable(),
 });
 export type SummaryRow = z.infer<typeof summaryRowSchema>;
@@ -51,7 +42,6 @@ export const adaptiveRowSchema = z.object({
   reason: z.string(),
 });
 
-/** The conclusions of an adaptive campaign. */
 export const adaptiveSummarySchema = z.object({
   /** `decided`, `max runs` or `budget`; null while it is running, or if it was interrupted. */
   ended: z.string().nullable(),
@@ -71,10 +61,8 @@ export const maxRateRowSchema = z.object({
   sentence: z.string(),
 });
 
-/** A threshold, and whether one configuration meets it. */
 export const thresholdRowSchema = z.object({
   label: z.string(),
-  /** The text that the user wrote, e.g. `p99<10ms`. */
   threshold: z.string(),
   value_text: z.string(),
   /** `held`, `missed`, or no figure. */

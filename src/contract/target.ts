@@ -54,12 +54,9 @@ export const targetSchema = z.strictObject({
   /** Like `client_version`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
-  /** Facts for reports, which follow from the text. */
   decided_by: z.enum(deciders).optional(),
   algorithm: z.enum(algorithms).optional(),
-  /** The module that the store loads. */
   module: idSchema.optional(),
-  /** The service between server and store. */
   service: idSchema.optional(),
   /** The version of Node that its servers run in, on this machine; absent for the project's own. */
   node: z.string().max(40).optional(),
@@ -86,7 +83,6 @@ const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
 /** Exactly one version: a range or a tag may mean another one tomorrow. */
 const VERSION = /^(?=.{5,40}$)\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** @throws usageError for an invalid version */
 function partOf(text: string): VersionedId {
   const [id = "", version] = text.split("~");
   if (version === undefined) return { id };
@@ -96,13 +92,9 @@ function partOf(text: string): VersionedId {
   );
 }
 
-/** A tag of an image. */
 const LABEL = /^[0-9A-Za-z][0-9A-Za-z._-]{0,39}$/;
 
-/**
- * Reads `store[~version]`.
- * @throws usageError for what can be no tag of an image
- */
+/** Reads `store[~version]`. @throws usageError for what can be no tag of an image */
 export function parseStoreText(text: string): VersionedId {
   const [id = "", version] = text.split("~");
   if (!idSchema.safeParse(id).success || (version !== undefined && !LABEL.test(version)))
@@ -112,16 +104,13 @@ export function parseStoreText(text: string): VersionedId {
   return { id, ...(version === undefined ? {} : { version }) };
 }
 
-/** The store's program as runtimes, flags and manifests name it: `valkey`, `valkey~8.1`. */
 export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "store_version">): string =>
   partText(store, store_version);
 
-/** The Node of a target's servers as runtimes, flags and manifests name it. */
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * Whether a program is of the version that was asked for: `8.1` is any 8.1.x. A label that is no version is only a name, and
- * what is not known contradicts nothing.
+ * `8.1` is any 8.1.x. A label that is no version is only a name; what is not known contradicts nothing.
  * @param seen versions of its nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {
@@ -132,17 +121,12 @@ export function isRequestedVersion(label: string, seen: string): boolean {
 
 export const partText = (id: string, version?: string): string => (version ? `${id}~${version}` : id);
 
-/**
- * Reads `id[~version]`.
- * @param what named in the message
- * @throws usageError when it is not of that form
- */
+/** Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that form */
 export function parsePart(what: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
   throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
 }
 
-/** @throws usageError for an option in two versions */
 function optionsOf(texts: readonly string[]): VersionedId[] {
   const options = [...new Set(texts)].map(partOf).sort((a, b) => (a.id < b.id ? -1 : 1));
   const twice = options.find(({ id }, index) => options[index + 1]?.id === id);
@@ -150,10 +134,7 @@ function optionsOf(texts: readonly string[]): VersionedId[] {
   return options;
 }
 
-/**
- * Reads the text form of a target.
- * @throws usageError when the text does not follow the grammar
- */
+/** Reads the text form of a target. @throws usageError */
 export function parseTargetText(text: string): TargetText {
   const found = TARGET.exec(text)?.groups;
   if (!found?.client) {
@@ -173,7 +154,6 @@ export function parseTargetText(text: string): TargetText {
   };
 }
 
-/** The inverse of `parseTargetText`. */
 export function formatTargetText({
   client,
   version,

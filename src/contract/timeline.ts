@@ -9,7 +9,6 @@ const us = z.int().min(0).nullable();
  */
 export const timelineSchema = z.strictObject({
   width_ms: z.literal(100),
-  /** When the window opened. */
   opened_at: z.iso.datetime(),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),
@@ -26,10 +25,7 @@ export const timelineSchema = z.strictObject({
   p99_second_us: z.array(us),
   /** The p99 of the ten seconds before the slice, or of the three to ten that there were; null before that. */
   p99_before_us: z.array(us),
-  /**
-   * Requests that were due by the end of the slice and had neither ended nor been given up by then, in flight or not sent:
-   * those due since the window opened. Open loop only.
-   */
+  /** Requests due by the end of the slice that had neither ended nor been given up; open loop only. */
   backlog: z.array(count).optional(),
 });
 export type Timeline = z.infer<typeof timelineSchema>;

@@ -9,14 +9,10 @@ export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 
 /** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
-  /** Of the order of turns. */
   seed: z.int().min(0),
   /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
   lengths: turnLengthsSchema.optional(),
-  /**
-   * Each target of the group has a generator of its own, which takes a turn when a line of its input says so: at the limiter
-   * layer, where the worker is the client.
-   */
+  /** Each target has its own generator, which takes a turn at a line of its input: at the limiter layer. */
   given: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
@@ -26,7 +22,6 @@ export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn
 /** The line after the last turn of the warm-up, or of the window. */
 export const LAST_TURN_LINE = "last";
 
-/** @returns undefined for another line */
 export function turnOf(line: string): TurnLengths | undefined {
   const [, lead_in_ms, slice_ms] = /^turn (\S+) (\S+)$/.exec(line.trim()) ?? [];
   const turn = { lead_in_ms: Number(lead_in_ms), slice_ms: Number(slice_ms) };
@@ -35,17 +30,12 @@ export function turnOf(line: string): TurnLengths | undefined {
 
 /** A run's part in a round by turns: what its slices have together is its window. */
 export const turnsFactsSchema = z.strictObject({
-  /** Targets of the group. */
   group: z.int().min(1),
-  /** Turns that this target had. */
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */
   drained_s: z.number().min(0),
-  /**
-   * Connections that were opened again from the warm-up on. `without_cause`: the target had not closed them, and no
-   * request of theirs was given up. Absent where a client library holds them.
-   */
+  /** Connections opened again from the warm-up on; `without_cause`: neither closed nor given up. */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
   /**
    * Its rate in the second half of the cycles ÷ that in the first, each relative to the other targets in the same cycles;

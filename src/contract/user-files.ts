@@ -9,10 +9,8 @@ export const MAX_DOCUMENT_BYTES = 64 * MEBIBYTE;
 export const MAX_SETTING_BYTES = 16 * MEBIBYTE;
 
 /**
- * Reads a file that a user or another program wrote: a regular file, and no more of it than `maxBytes`, as some files of
- * the kernel never end. Nothing waits for the writer of a pipe.
- * @param isOwn whether a campaign wrote it: it is no link then, also where it has become one meanwhile
- * @throws Error that says in a few words what it is instead
+ * A regular file, and at most `maxBytes` of it: some files of the kernel never end. Nothing waits for a pipe's writer.
+ * @param isOwn whether a campaign wrote it: then it is no link @throws Error that says what it is instead
  */
 export const readUserFile = (path: string, maxBytes: number, options: { isOwn?: boolean } = {}): Buffer =>
   Buffer.concat([...userFileParts(path, maxBytes, options)]);

@@ -1,10 +1,8 @@
 import { z } from "zod";
 
 export const VERSION_SCHEMA = "ratelimit-bench/version";
-/** History: 1 — first format. */
 export const VERSION_SCHEMA_VERSION = 1;
 
-/** An npm package; without a version it is not installed. */
 const packageFacts = z.strictObject({ package: z.string(), version: z.string().optional() });
 const packages = z.record(z.string(), packageFacts);
 
@@ -18,9 +16,7 @@ const storeFacts = z.strictObject({
       embedded: z.boolean(),
     })
     .optional(),
-  /** Why there is no program. */
   reason: z.string().optional(),
-  /** The image of the container runtimes. */
   image: z.string().optional(),
 });
 

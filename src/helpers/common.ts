@@ -2,10 +2,7 @@ import { createInterface } from "node:readline";
 import type { Node } from "../contract/env.js";
 import { environmentError, messageOf, usageError } from "../contract/errors.js";
 
-/**
- * Handles each line of standard input, one after the other. Ends at once when the input ends, because the caller has gone.
- * @throws the first failure of `handle`
- */
+/** Handles each line of standard input in turn; ends with the input. @throws the first failure */
 export function handleLines(handle: (line: string) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     let before: Promise<unknown> = Promise.resolve();
@@ -21,11 +18,7 @@ export function handleLines(handle: (line: string) => unknown): Promise<void> {
 /** Writes one line to standard error, where helpers that hold no document answer. */
 export const printLine = (line: string): boolean => process.stderr.write(`${line}\n`);
 
-/**
- * The places among a program's arguments: host and port, host and port, …
- * @param names what each place is for
- * @throws usageError unless there is exactly one place for each name
- */
+/** Host and port, for each name, from a program's arguments. @throws usageError */
 export function placesIn<const Names extends readonly string[]>(words: readonly string[], names: Names) {
   const places = names.map((_, index) => ({
     host: words[2 * index] ?? "",
@@ -36,7 +29,6 @@ export function placesIn<const Names extends readonly string[]>(words: readonly 
   return places as { [Name in keyof Names]: Node };
 }
 
-/** @throws environmentError saying which program cannot listen where */
 export async function listening<Server>(
   program: string,
   { host, port }: Node,

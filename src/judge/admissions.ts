@@ -1,12 +1,9 @@
 import type { Admissions } from "../contract/admissions.js";
 import { sum } from "../contract/numbers.js";
 
-/** What the load did to one key, and the count that the store keeps of it, in points. */
 export interface KeyCount {
   key: string;
-  /** Consumes that were answered with a decision. */
   least: number;
-  /** Consumes that were sent. */
   most: number;
   counted: number;
 }
@@ -14,7 +11,6 @@ export interface KeyCount {
 const deviation = ({ least, most, counted }: KeyCount): number =>
   counted < least ? least - counted : Math.max(0, counted - most);
 
-/** Compares the counts of all keys with what was sent (M27). */
 export function admissionsOf(counts: readonly KeyCount[]): Admissions {
   const off = counts.filter((count) => deviation(count) > 0);
   const [worst] = off.toSorted((one, other) => deviation(other) - deviation(one));

@@ -3,7 +3,6 @@ import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../c
 import type { Usage } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
 
-/** Answers in throughput: a rejection by the limiter is an answer, a failure is not (M1, M9). */
 export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
   allowed + limited;
 
@@ -18,23 +17,16 @@ export const loadedS = ({
 }: Pick<MeasuredResult, "duration" | "warmup"> & { turns?: TurnsFacts | undefined }): number =>
   duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
-/** Requests that were sent between the drained readings around a window. */
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
-/**
- * Whether a consumer was started again between its readings, so that its counters have begun at 0. The window of
- * `duration` seconds lies between them: a younger process did not run for the whole window.
- */
+/** Whether a consumer is younger than its readings, so that its counters have begun at 0. */
 export const hasRestarted = (
   { at_window_open, at_end }: Pick<ConsumerEvidence, "at_window_open" | "at_end">,
   duration: number,
 ): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
 
-/**
- * The requests that used CPU time between the drained readings around a window: those that the consumers finished, which
- * are more than the answers in the window. Without their count, the requests that were sent.
- */
+/** Requests that used CPU time between the drained readings: those finished, or else those sent. */
 export function served(
   consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
   load: Load,
@@ -60,7 +52,6 @@ const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow)
 /** Requests that failed in any way, also after the close of the window. */
 export const failed = (counts: Counts): number => failures(ends(counts));
 
-/** Failed of all requests that were sent, 0 to 1 (M9); undefined where none was sent. */
 export const failedShare = (counts: Counts): number | undefined =>
   counts.sent > 0 ? failed(counts) / counts.sent : undefined;
 

@@ -6,7 +6,6 @@ import type { Timeline } from "../contract/timeline.js";
 
 /** Recovery: this many seconds in a row, each with this share of requests served and this much of the p99 before. */
 const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
-/** The service before a fault: ten seconds, or at least as many as a plan must leave. */
 const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
 /** An outage ends with the first second that serves this share of the rate before. */
 const BACK_SHARE = 0.9;
@@ -20,14 +19,12 @@ const LEAST_LIMITED_SHARE = 0.01;
 /** Admissions of the model from the injection of a fault to the next one, or to the end of the window. */
 export interface PredictedAdmissions {
   counters_kept: number;
-  /** Absent where the fault takes no counters. */
   counters_lost?: number;
 }
 
 /** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
 const SAME_S = 0.01;
 
-/** The slice of a moment in the window. */
 export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
   Math.max(0, Math.floor(((s + SAME_S) * 1000) / width_ms));
 
@@ -47,7 +44,6 @@ interface Span {
   to: number;
 }
 
-/** How requests ended in a span. */
 interface Ends {
   allowed: number;
   limited: number;
@@ -56,7 +52,6 @@ interface Ends {
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
-/** A timeline with the service before its first fault. */
 class ObservedService {
   readonly slices: number;
   readonly before: FaultFigures["before"];
@@ -64,7 +59,6 @@ class ObservedService {
   readonly #timeline: Timeline;
   /** The most requests that waited before the first fault. */
   readonly #usualBacklog: number;
-  /** Requests that were served in a second before the first fault; 0 where none was observed. */
   readonly #servedBefore: number;
 
   constructor(timeline: Timeline, firstFault_s: number) {
@@ -119,7 +113,6 @@ class ObservedService {
     return count > (1 - RECOVERED.served_share) * ended(this.ends(span));
   }
 
-  /** Whether the second that begins with a slice is as good as before. */
   #isGoodSecond(from: number, p99_before_us: number): boolean {
     const p99_us = this.#timeline.p99_second_us[from] ?? 0;
     return (
@@ -157,7 +150,6 @@ class ObservedService {
     return undefined;
   }
 
-  /** The slices of a span that `holds` tells, in order. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter((slice) =>
       holds({ from: slice, to: slice + 1 }),
@@ -165,7 +157,6 @@ class ObservedService {
   }
 }
 
-/** The outage that a fault causes, as far as it is known without the recovery. */
 interface Outage {
   /** Its first slice; undefined where none is seen. */
   begins?: number;
@@ -176,10 +167,8 @@ interface Outage {
 }
 
 /**
- * Finds the outage among the slices that are disturbed. A fault may take long to show: a cluster first has to notice
- * that a primary is gone. And a busy host lets requests wait for a moment at any time, but makes none fail. So where
- * requests fail, the outage is the one in which they do, with the waiting that leads to it.
- * @param away while the fault is in place
+ * A fault may take long to show, and a busy host makes requests wait but never fail: where requests fail, the outage is
+ * that, with the waiting that leads to it. @param away while the fault is in place
  */
 function outageOf(service: ObservedService, observed: Span, away: Span): Outage {
   const isDisturbed = (slice: Span) => service.isDisturbed(slice);
@@ -196,7 +185,6 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
-/** When the service was back. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,
@@ -223,7 +211,6 @@ function recoveryOf(
   return { recovery: "recovered", slice, ...text };
 }
 
-/** The shares of those that ended; null where none did. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const all = ended(ends);
   if (all === 0) return null;
@@ -319,10 +306,8 @@ function figuresOf(
 const isInjected = (fault: FaultRecord): fault is InjectedFault => fault.injected !== undefined;
 
 /**
- * What each fault of a run did to the requests, from the run's timeline of 100 ms slices. A fault is followed until the
- * next one is injected, or to the end of the window; all are judged by the service before the first of them. Figures in
- * seconds count from the injection and are whole slices. docs/faults.md defines each figure.
- * @returns one entry for each fault that was injected, in their order; undefined where none was
+ * A fault is followed until the next one or the end of the window; all are judged by the service before the first.
+ * docs/faults.md defines each figure. @returns one for each injected fault, in order; undefined without any
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;

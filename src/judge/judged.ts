@@ -4,7 +4,6 @@ import { limitOf } from "./limit.js";
 import { outcomeOf } from "./outcome.js";
 import { judge } from "./rules.js";
 
-/** A result by its evidence: what limited it, its verdict, and what the target did. */
 export function judged(evidence: Evidence): MeasuredResult {
   const verdict = judge(evidence);
   return { ...evidence, limited_by: limitOf(evidence), verdict, ...outcomeOf(evidence, verdict) };

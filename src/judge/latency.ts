@@ -14,18 +14,13 @@ const ACCURACY_SHARE = 0.001;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
-/** The value at this nearest rank, from 1, in milliseconds. */
 const atRank = (histogram: Histogram, rank: number): number =>
   // Half a rank lower, because the library rounds up what may be a rounding error above a whole rank.
   toMs(histogram.getValueAtPercentile((100 * (rank - 0.5)) / histogram.totalCount));
 
-/** @param everyone answers and the ages of the other requests */
 function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
   const rank = Math.max(1, Math.ceil((thousandths * everyone.totalCount) / 1000));
-  return {
-    low: atRank(everyone, rank),
-    high: rank > answers.totalCount ? null : atRank(answers, rank),
-  };
+  return { low: atRank(everyone, rank), high: rank > answers.totalCount ? null : atRank(answers, rank) };
 }
 
 /** The upper bound where both bounds are equal within the accuracy; else nothing. */
@@ -81,11 +76,9 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
   return Object.keys(bounds).length > 0 ? { ...block, bounds } : block;
 }
 
-/** A figure, or the least that it can be. */
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
-/** The percentiles with too few samples. @param samples answers in the histogram */
 export function unsupportedPercentiles(samples: number): string[] {
   return Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));
 }

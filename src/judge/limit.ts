@@ -17,7 +17,6 @@ const FULL = 0.8;
 
 interface Candidate {
   resource: Limit["resource"];
-  /** 0 to 1. */
   used: number;
   text: string;
 }
@@ -40,10 +39,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
   });
 }
 
-/**
- * All CPUs of the machine together. When they are used up they count as fully used, because a busy event loop may then be
- * one that waited for a CPU.
- */
+/** All CPUs together; used up they count as full, since a busy event loop may be one that waited. */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
   const { cpus, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
@@ -78,7 +74,6 @@ function serverLoops(evidence: Evidence): Candidate[] {
   });
 }
 
-/** A role compared with its CPU cap. */
 function capped(resource: Limit["resource"], role: string, own: RoleResources): Candidate[] {
   const cap = own.caps?.cpus;
   if (cap === undefined) return [];
@@ -129,10 +124,7 @@ function network(evidence: Evidence): Candidate[] {
   );
 }
 
-/**
- * The links between the machines of a run, by the rate that one program reached on them. From `FULL` on a link counts as
- * used up: many small packets carry less than a few large ones.
- */
+/** The links between machines: used up from `FULL` on, as many small packets carry less than a few large. */
 export function machineLinks(
   evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
   loaded_s: number,
@@ -163,10 +155,8 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * The resource that limited the run: the one that was used up, or the most used one if there are several. `none` for an
- * open loop below capacity, too few connections, or components that wait for each other. The network only counts
- * if the links of the generator's machine state their rate, which loopback and bridges do not, or if those between several
- * machines were measured.
+ * What was used up, or used most; `none` for an open loop below capacity, too few connections, or components that wait
+ * for each other. The network only counts where the rate of its links is known.
  */
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")
@@ -190,10 +180,7 @@ export function limitOf(evidence: Evidence): Limit {
   );
 }
 
-/**
- * The resource that was used up, or the most used one if there are several.
- * @param onService what a limit of the client says about a service behind it
- */
+/** The most used resource. @param onService what a limit of the client says about a service behind it */
 export function limitFrom(found: readonly Candidate[], onService: readonly string[] = []): Limit {
   const candidates = [...found].sort((a, b) => b.used - a.used);
   const [first] = candidates;

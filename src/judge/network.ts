@@ -7,7 +7,6 @@ const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "stor
 /** Each talks to one other kind alone, so that its counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 
-/** What a link or a network carried, in the direction in which it was busier. */
 interface Carried {
   /** Of its measured rate. */
   share: number;
@@ -31,17 +30,14 @@ function busier(
 type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
 type Traffic = NonNullable<RoleResources["network"]>;
 
-/** A role that exchanged bytes with others, all of one kind. */
 interface End {
   machine: string;
   network: Traffic;
 }
 
 /**
- * How much of their measured rates the links between the machines of a run carried. A role's traffic is divided evenly
- * among its peers; what cluster nodes say to each other counts with the rest.
- * @param loaded_s seconds in which the bytes of the roles were counted
- * @returns nothing for links on which no role's bytes are known
+ * A role's traffic is divided evenly among its peers; what cluster nodes say to each other counts with the rest.
+ * @param loaded_s seconds in which bytes were counted @returns nothing for links on which none are known
  */
 export function carriedLinks(
   { links = [], placement = {}, resources }: Placed,
@@ -85,10 +81,7 @@ export function carriedLinks(
   });
 }
 
-/**
- * How much of the best rate of its links each machine's network carried, in the busier direction: where roles share the
- * network of their machine, nothing counts their bytes alone.
- */
+/** The share of its best link that each machine carried: where roles share its network, in all. */
 export function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,

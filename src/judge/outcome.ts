@@ -31,10 +31,7 @@ const RECOVERED_S = 3;
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
 const SLICES_PER_SECOND = 10;
 
-/**
- * What the target did with the load around a planned fault: requests that fail because of the fault are what is measured. It
- * served the load if it did so before the fault, and again in the last seconds.
- */
+/** What fails because of the fault is measured: served before it, and again in the last seconds. */
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   const { allowed, limited, failed } = evidence.slices;
   const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
@@ -55,10 +52,7 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   return { outcome: "served" };
 }
 
-/**
- * What the target did with the load (M24): served it, could not keep up with the offered rate, or failed: it did not
- * answer, or its limiter did not keep its promise (M27). Nothing is known about it where the measurement is broken.
- */
+/** Served, overloaded or failed (M24, M27); nothing is known where the measurement is broken. */
 export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule, boundary } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};

@@ -9,14 +9,10 @@ const BLOCKED_SHARE = 0.01;
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-/** Whether more than one in a hundred of the offered sends is missing. */
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
-/**
- * Whether the offered rate was missed because the target kept the connections busy. A saturated generator reads its
- * answers late, and keeps them busy itself.
- */
+/** Whether the offered rate was missed because of the target; a saturated generator reads late itself. */
 export function isOverloaded(evidence: Evidence): boolean {
   const { schedule } = evidence;
   return (
@@ -27,7 +23,6 @@ export function isOverloaded(evidence: Evidence): boolean {
   );
 }
 
-/** The figures of an overloaded target. */
 export function overloadText({ request, requests }: Evidence, schedule: Schedule): string {
   const { offered, blocked, rate_per_second } = schedule;
   const waited = `none of the ${request.load.connections} connections was free for ${percent(blocked, offered)} of the sends`;

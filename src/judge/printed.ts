@@ -6,7 +6,6 @@ import { hostUndisturbed } from "./rules/host.js";
 import { nothingThrottled } from "./rules/resources.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
-/** A printed result without its verdict. */
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
 
 type PrintedRule = { id: string; check(evidence: PrintedEvidence): Finding | undefined };
@@ -91,10 +90,7 @@ const NOT_APPLICABLE = [
   "M23",
   "M26",
   "M27",
-].map((rule) => ({
-  rule,
-  ...notApplicable("a foreign program loads"),
-}));
+].map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export function judgePrinted(evidence: PrintedEvidence): Verdict {

@@ -14,7 +14,6 @@ import { windowIsSteady } from "./rules/steadiness.js";
 import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
 import { workloadAsAsked } from "./rules/workload.js";
 
-/** All rules; one line each. */
 export const rules: readonly Rule[] = [
   throughputFollows,
   latencyIsReal,
@@ -39,15 +38,11 @@ export const rules: readonly Rule[] = [
   admissionsConserved,
 ];
 
-/**
- * Judges a run by all rules. Pure: the generator judges its own evidence, and the orchestrator judges again after it has
- * added the evidence of the store.
- */
+/** By all rules. The orchestrator judges again after it has added the store's evidence. */
 export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules, evidence));
 
 type RuleFinding = { rule: string } & Finding;
 
-/** What each of these rules finds. */
 export const findingsOf = <Seen>(
   those: readonly { id: string; check(evidence: Seen): Finding | undefined }[],
   evidence: Seen,
@@ -57,7 +52,6 @@ export const findingsOf = <Seen>(
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
-/** The verdict that the findings of all rules make together. */
 export function verdictOf(findings: readonly RuleFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "not applicable" ? [] : [{ rule, severity, text }],

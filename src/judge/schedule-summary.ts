@@ -10,7 +10,6 @@ type PartSchedule = NonNullable<GeneratorPart["schedule"]>;
 /** From this share of a latency percentile on lateness is a part of it worth naming. */
 const LATE_SHARE = 0.1;
 
-/** Adds up several shares of one schedule. */
 export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
   return {
     ...totals(["offered", "sent", "late", "blocked", "dropped", "unsent"], parts),
@@ -20,9 +19,7 @@ export function addSchedules(parts: readonly PartSchedule[]): PartSchedule {
   };
 }
 
-/** What a schedule is judged by besides its own counts. */
 interface ScheduleRun {
-  /** Measured seconds. */
   window_s: number;
   /** Threads that share the rate evenly. */
   workers: number;
@@ -32,7 +29,6 @@ interface ScheduleRun {
 
 const ms = (us: number): number => Math.round(us) / 1000;
 
-/** How well a schedule was kept. */
 export function scheduleOf(
   { rate_per_second, arrivals }: Pick<Extract<Load, { model: "open" }>, "rate_per_second" | "arrivals">,
   { lateness, gaps, ...schedule }: PartSchedule,

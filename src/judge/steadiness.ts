@@ -4,7 +4,6 @@ import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { slicesOf } from "./merging/slices.js";
 
-/** The normal deviate of a two-sided test at 5 %. */
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
@@ -84,7 +83,6 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
 }
 
-/** The slices of the first seconds of a window; infinite: all. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) => values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
   return slicesOf((name) => first(slices[name]));
@@ -118,10 +116,8 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
 const FEWEST_CYCLES = 8;
 
 /**
- * By turns the rate of each target in the second half of the cycles ÷ that in the first, relative to the geometric mean of
- * the others in the same cycles: what the host does to all of them cancels (M26).
- * @param answers of each target, by turn
- * @returns one for each target; undefined for few cycles, and for one whose turns the others did not all have
+ * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric mean of the others:
+ * what the host does to all cancels (M26). @returns undefined for few cycles, or where the others lacked turns
  */
 export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
   return answers.map((own, index) => {
@@ -135,10 +131,7 @@ export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["
     const [first, second] = [relative.slice(0, middle), relative.slice(middle)];
     const squares = sum([first, second].flatMap((half) => half.map((value) => (value - mean(half)) ** 2)));
     const error = Math.sqrt((squares / (relative.length - 2)) * (1 / first.length + 1 / second.length));
-    return {
-      ratio: rounded(Math.exp(mean(second) - mean(first)), 6),
-      error: rounded(error, 6),
-    };
+    return { ratio: rounded(Math.exp(mean(second) - mean(first)), 6), error: rounded(error, 6) };
   });
 }
 

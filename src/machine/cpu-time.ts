@@ -2,12 +2,9 @@ import { readFileSync } from "node:fs";
 import { rounded, sum } from "../contract/numbers.js";
 import type { HostLoad } from "../contract/result.js";
 
-/** CPU time of this machine since it started, all CPUs together. */
 export interface HostCpu {
-  /** Monotonic milliseconds of the reading. */
   at_ms: number;
   cpus: number;
-  /** Time in which no program ran. */
   idle_us: number;
   /** Time in which the host of this virtual machine ran something else. */
   stolen_us: number;
@@ -22,7 +19,6 @@ export const TICK_US = 10_000;
 /** Readings are useless where the kernel accounted for less than this share of the elapsed time. */
 const MIN_ACCOUNTED_SHARE = 0.5;
 
-/** @param text of /proc/stat @returns undefined for any other text */
 export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   const all = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
   const cpus = text.match(/^cpu\d+ /gm)?.length ?? 0;
@@ -42,7 +38,6 @@ export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   };
 }
 
-/** @returns undefined where the system does not count it */
 export function readHostCpu(): HostCpu | undefined {
   try {
     return hostCpuOf(readFileSync("/proc/stat", "utf8"), performance.now());
@@ -51,17 +46,13 @@ export function readHostCpu(): HostCpu | undefined {
   }
 }
 
-/** What the machine did between two readings. */
 interface HostWork {
   elapsed_us: number;
   programs_us: number;
   interrupts_us: number;
 }
 
-/**
- * The time of programs is derived from idle time, which is measured to the microsecond: most kernels only sample user
- * and system time.
- */
+/** Derived from idle time, which is exact: most kernels only sample user and system time. */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;
   const all_us = to.cpus * elapsed_us;
@@ -81,11 +72,8 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * How busy the machine was in a window. The readings are taken before and after it, while the generator is drained, the
- * second one when all followed requests have ended: our own work falls into the window, foreign work into all the time
- * between the readings.
- * @param ours_us CPU time of all roles and of the harness between the readings
- * @param loaded_s seconds of load between them
+ * The readings are taken while the generator is drained: our work falls into the window, foreign work into all the time
+ * between them. @param ours_us of all roles and the harness @param loaded_s seconds of load
  */
 export function hostLoadOf(
   from: HostCpu,

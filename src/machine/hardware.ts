@@ -36,7 +36,6 @@ function textOf(...path: readonly string[]): string {
   }
 }
 
-/** The entries of a folder that are named `prefix` and a number, by that number. */
 function numbered(folder: string, prefix: string): string[] {
   const numberOf = (name: string) => Number(name.slice(prefix.length));
   try {
@@ -48,7 +47,6 @@ function numbered(folder: string, prefix: string): string[] {
   }
 }
 
-/** @param cpus ascending @returns `0-1,3` */
 export function cpuList(cpus: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const cpu of cpus) {
@@ -59,7 +57,6 @@ export function cpuList(cpus: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
 }
 
-/** @param root of the file system, e.g. a made-up one in tests */
 export function readCpuTopology(root = "/"): CpuTopology {
   const cpus = join(root, "sys/devices/system/cpu");
   // A CPU that is switched off has no topology, or an old one.
@@ -79,7 +76,6 @@ export function readCpuTopology(root = "/"): CpuTopology {
   };
 }
 
-/** The caches of CPU 0. */
 function cachesIn(root: string): Cache[] {
   const folder = join(root, "sys/devices/system/cpu/cpu0/cache");
   return numbered(folder, "index").flatMap((index) => {
@@ -113,7 +109,6 @@ function machineIdOf(root: string): string | undefined {
   return createHmac("sha256", id).update(MACHINE_ID_PURPOSE).digest("hex").slice(0, MACHINE_ID_LENGTH);
 }
 
-/** @param root of the file system, e.g. a made-up one in tests */
 export function readHardware(root = "/"): Hardware {
   const topology = readCpuTopology(root);
   const caches = cachesIn(root);

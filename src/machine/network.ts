@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { totals } from "../contract/numbers.js";
 
-/** Bytes since a machine, or a container with a network of its own, started. */
 export interface NetworkBytes {
   received_bytes: number;
   sent_bytes: number;
@@ -23,7 +22,6 @@ export function networkOf(text: string): NetworkBytes | undefined {
   return links.length > 0 ? totals(["received_bytes", "sent_bytes"], links) : undefined;
 }
 
-/** @returns undefined where the system does not count it */
 export function readNetwork(): NetworkBytes | undefined {
   try {
     return networkOf(readFileSync("/proc/net/dev", "utf8"));

@@ -28,10 +28,7 @@ const foreignLoad = new ForeignLoadCheck();
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/**
- * Ctrl-C, SIGTERM and a closed terminal end the campaign in an orderly way. A second signal exits at once.
- * @returns the abort signal, and a function to stop listening after the campaign
- */
+/** Signals end the campaign in an orderly way; a second one exits at once. */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const handlers = SIGNALS.map((signal) => {
@@ -77,10 +74,7 @@ const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd>
     runAudit(request, checks, { packageFolder, eventLog, signal }),
   );
 
-/**
- * Does the work of a command that starts programs, so that signals end it in an orderly way.
- * @param kept what an interruption keeps, once there is a folder
- */
+/** Runs a command that signals end in an orderly way. @param kept what an interruption keeps */
 async function interruptible(
   request: Request,
   kept: string,
@@ -124,14 +118,7 @@ export async function main(): Promise<ExitCode> {
     const names = commands.map((command) => command.name).join(", ");
     throw usageError(`a command is missing: give one of ${names}; see ratelimit-bench --help`);
   }
-  const context: CliContext = {
-    packageFolder,
-    env: process.env,
-    commands,
-    campaign,
-    audit,
-    print,
-  };
+  const context: CliContext = { packageFolder, env: process.env, commands, campaign, audit, print };
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 

@@ -4,17 +4,14 @@ import { displayPath } from "../contract/display-path.js";
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
-/** The column of the caret that Node prints below the line of a syntax error. */
 function caretColumn(trace: string): string | undefined {
   const before = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
   return before ? String(before[0].length + 1) : undefined;
 }
 
 /**
- * The location of an error in one of these plugins, e.g. `my-client.js:12:5`.
- * @param trace the error's stack, or Node's output for it
- * @param paths of files and folders, as the user gave them
- * @returns undefined when the trace does not name one of them
+ * E.g. `my-client.js:12:5`; undefined where the trace names none of the plugins.
+ * @param trace the error's stack, or Node's output for it @param paths of plugins, as the user gave them
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {

@@ -9,7 +9,6 @@ type Next<Resolved> = (specifier: string, context: Context) => Resolved;
 
 const singleFiles = new Set<string>();
 
-/** @param urls of plugins that consist of one file */
 export function initialize(urls: readonly string[]): void {
   for (const url of urls) singleFiles.add(url);
 }

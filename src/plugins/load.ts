@@ -44,10 +44,7 @@ function installHooks(urls: readonly string[]): void {
   } else module.register("./hooks.js", import.meta.url, { data: urls });
 }
 
-/**
- * The output of Node for a module that it cannot parse: Node names the line of a syntax error only when it ends a
- * process. No code of the module runs.
- */
+/** Node names the line of a syntax error only when it ends a process. No code of the module runs. */
 const syntaxErrorOutput = (url: string): string =>
   spawnSync(process.execPath, ["--input-type=module", "--eval", "await import(process.argv[1])", url], {
     encoding: "utf8",
@@ -79,10 +76,6 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Members>
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 
-/**
- * Loads the plugins at these paths, in order. Their libraries are not loaded if they follow `ClientDescription`.
- * @throws usageError naming the plugin and what is wrong
- */
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginSource[] = [];
   for (const path of paths) sources.push(await readPlugin(path));

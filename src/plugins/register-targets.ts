@@ -18,7 +18,6 @@ import { addToList, checked, forEachMember, functionSchema, lineSchema } from ".
 
 const ids = z.array(idSchema, "must be a list of ids").min(1);
 
-/** Ids for which `find` does not throw. */
 const knownIds = (find: (id: string) => unknown) =>
   ids.superRefine((all, context) => {
     for (const id of all) {
@@ -109,10 +108,7 @@ const optionSchema = z.strictObject({ id: idSchema, summary: lineSchema, apply: 
 /** Ids that parts already have. */
 const RESERVED_STORES = ["server", "loadtest"];
 
-/**
- * Registers stores alone, for a program that knows no clients. `registerTargets` does this, too.
- * @throws usageError naming the plugin and the member
- */
+/** Stores alone, for a program that knows no clients. @throws usageError naming plugin and member */
 export function registerStores(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "stores", storeSchema, (name, member) => {
     const store = member as StoreDescription;
@@ -123,10 +119,7 @@ export function registerStores(plugins: readonly LoadedPlugin[]): void {
   });
 }
 
-/**
- * Registers stores, clients, limiters and options. A client may name a store or a limiter of any plugin.
- * @throws usageError naming the plugin and the member
- */
+/** A client may name a store or limiter of any plugin. @throws usageError naming plugin and member */
 export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   registerStores(plugins);
   forEachMember(plugins, "limiters", limiterSchema, (name, member) =>

@@ -17,13 +17,11 @@ const schema = z.strictObject({
   population: functionSchema,
 });
 
-/** The result of a profile's `population`. */
 const populationSchema = z.object({
   requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
   shares: z.instanceof(Float64Array),
 });
 
-/** @throws usageError naming the plugin and what is wrong with one of its profiles */
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "traffic", schema, (name, member, where) => {
     const profile = member as TrafficProfile;

@@ -10,7 +10,6 @@ import { readUserFile } from "../contract/user-files.js";
 export interface PluginSource {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
-  /** The path as the user gave it, for messages. */
   displayName: string;
   /** The module to import. */
   entry: string;
@@ -61,10 +60,7 @@ async function packageOf(folder: string): Promise<PackageFile> {
   return { entry: join(folder, String(named)), ...(typeof version === "string" ? { version } : {}) };
 }
 
-/**
- * Finds a plugin and computes its checksum.
- * @throws usageError naming the path, when it is not a plugin
- */
+/** Finds a plugin and computes its checksum. @throws usageError when it is not one */
 export async function readPlugin(pluginPath: string): Promise<PluginSource> {
   try {
     const path = await realpath(pluginPath);

@@ -9,10 +9,6 @@ export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
 
 export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
-/**
- * Checks a value and returns it, not a copy, so that its methods keep their object.
- * @throws usageError naming the plugin and the member
- */
 export function checked<Value>(
   plugin: string,
   schema: z.ZodType<Value>,
@@ -30,7 +26,6 @@ export function checked<Value>(
   throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
 }
 
-/** Checks the members of one kind of all plugins, and registers each. */
 export function forEachMember<Kind extends string>(
   plugins: readonly {
     displayName: string;
@@ -49,10 +44,8 @@ export function forEachMember<Kind extends string>(
 }
 
 /**
- * Adds a member of a plugin to one of the project's lists, which are read-only elsewhere: this only runs at the start of a
- * program, before anything reads the lists.
- * @param reserved other ids that would be ambiguous
- * @throws usageError when the id is taken
+ * The lists are read-only elsewhere: this only runs before anything reads them.
+ * @param reserved other ids that would be ambiguous @throws usageError when the id is taken
  */
 export function addToList<Thing extends { id: string }>(
   plugin: string,

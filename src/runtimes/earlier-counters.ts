@@ -20,11 +20,7 @@ function added(one: PartCounters, later: PartCounters): PartCounters {
 export class EarlierCounters {
   #earlier: PartCounters | undefined;
 
-  /**
-   * Call this while the counters can still be read.
-   * @param counters as the system gives them, without earlier ones
-   * @param only those that begin at 0 next; absent: all
-   */
+  /** Call it while the counters can be read. @param only those that begin at 0 next; absent: all */
   keep(counters: PartCounters, only?: "network"): void {
     const kept =
       only === undefined

@@ -6,7 +6,6 @@ import { parsedJson } from "./json.js";
 import { endProcess, startTimeOf } from "./processes.js";
 import type { Leftover, Owner } from "./types.js";
 
-/** The file in a service's folder that names its owner. */
 const OWNER_FILE = "service.json";
 const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
 const ownerSchema = z.strictObject({ owner: processSchema, service: processSchema });
@@ -23,10 +22,8 @@ export interface ServiceKind {
   what: string;
 }
 
-/** A private folder for the socket of such a process. */
 export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> => mkdtemp(join(tmpdir(), prefix));
 
-/** Records in its folder that this process owns a service. */
 export async function recordService(folder: string, pid: number): Promise<void> {
   const record = { owner: await identityOf(process.pid), service: await identityOf(pid) };
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));

@@ -37,7 +37,6 @@ export class LineClient {
     });
   }
 
-  /** Ends the input of the process. */
   end(): void {
     this.#input.end();
   }

@@ -5,7 +5,6 @@ import type { OwnProgram, Part, ProgramFacts, ProgramSource } from "./types.js";
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
 
-/** A part that gets its command and variables, if any, from the runtime that starts it. */
 export const ownPart = (role: string, program: string, more: Partial<Part> = {}): Part => ({
   role,
   program,
@@ -19,7 +18,6 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
 export const helperRole = (program: string): string =>
   `helper-${program.replaceAll(/[~._]/g, "-").toLowerCase()}`;
 
-/** @throws environmentError where a program is not of the version that its source asks for */
 export function requireVersion({ id, version }: ProgramSource, { path, image, ...seen }: ProgramFacts): void {
   if (version === undefined || isRequestedVersion(version, seen.version)) return;
   const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;
@@ -33,11 +31,7 @@ export const UNKNOWN_VERSION = "unknown";
 export const versionIn = (printed: string): string =>
   /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? UNKNOWN_VERSION;
 
-/**
- * The version in the build information that every Go program holds, as a commit's first eight digits (e.g. `3fb70258`)
- * or a release; undefined for another program.
- * @param file the program's bytes
- */
+/** The version that Go writes into programs: a commit's first eight digits, or a release. */
 export function goVersionIn(file: Buffer): string | undefined {
   const marker = file.indexOf("\nmod\t", undefined, "latin1");
   if (marker < 0) return undefined;

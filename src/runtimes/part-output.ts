@@ -18,7 +18,6 @@ export class PartOutput {
   /** The unfinished last line of standard error. */
   #rest = "";
   #onFirstOutput: () => void = () => {};
-  /** Resolves with the first output on either stream. */
   readonly firstOutput = new Promise<void>((resolve) => {
     this.#onFirstOutput = resolve;
   });
@@ -40,21 +39,15 @@ export class PartOutput {
     });
   }
 
-  /**
-   * Calls `listener` for each line of standard error. The lines so far come first: a part may print while it is still
-   * being registered.
-   */
   onLine(listener: (line: string) => void): void {
     for (const line of this.#lines) listener(line);
     this.#listeners.push(listener);
   }
 
-  /** Standard output so far. */
   stdoutText(): string {
     return Buffer.concat(this.#stdout).toString("utf8");
   }
 
-  /** The last lines of standard error or, where there are none, of standard output. */
   lastLines(): readonly string[] {
     if (this.#lines.length > 0) return this.#lines;
     return this.stdoutText().split("\n").filter(isPrinted).slice(-KEPT_LINES);

@@ -6,10 +6,7 @@ import { execa } from "execa";
 
 const STOP_WITHIN_MS = 5_000;
 
-/**
- * The start time of a process, as text. Together with the id it identifies a process, because ids are reused.
- * @returns undefined when there is no such process
- */
+/** Identifies a process together with its id, which is reused; undefined without such a process. */
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   if (process.platform === "linux") {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
@@ -47,10 +44,7 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
   await ended;
 }
 
-/**
- * Ends a leftover process of a campaign and all that it started; nothing if somebody else has its id by now.
- * @throws Error when it cannot be ended
- */
+/** Ends a leftover process and all that it started, if the id still is its own. @throws Error */
 export async function endProcess({ pid, started }: { pid: number; started: string }): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
   try {

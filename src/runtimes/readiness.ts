@@ -12,11 +12,8 @@ const GET =
   "fetch(process.argv[1]).then((answer) => answer.text()).then((body) => process.stdout.write(body))";
 
 /**
- * Waits until a part is ready.
- * @param isReady checks once
- * @param beforeCheck delays each check, for a check that costs something
- * @throws environmentError with the part's last line when it ends (all of its last lines are the cause) or is not ready in
- * time
+ * @param isReady checks once @param beforeCheck delays each check, for one that costs something
+ * @throws environmentError with the part's last line when it ends, or is not ready in time
  */
 export async function waitUntilReady(
   running: RunningPart,
@@ -43,11 +40,8 @@ export async function waitUntilReady(
 }
 
 /**
- * Waits until a part in a container or pod answers as expected.
- * @param place where it listens, as seen from inside
- * @param firstOutput resolves when it prints something: then it is asked at once
- * @param exec starts a process beside it
- * @throws environmentError as `waitUntilReady`
+ * Waits until a part in a container or pod answers. @param place seen from inside @param firstOutput then it is asked
+ * at once @param exec starts a process beside it @throws environmentError as `waitUntilReady`
  */
 export async function waitForAnswer(
   { ready }: Part,

@@ -7,7 +7,6 @@ export interface ThreadTimes {
   delay_us: number;
 }
 
-/** By thread id. */
 export type RunDelays = ReadonlyMap<string, ThreadTimes>;
 
 /** @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay, timeslices */

@@ -21,7 +21,6 @@ export interface PartAllocation extends Node {
   plugins?: readonly string[];
   /** Folder of the library versions; absent without any. */
   versions?: string;
-  /** Ports by the names in `Part.ports`. */
   ports: Readonly<Record<string, number>>;
   /** Folder that holds `Part.files`, read-only in containers. */
   files: string;
@@ -30,7 +29,6 @@ export interface PartAllocation extends Node {
 /** A file that a part reads: one of this machine, or a text. */
 export type PartFile = { path: string } | { text: string };
 
-/** A program that parts may run, besides those of this project. */
 export interface ProgramSource {
   /** The name that parts use, e.g. `valkey`. */
   id: string;
@@ -55,7 +53,6 @@ export type OwnProgram = "server" | "loadtest";
 
 /** What a runtime starts for a role. Runtimes know only parts, not roles such as server or store. */
 export interface Part {
-  /** Unique within a run, e.g. `server-1`, `store-1`. */
   role: string;
   /** Which of several runs that are up at once it belongs to; absent where there is one. */
   run?: string;
@@ -67,10 +64,7 @@ export interface Part {
   program: string;
   /** Applied where the runtime can. */
   caps?: Caps;
-  /**
-   * It idles but for moments in which it must have the CPUs of its machine: no cap may hold it back, and it must not take
-   * a place from the others.
-   */
+  /** Idles but for moments in which it needs the machine's CPUs: no cap, and no place taken from others. */
   isUncapped?: true;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
@@ -80,9 +74,7 @@ export interface Part {
   takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
-  /** Names of the further ports on which it listens. */
   ports?: readonly string[];
-  /** Files by their path below `PartAllocation.files`. */
   files?: Readonly<Record<string, PartFile>>;
   /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
@@ -107,7 +99,6 @@ export interface PartCounters {
 /** A process of this host, identified by id and start time, and its folder. */
 export interface ProcessIdentity {
   pid: number;
-  /** See `startTimeOf`. */
   started: string;
   folder?: string;
 }
@@ -147,17 +138,12 @@ export interface RunningPart {
   /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;
-  /** Run delays of its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
-  /**
-   * Ends its process at once, as a crash would. Address, folder and counters stay. Like the other faults absent for a
-   * process in another part's container.
-   */
+  /** Ends it at once, as a crash would. Like all faults absent for a process in another's container. */
   kill?(): Promise<void>;
   /**
-   * Starts it again at its address, after `kill`, and waits until it is ready.
-   * @param onBegun called as soon as the new process exists; when it rejects, the part is stopped
-   * @throws Error once the part was stopped
+   * Starts it again at its address, after `kill`, until it is ready. @param onBegun as soon as the process exists; a
+   * rejection stops the part @throws Error once the part was stopped
    */
   restart?(onBegun: () => Promise<void>): Promise<void>;
   /** Stops it where it is; connections stay open. */
@@ -176,14 +162,12 @@ export interface ProgramFacts {
   version: string;
   /** Whether it came with the project's Python packages. */
   embedded: boolean;
-  /** The image that contains it; then the path is the image's name. */
   image?: ImageFacts;
 }
 
 /** Where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
-  /** Whether CPU and memory caps are applied. */
   capsApplied: boolean;
   counterSource: string;
   /** What runs the containers, and from which images; absent where there are none. */
@@ -202,10 +186,8 @@ export interface Runtime {
   /** What it can do to a running part: tried out, where only a trial tells. */
   partFaults(): Promise<PartFaults>;
   /**
-   * Starts a part and waits until it is ready. A part that does not become ready is removed.
-   * @param onBegun called with the part as soon as it exists, before it is ready, so that it can be stopped at any time;
-   * when it rejects, the part is stopped
-   * @throws environmentError when the part does not become ready, with its last lines
+   * Starts a part and waits until it is ready. @param onBegun called as soon as it exists, so that it can be stopped at
+   * any time; a rejection stops it @throws environmentError when it is not ready, with its last lines
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
   /** Removes what belongs to no single part, e.g. a network. @throws Error that names what is left */
@@ -233,7 +215,6 @@ export interface InstalledVersions {
 /** A process on this host that owns what a runtime started. */
 export interface Owner {
   pid: number;
-  /** See `startTimeOf`. */
   started: string;
 }
 
@@ -241,7 +222,6 @@ export interface Owner {
 export interface Leftover {
   /** Named in messages, e.g. `the container …`. */
   what: string;
-  /** @throws Error when it cannot be removed */
   remove(): Promise<void>;
 }
 
@@ -251,9 +231,7 @@ export interface RuntimeDescription {
   reaches?: keyof RuntimeAccess;
   /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
-  /** Where its parts run; undefined where the engine does not answer. */
   platform(): Promise<Platform | undefined>;
-  /** Number of CPUs for its parts; undefined where the engine does not answer. */
   cpus(): Promise<number | undefined>;
   /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */
   appliedCaps(caps: Caps, cpus: number | undefined): Caps;
@@ -261,7 +239,6 @@ export interface RuntimeDescription {
   partFaults: PartFaults;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
   has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
-  /** @throws environmentError when it cannot be used */
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
   leftovers(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]>;
@@ -270,22 +247,17 @@ export interface RuntimeDescription {
 }
 
 export interface RuntimeOptions {
-  /** The project's package folder, with `dist/` and `scripts/`. */
   packageFolder: string;
-  /** Parent folder of the parts' folders. */
   workFolder: string;
   /** The programs that its parts may run; it looks for no others. */
   programs: readonly ProgramSource[];
-  /** Plugins that its parts may load; absent without any. */
   plugins?: readonly PluginSource[];
-  /** Library versions that its parts may load; absent without any. */
   versions?: InstalledVersions | undefined;
   /** Owner and campaign of everything that is started. */
   owner: Owner;
   campaign: string;
   /** Parts keep their addresses when they are started or connected again; needed for faults alone. */
   keepsAddresses?: boolean;
-  /** Aborts the opening. */
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;

@@ -12,7 +12,6 @@ import { buildApp } from "./app.js";
 import { pluginPaths, readConfig } from "./config/index.js";
 import type { WebServer } from "./frameworks/framework.js";
 
-/** Time for open requests to finish after a signal. */
 const GRACE_MS = 3_000;
 /** Time that a library may keep the process alive after its client is closed, e.g. by the timer of a lost command. */
 const LINGER_MS = 500;
@@ -50,7 +49,6 @@ function frameworkPackages({ framework = USUAL_FRAMEWORK }: Target, { versions_f
   return { version: libraries.version(wanted?.name ?? id), load: libraries.fromFolder };
 }
 
-/** @throws environmentError when the address is not available */
 async function listen(app: WebServer, { host, port }: ServerSpec): Promise<string> {
   try {
     // A benchmark opens all its connections at once, and none should need a second attempt.

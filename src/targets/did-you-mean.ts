@@ -14,7 +14,6 @@ function listText(words: readonly string[]): string {
   return count < words.length ? `${listed} and ${words.length - count} more` : listed;
 }
 
-/** The end of an error message: the nearest valid word, and the valid words. */
 export function didYouMean(word: string, valid: readonly string[]): string {
   const close = valid
     .map((candidate) => ({ candidate, edits: distance(word.slice(0, 60), candidate) }))
@@ -25,7 +24,6 @@ export function didYouMean(word: string, valid: readonly string[]): string {
   return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : all}`;
 }
 
-/** @throws usageError that suggests the nearest valid word */
 export function requireKnown(kind: string, word: string, valid: readonly string[]): void {
   findKnown(
     kind,
@@ -34,7 +32,6 @@ export function requireKnown(kind: string, word: string, valid: readonly string[
   );
 }
 
-/** The thing of that id. @throws usageError that suggests the nearest valid id */
 export function findKnown<Thing extends { id: string }>(
   kind: string,
   list: readonly Thing[],

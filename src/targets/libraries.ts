@@ -26,10 +26,6 @@ export const ownLibraries: Libraries = {
   version: (name) => packageVersion(name),
 };
 
-/**
- * The project's libraries, except one and those beside it, which Node loads from their folder below `versions`.
- * @throws environmentError when that version is not installed
- */
 export function librariesWith(versions: string, requested: PackageVersion): Libraries {
   const loader = join(versions, versionFolderName(requested), LOADER.file);
   if (!existsSync(loader)) {
@@ -59,9 +55,7 @@ export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>)
 };
 
 /**
- * Where what is installed when it is first used is loaded from; the project where nothing is.
- * @param folder of all versions; absent: this user's
- * @throws environmentError when it is not installed
+ * Where what is installed on demand is loaded from. @param folder absent: this user's @throws environmentError
  */
 export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
   wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

@@ -9,7 +9,6 @@ import { asRequestLimiter, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
 
-/** What a program needs to open a target. */
 export type TargetSpec = Pick<
   RunSpec,
   "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder"
@@ -19,13 +18,11 @@ export type TargetSpec = Pick<
 export interface OpenTarget {
   target: Target;
   client: OpenClient;
-  /** Undefined for a target that limits nothing. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
   /** Closes the client; does not reject when the store is gone. */
   close(): Promise<void>;
 }
 
-/** A package that the target needs, and its requested version, if any. */
 interface RequestedPackage {
   package: string | undefined;
   version: string | undefined;
@@ -107,11 +104,7 @@ async function createLimiter(
   }
 }
 
-/**
- * Connects the target's client, checks that the store answers and is the requested one, and loads the limiter's scripts.
- * @param access credentials and encryption of an external store
- * @throws usageError for a target or limits that cannot be served; environmentError naming client, store and address
- */
+/** Connects, checks the store and loads the limiter's scripts. @throws usageError; environmentError */
 export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promise<OpenTarget> {
   const target = targetOf(spec);
   const reason = spec.limits && unsupportedLimits(target, spec.limits);

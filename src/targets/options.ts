@@ -70,7 +70,6 @@ const autopipelining: OptionDescription = {
   },
 };
 
-/** A client whose service has this setting, or the reason why it has none. */
 function withServiceSetting(
   client: ClientDescription,
   id: string,
@@ -183,10 +182,7 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
     },
   }));
 
-/**
- * In the order in which they are applied: an option that replaces the limiter comes first, because others depend on the
- * limiter; then one that replaces `open`, before those that extend it.
- */
+/** In order of application: what replaces the limiter, what replaces `open`, what extends it. */
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,

@@ -3,9 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 /**
- * Version of an npm package as this process loads it, from the package.json above the resolved module: many packages
- * do not export theirs.
- * @param from the importing file
+ * From the package.json above the module: many packages do not export theirs. @param from the importing file
  * @throws Error when the package cannot be resolved, or no package.json above it carries its name
  */
 export function packageVersion(name: string, from: string = import.meta.url): string {

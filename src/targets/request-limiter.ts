@@ -35,7 +35,6 @@ function moreRestrictive(one: Decision, other: Decision): Decision {
   return other.msBeforeNext > one.msBeforeNext ? other : one;
 }
 
-/** Counts the decisions of a limiter that does not count them itself. */
 class CountedLimiter implements Limiter {
   readonly decisions = noDecisions();
   readonly #limiter: Limiter;
@@ -169,10 +168,6 @@ export class OneCallLimiter implements RequestLimiter {
   readonly #limit: number;
   readonly #decide: (keys: readonly string[], cost: number) => Promise<Verdict>;
 
-  /**
-   * @param limit the quota reported to a denied caller
-   * @param decide throws for an answer that decides nothing
-   */
   constructor(limit: number, decide: (keys: readonly string[], cost: number) => Promise<Verdict>) {
     this.#limit = limit;
     this.#decide = decide;

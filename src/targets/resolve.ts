@@ -41,10 +41,7 @@ const findOption = (id: string): OptionDescription =>
   options.find(({ pattern }) => pattern?.test(id)) ?? findKnown("option", options, id);
 export const findLimiter = (id: string): LimiterDescription => findKnown("limiter", limiters, id);
 
-/**
- * The client as it uses a store, or the reason why it cannot: on a store that decides itself it has that store's limiter.
- * @param storeId absent for the client's own default
- */
+/** The client on a store, or why it cannot; a store that decides itself brings its limiter. */
 function onStore(client: ClientDescription, storeId: string | undefined, topology: string): VariedClient {
   const { limiter } = storeId === undefined ? client : findStore(storeId);
   if (limiter === undefined || limiter === client.limiter) return client;
@@ -65,10 +62,7 @@ function withOptions(client: ClientDescription, topology: string, ids: readonly 
   return varied;
 }
 
-/**
- * The client of a resolved target, with the target's options applied.
- * @throws usageError for an unknown name, or an option that the client does not support
- */
+/** The client of a target, with its options applied. @throws usageError */
 export function describeClient(
   target: Readonly<Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>>,
 ): ClientDescription {
@@ -80,13 +74,11 @@ export function describeClient(
   return client;
 }
 
-/** Whether the client's limiter runs on that store. */
 function canUse(client: ClientDescription, storeId: string): boolean {
   const { compatibleWith } = findStore(storeId);
   return client.stores.includes(storeId) || client.stores.some((id) => id === compatibleWith);
 }
 
-/** Why the client cannot use that store, and the options with which it could. */
 function storeSkip(client: ClientDescription, store: string, topology: string): string {
   const [own] = client.stores;
   if (findStore(own).decides) return `${client.id} cannot use ${store}: it calls ${own}`;
@@ -99,7 +91,6 @@ function storeSkip(client: ClientDescription, store: string, topology: string): 
   return fixes.length > 0 ? `${why}; ${fixes.map(({ id }) => `+${id}`).join(" or ")} can` : why;
 }
 
-/** Why a limiter cannot keep these limits; undefined when it can. */
 function unsupportedReason(limiter: LimiterDescription, limits: Limits): string | undefined {
   if (limits.cost && !limiter.takesCost)
     return `${limiter.id} counts requests: a cost of ${limits.cost} points is not possible`;
@@ -120,16 +111,12 @@ export const unsupportedLimits = (
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 
-/** Whether a store runs in a topology. */
 const runsAs = (store: string, topology: string): boolean =>
   findStore(store).topologies?.includes(topology) ?? true;
 
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
-/**
- * The limiter that a target names as an option, or the reason why its client does not support it.
- * @throws usageError for two limiters, or a version of an option that is not a limiter
- */
+/** The limiter that a target's option names, or why its client does not support it. @throws usageError */
 function limiterOf(
   text: string,
   client: ClientDescription,
@@ -161,13 +148,11 @@ function missingPart(
   return why && `${why}: install it, or name it with --program ${program}=PATH`;
 }
 
-/** Why something is not available here; undefined where it is. */
 function missingReason(id: string, program: string, available: Availability): string | undefined {
   const here = available(id);
   return here === true ? undefined : here || `no ${program} was found on this machine`;
 }
 
-/** What follows from a client with all of its options, on that store. */
 function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
   const { algorithm } = findLimiter(client.limiter);
   return {
@@ -191,9 +176,7 @@ function deciderOf({ limiter, service, module }: ClientDescription, storeId: str
 }
 
 /**
- * Fills in the defaults. When the default store is not available, an available one replaces it, with a note; a store
- * that the text names is never replaced.
- * @param available whether a store is available to the target
+ * An available store replaces a default one that is not, with a note; never one that the text names.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
@@ -273,11 +256,7 @@ export function resolveTarget(text: string, available: Availability = () => true
 export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
   Pick<Partial<StoreDescription>, "withoutVersionFlag"> & { mayHideVersion?: true; version?: string };
 
-/**
- * What these targets can use and a runtime must start: stores with a program (the one that a target names, else all of
- * its client), services and load programs.
- * @throws usageError for a text that is not a target, or that has an unknown name
- */
+/** The stores, services and load programs that these targets can use. @throws usageError */
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
   const programs = texts.flatMap((text) => candidateClient(text)?.program ?? []);
@@ -315,10 +294,7 @@ function candidateClient(text: string): ClientDescription | undefined {
   return "skip" in varied ? undefined : varied;
 }
 
-/**
- * Ids of the modules that these targets use.
- * @throws usageError for a text that is not a target, or that has an unknown name
- */
+/** Ids of the modules that these targets use. @throws usageError */
 export const requestedModules = (texts: readonly string[]): string[] => [
   ...new Set(texts.flatMap((text) => candidateClient(text)?.module ?? [])),
 ];
@@ -337,7 +313,6 @@ function startedStore(text: string): StartedProgram {
   return { ...findStore(id), id: text, ...(version ? { version } : {}) };
 }
 
-/** Limiters that can be named; that of a store comes with the store. */
 export const limiterNames = (): string[] =>
   limiters.flatMap(({ id, package: npmPackage, applyTo }) =>
     (npmPackage || applyTo) && !stores.some(({ limiter }) => limiter === id) ? [id] : [],
@@ -350,10 +325,7 @@ export function parseLimiterText(text: string): VersionedId {
   return requested;
 }
 
-/**
- * The target in each of these versions of Node; one that names a version is kept as it is.
- * @throws usageError when the text is not a target
- */
+/** The target in each version of Node; one that names a version is kept. @throws usageError */
 export function withNodes(text: string, versions: readonly string[]): string[] {
   const target = parseTargetText(text);
   if (versions.length === 0 || nodeVersionOf(target.options.map(({ id }) => id))) return [text];
@@ -362,11 +334,7 @@ export function withNodes(text: string, versions: readonly string[]): string[] {
   );
 }
 
-/**
- * The target on each of these versions of the stores that it can use. One that names a version, or can use none of them,
- * is kept as it is.
- * @throws usageError when the text is not a target
- */
+/** The target on each version of its stores; one that names a version is kept. @throws usageError */
 export function withStoreVersions(text: string, versions: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   if (target.storeVersion) return [text];
@@ -379,11 +347,7 @@ export function withStoreVersions(text: string, versions: readonly VersionedId[]
   return usable.length > 0 ? usable : [text];
 }
 
-/**
- * The target combined with each of these limiters. A target that names its limiter, that has none, or whose service or
- * store decides itself, is kept as it is.
- * @throws usageError when the text is not a target
- */
+/** The target with each limiter; one that has or takes no other is kept. @throws usageError */
 export function withLimiters(text: string, requested: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
@@ -395,10 +359,7 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
 
 export const findFramework = (id: string): FrameworkDescription => findKnown("framework", frameworks, id);
 
-/**
- * The target on each of these frameworks; one that names a framework is kept as it is.
- * @throws usageError when the text is not a target, or a framework is unknown
- */
+/** The target on each framework; one that names a framework is kept. @throws usageError */
 export function withFrameworks(text: string, requested: readonly string[]): string[] {
   const ids = requested.map((id) => findFramework(id).id);
   const target = parseTargetText(text);

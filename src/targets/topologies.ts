@@ -32,7 +32,6 @@ const none: TopologyDescription = { id: "none", primaries: 0, replicas: 0, nodeA
 
 export const topologies: readonly TopologyDescription[] = [standalone, cluster, cluster3, none];
 
-/** @throws usageError with the nearest valid id */
 export const findTopology = (id: string): TopologyDescription => findKnown("topology", topologies, id);
 
 /** Whether its nodes share the slots of a cluster. */
@@ -42,10 +41,6 @@ export const isCluster = (id: string): boolean =>
 /** What a cluster announces in place of a name that it does not know. Like no host at all, it means the host that was asked. */
 export const UNKNOWN_HOST = "?";
 
-/**
- * The place of an endpoint `host:port` that a cluster announces; undefined for one that needs no other place.
- * @param nodes those that are asked
- */
 export function placeOfEndpoint(endpoint: string, [asked]: readonly Node[]): Node | undefined {
   const [, host, port] = /^(.*):(\d+)$/.exec(endpoint) ?? [];
   const isUnknown = host === "" || host === "null" || host === UNKNOWN_HOST;

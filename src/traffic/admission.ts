@@ -1,20 +1,13 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Algorithm } from "../contract/target.js";
 
-/**
- * Whether a limiter admits the request that a key makes now. Called in the order of time.
- * @param slot number of the key
- * @param now_s seconds, such that windows of the wall clock begin at the multiples of their length
- */
+/** Called in the order of time. @param slot of the key @param now_s such that windows begin at multiples */
 type Admits = (slot: number, now_s: number) => boolean;
 
 /** Moments that are this close are the same: sums of seconds are rounded. */
 const SAME_S = 1e-9;
 
-/**
- * Fixed windows: a key's first request opens its window, requests are admitted until they have used `points`, and the rest
- * are limited until the window ends. The first limited request starts the block, if there is one.
- */
+/** A key's first request opens its window; the first limited one starts the block, if there is one. */
 function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
   const ends_s = new Float64Array(slots);

@@ -107,7 +107,6 @@ function cycleOf(quota: number, seed: number): Uint16Array {
   return Uint16Array.from(order, (index) => keys[index] ?? 0);
 }
 
-/** The numbers below `size` in a random order (Fisher and Yates). */
 function shuffled(size: number, uniform: () => number): number[] {
   const all = Array.from({ length: size }, (_, index) => index);
   for (let last = size - 1; last > 0; last--) {

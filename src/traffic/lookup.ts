@@ -10,8 +10,6 @@ function find<Thing extends { id: string }>(kind: string, list: readonly Thing[]
   throw usageError(`there is no ${kind} ${JSON.stringify(id.slice(0, 60))}; valid: ${valid}`);
 }
 
-/** @throws usageError listing the profiles that exist */
 export const findProfile = (id: string): TrafficProfile => find("traffic", profiles, id);
 
-/** @throws usageError listing the workloads that exist */
 export const findWorkload = (id: string): Workload => find("workload", workloads, id);

@@ -20,15 +20,12 @@ const DEVIATIONS = 4;
 
 /** What the consumers say about their limiter, and their counters before any load and after the last answer. */
 export interface PredictedConsumers {
-  /** Absent without a limiter. */
   limits?: Limits | undefined;
-  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm | undefined;
   at_start: readonly ConsumerEvidence["at_start"][];
   at_end: readonly ConsumerEvidence["at_end"][];
 }
 
-/** The window that was measured. */
 export interface MeasuredWindow {
   /** Wall-clock time. */
   opened_at: Date;

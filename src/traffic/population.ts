@@ -11,10 +11,7 @@ const exhaustedUser = (rank: number): Descriptors => [`${EXHAUSTED_KEY_PREFIX}${
 /** The skew of YCSB's default request distribution (Cooper et al., SoCC 2010). */
 const ZIPF_EXPONENT = 0.99;
 
-/**
- * Zipf's law over ranks 1…size: the share of rank k is proportional to k^-0.99.
- * @param total what the shares add up to
- */
+/** Zipf's law: the share of rank k is proportional to k^-0.99. @param total what the shares add up to */
 function zipfShares(size: number, total: number): Float64Array {
   const weights = Float64Array.from({ length: size }, (_, rank) => (rank + 1) ** -ZIPF_EXPONENT);
   const sum = weights.reduce((all, weight) => all + weight, 0);

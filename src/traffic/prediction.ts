@@ -75,11 +75,8 @@ const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * Predicts the share of limited requests, 0 to 1. If the quota cannot be used up, the profile gives the exact share. Under
- * explicit limits the load is simulated request by request: a formula for the mean rate of each
- * key would be off by several percentage points for keys near their quota.
- * A request with several descriptors is limited when any of them is.
- * @param algorithm of the limiter
+ * From 0 to 1. Where the quota cannot be used up the profile gives it; else the load is simulated request by request: a
+ * formula for mean rates would be off by percentage points for keys near their quota. @param algorithm of the limiter
  */
 export function predictLimitedShare(
   profile: TrafficProfile,
@@ -105,11 +102,7 @@ export function predictLimitedShare(
   return limited / (simulated - opens);
 }
 
-/**
- * Predicts how many requests are admitted in a part of a run whose quotas can be used up.
- * @param from_s the part begins then and lasts to the end of the load, seconds since the first request
- * @param lost_s all counters are lost then; absent: they are kept
- */
+/** Predicts how many are admitted from `from_s` to the end. @param lost_s all counters are lost then */
 export function predictAdmitted(
   profile: TrafficProfile,
   limits: Limits,
@@ -163,7 +156,6 @@ function simulate(
   }
 }
 
-/** The requests of a phase that come before a time. */
 function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: number): number {
   const share = length_s > 0 ? (time_s - begins_s) / length_s : Number(time_s > begins_s);
   // The product may be a hair below a whole number.

@@ -15,7 +15,6 @@ function mixedDescriptors(each: number): Descriptors {
   return ["fixed-0", ...fixed, ...fresh];
 }
 
-/** All traffic profiles. A new one is one entry of this list. */
 export const profiles: readonly TrafficProfile[] = [
   {
     id: "realistic",

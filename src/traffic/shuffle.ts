@@ -6,7 +6,7 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
  * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it, consecutive seeds would
  * give similar orders, since the generator's first numbers depend linearly on its seed.
  */
-function spreadSeed(seed: number): number {
+export function spreadSeed(seed: number): number {
   let bits = seed | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
@@ -20,7 +20,6 @@ export interface Shuffler {
   share(): number;
 }
 
-/** @param seed a whole number; the same one gives the same orders */
 export function shuffler(seed: number): Shuffler {
   const generator = xoroshiro128plus(spreadSeed(seed));
   return {

@@ -4,15 +4,11 @@ import type { Descriptors, RequestStream, TrafficProfile } from "./types.js";
 
 const TWO_TO_32 = 4_294_967_296;
 
-/**
- * Draws indexes with the given shares in constant time: Walker's alias method in Vose's form (M. D. Vose,
- * "A linear algorithm for generating random numbers with a given distribution", IEEE TSE 17(9), 1991).
- */
+/** Draws indexes with given shares in constant time: Walker's alias method (Vose, IEEE TSE 17(9), 1991). */
 export class AliasTable {
   readonly #threshold: Float64Array;
   readonly #alias: Uint32Array;
 
-  /** @param shares non-negative weights that add up to 1 */
   constructor(shares: Float64Array) {
     const size = shares.length;
     this.#threshold = new Float64Array(size).fill(1);
@@ -44,9 +40,8 @@ export class AliasTable {
 }
 
 /**
- * Random requests for `count` connections, beginning with number `first`. All connections draw from one generator, each
- * 2^64 steps after the one before, so that their sequences do not overlap and do not depend on how connections are
- * spread over workers.
+ * All connections draw from one generator, each 2^64 steps after the one before: their sequences do not overlap,
+ * however they are spread over workers.
  */
 export function createStreams(
   table: AliasTable,
@@ -64,11 +59,7 @@ export function createStreams(
   });
 }
 
-/**
- * Requests for `count` connections that go through the population in order. Their starting points are evenly spread, so
- * that they use different keys at any time.
- * @param connections number of connections of all workers
- */
+/** Requests that go through the population in order from evenly spread starting points. */
 function createSequentialStreams(
   size: number,
   connections: number,
@@ -112,10 +103,7 @@ export interface ConnectionRange {
   count: number;
 }
 
-/**
- * The distinct requests of a profile, and one stream of indexes into them per connection.
- * @param limits of the run, for a profile whose quota binds; absent: those of the profile
- */
+/** The distinct requests of a profile, and one stream of indexes into them per connection. */
 export function openTraffic(
   profile: TrafficProfile,
   seed: number,

@@ -6,7 +6,6 @@ export const TRACE = "trace";
 /** Such a file among the plugins is data: nothing of it is executed. */
 export const TRACE_EXTENSION = ".trace";
 
-/** Times and keys for `count` requests, in memory that threads share. */
 export const traceColumns = (count: number): Pick<Trace, "times_ms" | "keys"> => ({
   times_ms: new Float64Array(new SharedArrayBuffer(8 * count)),
   keys: new Uint32Array(new SharedArrayBuffer(4 * count)),
@@ -19,7 +18,6 @@ const bytesOf = (column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArr
 export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
 
-/** @throws Error for bytes that are not a whole trace */
 export function decodeTrace(bytes: Buffer): Trace {
   const begins = bytes.indexOf("\n") + 1;
   const parsed = traceFactsSchema.safeParse(JSON.parse(bytes.toString("utf8", 0, begins)));
@@ -54,7 +52,6 @@ export function traceTimes(times_ms: Trace["times_ms"], rate_per_second: number)
   return (n) => (Math.floor(n / length) * pass + (times_ms[n % length] ?? 0)) * scale;
 }
 
-/** The traffic of a trace: its keys in its order, round and round. */
 export function traceProfile(trace: Trace): TrafficProfile {
   const { facts, keys } = trace;
   return {

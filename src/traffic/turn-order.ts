@@ -42,7 +42,6 @@ export function spreadMs({ lead_in_ms }: TurnLengths): number {
 export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
   Math.max(planned_s, (FEWEST_CYCLES * slice_ms) / 1000);
 
-/** How long turns go on, and in which order. */
 export interface TurnOrder {
   lengths: TurnLengths;
   /** Of slices, of each target. */
@@ -50,7 +49,6 @@ export interface TurnOrder {
   seed: number;
 }
 
-/** A turn with its lead-in. */
 export interface DrawnTurn<Target> extends TurnLengths {
   target: Target;
 }

@@ -4,10 +4,7 @@ import type { TraceFacts } from "../contract/plugins.js";
 /** The `userId`s of one request; all of them must be admitted. */
 export type Descriptors = readonly [string, ...string[]];
 
-/**
- * A descriptor of this form stands for a new key: a number that no other request of the run has replaces the digits.
- * Its length is fixed, so that requests can be prepared.
- */
+/** A new key: a number that no other request has replaces the digits, at a fixed length. */
 export const FRESH_KEY_PREFIX = "fresh-";
 export const FRESH_KEY_DIGITS = 16;
 export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);

@@ -8,11 +8,9 @@ export interface ChannelConnectionsOptions {
   connections: number;
   openChannel: OpenChannel;
   timeoutS: number;
-  /** Named in messages. */
   endpoint: string;
 }
 
-/** The connections of a closed loop over the channels of any driver. */
 export class ChannelConnections implements ClosedConnections {
   readonly #options: ChannelConnectionsOptions;
   readonly #pool: ConnectionPool;
@@ -99,7 +97,6 @@ export class ChannelConnections implements ClosedConnections {
     });
   }
 
-  /** @returns whether a request was sent */
   #send(): boolean {
     if (!this.#mustSend) return false;
     const now_ms = cheapMonotonicMs();

@@ -1,20 +1,15 @@
 import type { Outcome } from "../../contract/result.js";
 
-/**
- * One connection of a driver, with at most one request in flight. It connects by itself, and again whenever the
- * connection ends.
- */
+/** A driver's connection, with at most one request in flight. It connects by itself, again after an end. */
 export interface Channel {
   /** Sends the next request; only between `ready` and the next event. */
   send(): void;
   /** Gives up the request in flight and its connection. The only event that follows is the next `ready`. */
   abandon(): void;
-  /** Closes the connection for good; no event follows. */
   close(): void;
 }
 
 export interface ChannelListener {
-  /** The channel is connected and idle. */
   ready(): void;
   /** @param code below 1000; `Driver.codeText` names it */
   answered(outcome: Outcome, code: number): void;

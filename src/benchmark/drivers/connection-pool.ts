@@ -9,11 +9,9 @@ export interface ConnectionPoolListener {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(due_ms: number, sent_ms: number, now_ms: number): void;
   timedOut(due_ms: number, sent_ms: number, now_ms: number): void;
-  /** A channel is free again. */
   freed(): void;
 }
 
-/** How often requests in flight are checked for time-outs. */
 const TIMEOUT_CHECK_MS = 50;
 
 const UNAVAILABLE = 0;
@@ -35,10 +33,7 @@ export async function untilConnected(
   }
 }
 
-/**
- * The connections of one worker. The connection that was free for longest is used next, so that none is idle until the
- * server closes it.
- */
+/** A worker's connections. The one free for longest is next, so that the server closes none as idle. */
 export class ConnectionPool {
   readonly #channels: Channel[];
   readonly #state: Uint8Array;
@@ -79,7 +74,6 @@ export class ConnectionPool {
     await untilConnected(missing, this.#channels.length, withinS, where);
   }
 
-  /** Sends a request that was due at `due_ms`. @returns false when no channel is free */
   send(due_ms: number, now_ms: number): boolean {
     while (this.#queued > 0) {
       const index = this.#queue[this.#head] ?? 0;

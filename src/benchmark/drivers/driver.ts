@@ -11,15 +11,12 @@ import type { OpenChannel } from "./channel.js";
 
 /** The requests of one worker's connections. */
 export interface ChannelRequests {
-  /** The distinct requests of the traffic. */
   requests: readonly Descriptors[];
   /** One per channel: indexes into `requests`. */
   streams: readonly RequestStream[];
   /** Number of the first channel, counted over all workers. */
   first: number;
-  /** Absent where nothing is counted by request. */
   counts?: RequestCounts;
-  /** Absent where single requests are not kept. */
   log?: DecisionLog;
 }
 
@@ -29,7 +26,6 @@ export interface Loopback {
   close(): Promise<void>;
 }
 
-/** What a driver that calls the limiter itself knows about it. */
 export interface LimiterReport {
   versions: { client?: string; limiter?: string; store?: string };
   client_settings: ClientSettings;
@@ -38,34 +34,24 @@ export interface LimiterReport {
   /** Calls of the channels since the driver was opened, and those that are not finished. */
   requests: number;
   in_flight: number;
-  /** Absent without a limiter. */
   consumes?: Consumes;
 }
 
-/** A driver in one worker thread. */
 export interface OpenDriver {
-  /** Channels to the target; channel number n sends the requests of `streams[n]`. */
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
   /** Only where the driver has connections of its own for the closed loop; else they are channels. */
   closedConnections?(requests: ChannelRequests): ClosedConnections;
-  /** Only where the driver calls the limiter itself. */
   limiterReport?(): LimiterReport;
   close(): Promise<void>;
 }
 
 /** Sends requests to the target of one layer and tells their outcomes: one folder, and one line in `index.ts`. */
 export interface Driver {
-  /** The layer at which it enters. */
   id: Layer;
-  /** The text of a channel's code in `counts.by_code`. */
   codeText(code: number): string;
-  /** Named in messages, e.g. `127.0.0.1:3001`. */
   endpoint(spec: GeneratorRunSpec): string;
   versions(): { autocannon?: string };
-  /**
-   * @param plugins for a driver that needs more of them than traffic, which is registered already
-   * @throws environmentError when the target cannot be reached
-   */
+  /** @param plugins beyond traffic, which is registered already @throws environmentError */
   open(spec: GeneratorRunSpec, plugins: readonly LoadedPlugin[]): Promise<OpenDriver>;
 }

@@ -7,10 +7,7 @@ import type { KeyDecisions } from "../../judge/boundary/key-decisions.js";
 import type { TrafficProfile } from "../../traffic/types.js";
 import type { DecisionColumns } from "./decision-log.js";
 
-/**
- * The requests of each key of the traffic in the order of their sends, from the logs of all workers: their clock is the
- * same one.
- */
+/** The requests of each key in the order of their sends; all workers share one clock. */
 export function decisionsByKey(
   { binding, population }: Pick<TrafficProfile, "binding" | "population">,
   logs: readonly DecisionColumns[],
@@ -54,10 +51,7 @@ export function decisionsByKey(
   });
 }
 
-/**
- * What a run with a binding quota admitted; undefined for other traffic, and where not every request was kept.
- * @param limits of the servers; undefined without a limiter
- */
+/** What a run with a binding quota admitted; undefined for other traffic, or where requests were not kept. */
 export function boundaryFor(
   profile: TrafficProfile,
   logs: readonly DecisionColumns[],

@@ -5,19 +5,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Milliseconds of the machine's monotonic clock, which all threads and processes of this host share. */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Milliseconds to add to the monotonic clock to get the wall clock's. */
 export const wallOffsetMs = (): number => Date.now() - monotonicMs();
 
-/** The wall clock's time at a moment of the monotonic clock. */
 export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs());
 
 /** Brackets to choose from. The first ones are slow, because V8 has not compiled the code yet. */
 const BRACKETS = 32;
 
 /**
- * What has to be added to `cheapMs` to get `exactMs`, in milliseconds. A thread may lose its CPU between two readings, so
- * each reading of the cheap clock stands between two of the exact one, and the tightest of these brackets counts: the
- * origin is wrong by at most half of its width.
+ * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each cheap one stands
+ * between two exact ones, and the tightest bracket counts: its origin is wrong by at most half its width.
  */
 export function tightestOriginMs(exactMs: () => number, cheapMs: () => number, brackets = BRACKETS): number {
   let origin_ms = 0;
@@ -60,10 +57,7 @@ export async function waitUntil(at_ms: number): Promise<void> {
   for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
 }
 
-/**
- * Milliseconds since its start that the calling thread was ready to run but had no CPU (Linux: the run delay of
- * /proc/thread-self/schedstat). The event loop takes this time for idle, so its utilisation cannot show starvation.
- */
+/** How long this thread waited for a CPU (run delay): the event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

@@ -9,19 +9,14 @@ import { monotonicMs } from "./clock.js";
 /** The processes that call the limiter: our servers or, at the limiter layer, this one. */
 export interface Consumers {
   kind: MeasuredKind;
-  /** One for each, without its readings. */
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
   /** The same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
-  /** Absent without a limiter. */
   limits?: Limits;
-  /** The limiter's algorithm, where its target declares it. */
   algorithm?: Algorithm;
-  /** The counters of each, in the order of `facts`. */
   read(): Promise<Usage[]>;
 }
 
-/** The consumers, with their counters at the drained moments. */
 export interface ConsumerReadings extends Omit<Consumers, "read"> {
   at_start: readonly Usage[];
   at_window_open: readonly Usage[];

@@ -4,7 +4,6 @@ import { cheapMonotonicMs } from "./clock.js";
 
 /** The requests that a worker sent, in columns. Times are monotonic milliseconds. */
 export interface DecisionColumns {
-  /** Index of the request in the traffic. */
   which: Uint16Array<ArrayBuffer>;
   sent_ms: Float64Array<ArrayBuffer>;
   /** Infinite where nobody knows the decision. */
@@ -26,16 +25,12 @@ export interface ConnectionLog {
 
 const codes = { allowed: ADMITTED, limited: LIMITED } as const;
 
-/**
- * Keeps every request of a worker with its send and its answer, from the warm-up on: what the limiter admitted earlier
- * explains what it denies (M27). It has its size from the start, so that nothing is copied while the load is on.
- */
+/** Keeps every request of a worker from the warm-up on (M27), in memory of a fixed size. */
 export class DecisionLog {
   readonly #columns: Omit<DecisionColumns, "missed">;
   #count = 0;
   #missed = 0;
 
-  /** @param capacity requests that the worker can send */
   constructor(capacity: number) {
     this.#columns = {
       which: new Uint16Array(capacity),
@@ -65,7 +60,6 @@ export class DecisionLog {
     };
   }
 
-  /** A copy of what was recorded. */
   columns(): DecisionColumns {
     const { which, sent_ms, answered_ms, outcome, wait_ms } = this.#columns;
     const count = this.#count;

@@ -3,10 +3,7 @@ import { runInNewContext } from "node:vm";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { isClientLayer } from "../../contract/layers.js";
 
-/**
- * Frees this thread's heap of garbage before it is read, where a run tells what keys take: the generator itself keeps the
- * counters, and the run ends after a number of requests. Other runs measure time, and are left as they are.
- */
+/** Frees this thread's heap before it is read, where a run tells what keys take. */
 export function garbageCollectorFor({ generator, store }: GeneratorRunSpec): () => void {
   const keepsCounters = isClientLayer(generator.layer) && store.nodes.length === 0;
   if (!keepsCounters || "duration_s" in generator.extent) return () => {};

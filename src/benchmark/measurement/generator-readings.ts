@@ -12,7 +12,6 @@ import { garbageCollectorFor } from "./garbage.js";
 export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
   roleId("generator", (share?.index ?? 0) + 1);
 
-/** The sum over all workers; undefined where one has no such counts. */
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;
@@ -26,7 +25,6 @@ function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined 
   };
 }
 
-/** The counters of this process and all its workers. */
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
   const cpu = process.cpuUsage();
   const consumes = sumOfConsumes(workers);

@@ -4,7 +4,6 @@ import { createHistogram, encodeHistogram } from "../../judge/histogram.js";
 /** Values from here on are rare and go straight into the HDR histogram. */
 const COUNTED_BELOW_US = 65_536;
 
-/** Whole microseconds of a latency. At least 1: 0 would mean "no latency". */
 export const latencyUs = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
 /** A histogram of whole microseconds. Recording is one addition; the HDR histogram is built once, after the window. */
@@ -28,7 +27,6 @@ export class MicrosecondHistogram {
   }
 }
 
-/** Latencies of answers by outcome, and ages of requests without an answer. */
 export type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
 
 export const newLatencies = (): RecordedLatencies => ({

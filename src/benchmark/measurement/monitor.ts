@@ -29,7 +29,6 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
   after.event_loop_active_ms < before.event_loop_active_ms ||
   after.event_loop_idle_ms < before.event_loop_idle_ms;
 
-/** The difference between two readings of the server's cumulative counters. */
 function difference(earlier: Reading, after: Reading, own_s?: number): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
   // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
@@ -74,7 +73,6 @@ export class ServerMonitor {
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  /** @param bases address of each server */
   constructor(bases: readonly string[]) {
     this.#bases = bases;
     this.samplesByServer = bases.map(() => []);
@@ -99,10 +97,6 @@ export class ServerMonitor {
     await this.#reading;
   }
 
-  /**
-   * Reads all servers; by turns it is called between them.
-   * @param own_s seconds since the last call in which they had load; absent: all of them
-   */
   async read(own_s?: number): Promise<void> {
     try {
       const readings = await Promise.all(

@@ -7,7 +7,6 @@ import { SliceRecorder } from "./slices.js";
 
 export const SAMPLE_MS = 1000;
 
-/** One interval of a worker's window. */
 export interface WorkerSample {
   /** End of the interval, monotonic milliseconds. */
   at_ms: number;
@@ -58,10 +57,7 @@ const zeroEnds = (): AfterWindow => ({
   timed_out: 0,
 });
 
-/**
- * Records one worker's window: latency histograms, counts, one sample a second and slices. After `close` it follows the
- * requests in flight: their latencies count, but they are in no other figure of the window (M23).
- */
+/** Records a worker's window. After `close`, followed requests only add their latency (M23). */
 export class ResponseRecorder {
   readonly #latencies = newLatencies();
   readonly #codeText: (code: number) => string;
@@ -73,7 +69,6 @@ export class ResponseRecorder {
   #interval = zeroCounts();
   #isClosed = false;
 
-  /** @param codeText the text of a code in `counts.by_code` */
   constructor(codeText: (code: number) => string) {
     this.#codeText = codeText;
     this.#slices = new SliceRecorder(cheapMonotonicMs());
@@ -90,11 +85,7 @@ export class ResponseRecorder {
     this.#isClosed = false;
   }
 
-  /**
-   * @param code the driver's, below 1000
-   * @param ms latency in milliseconds, with fractions
-   * @param now_ms when it came, monotonic milliseconds
-   */
+  /** @param code the driver's, below 1000 @param ms latency with fractions @param now_ms monotonic */
   answer(outcome: Outcome, code: number, ms: number, now_ms: number): void {
     const us = latencyUs(ms);
     this.#latencies[outcome].record(us);
@@ -107,7 +98,6 @@ export class ResponseRecorder {
     this.#slices.record(outcome, outcome === "failed" ? 0 : us, now_ms);
   }
 
-  /** A request whose connection ended before the answer. @param age_ms its age then */
   lost(age_ms: number, now_ms: number): void {
     this.#unanswered("connection_errors", age_ms, now_ms);
   }
@@ -117,7 +107,6 @@ export class ResponseRecorder {
     this.#unanswered("timed_out", age_ms, now_ms);
   }
 
-  /** An intended send, for the timeline. @param due_ms monotonic milliseconds */
   due(due_ms: number): void {
     this.#slices.count("due", due_ms);
   }
@@ -133,7 +122,6 @@ export class ResponseRecorder {
     this.#latencies.censored.record(latencyUs(age_ms));
   }
 
-  /** Closes the window: requests that end from here on are followed. */
   close(): void {
     this.#isClosed = true;
   }
@@ -166,12 +154,10 @@ export class ResponseRecorder {
     return encodeLatencies(this.#latencies);
   }
 
-  /** @param length_ms how long the window was meant to be */
   slices(length_ms: number): Slices {
     return this.#slices.of(length_ms);
   }
 
-  /** @param length_ms how long the window was meant to be */
   timelineSlices(length_ms: number): TimelineSlices {
     return this.#slices.forTimeline(length_ms);
   }

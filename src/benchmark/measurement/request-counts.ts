@@ -1,18 +1,13 @@
-/**
- * How often a worker sent each distinct request of the traffic since its start, warm-up included, and how often nobody
- * knows whether it was decided on: it failed, was lost, or was given up (M27).
- */
+/** How often a worker sent each distinct request since its start, and how often its fate is unknown (M27). */
 export class RequestCounts {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;
 
-  /** @param requests number of distinct requests */
   constructor(requests: number) {
     this.sent = new Uint32Array(requests);
     this.undecided = new Uint32Array(requests);
   }
 
-  /** The counts of one connection, which has one request in flight at most. */
   connection(): ConnectionCounts {
     let request = 0;
     const { sent, undecided } = this;
@@ -29,7 +24,6 @@ export class RequestCounts {
 }
 
 export interface ConnectionCounts {
-  /** @param which index of the request */
   sent(which: number): void;
   /** The request that was sent last will have no decision, or a failed one. */
   undecided(): void;

@@ -6,7 +6,6 @@ import type { WorkerSample } from "./recorder.js";
 /** A reading of the servers belongs to the interval whose end is no further away. */
 const MATCH_S = 0.5;
 
-/** All latencies of an interval in microseconds, in order. */
 function sorted(parts: readonly WorkerSample[]): Uint32Array {
   const all = new Uint32Array(parts.reduce((total, { latencies_us }) => total + latencies_us.length, 0));
   let at = 0;
@@ -46,7 +45,6 @@ export class SampleMerger {
   readonly #rows: Sample[] = [];
   readonly #kept: WorkerSample[][] | undefined;
 
-  /** @param keepsLatencies so that `latencies` gives them */
   constructor(workers: number, keepsLatencies = false) {
     this.#pending = Array.from({ length: workers }, () => []);
     this.#kept = keepsLatencies ? [] : undefined;

@@ -20,11 +20,6 @@ function reasonOf(error: unknown): string {
   return messageOf(cause).split("\n")[0] || "connection refused";
 }
 
-/**
- * Identifies the server at an address.
- * @returns undefined for a foreign server, of which only its answers are known
- * @throws environmentError when nothing answers, or when our server belongs to another run
- */
 async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;
   try {
@@ -50,11 +45,7 @@ const common: readonly (readonly [string, (health: Health) => unknown])[] = [
   ["versions", ({ versions }) => versions],
 ];
 
-/**
- * Identifies all servers.
- * @returns undefined for foreign servers
- * @throws environmentError when one does not answer, or differs from the first
- */
+/** Identifies all servers; undefined for foreign ones. @throws environmentError when one differs */
 export async function identifyServers(servers: readonly AddressedServer[]): Promise<Consumers | undefined> {
   const found = await Promise.all(
     servers.map(async (server) => ({ server, health: await identifyServer(server) })),
@@ -106,10 +97,7 @@ export async function readUsage(base: string): Promise<Usage> {
   }
 }
 
-/**
- * What the instruments of each server saw since the last call.
- * @throws BenchError when a server has none
- */
+/** What the instruments of each server saw since the last call. @throws BenchError without any */
 export async function readDiagnoses(
   servers: readonly Pick<AddressedServer, "id" | "url">[],
 ): Promise<Diagnosis["servers"]> {

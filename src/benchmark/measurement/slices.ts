@@ -19,7 +19,6 @@ export class SliceRecorder {
   #last = Number.POSITIVE_INFINITY;
   #columns = newColumns(FIRST_SLICES);
 
-  /** @param opened_ms when the first slice begins, monotonic milliseconds */
   constructor(opened_ms: number) {
     this.#opened_ms = opened_ms;
   }
@@ -49,15 +48,11 @@ export class SliceRecorder {
     counts[index] = (counts[index] ?? 0) + 1;
   }
 
-  /**
-   * The slices of a window of this length. A window closes a little late, and answers that came until then belong to the
-   * last slice.
-   */
+  /** A window closes a little late; answers that came until then belong to the last slice. */
   of(length_ms: number): Slices {
     return slicesOf((name) => this.#column(name, length_ms));
   }
 
-  /** What a timeline needs besides, of the same slices. */
   forTimeline(length_ms: number): TimelineSlices {
     return timelineSlicesOf((name) => this.#column(name, length_ms));
   }

@@ -4,10 +4,6 @@ import type { Timeline } from "../../contract/timeline.js";
 import { mergeSlices, mergeTimelineSlices, type TimelineSlices } from "../../judge/merging/slices.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/timeline.js";
 
-/**
- * The latencies of each worker's answers in the order of arrival, as its samples bring them: four bytes an answer, until
- * the window has closed. The workers do nothing for it that they do not do in any run.
- */
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
 
@@ -19,7 +15,6 @@ export class AnswerLog {
     this.#byWorker[worker]?.push(latencies_us);
   }
 
-  /** All answers of one worker in its window. */
   of(worker: number): Uint32Array {
     const parts = this.#byWorker[worker] ?? [];
     const all = new Uint32Array(sum(parts.map((part) => part.length)));
@@ -35,7 +30,6 @@ export class AnswerLog {
 export interface WorkerTimeline {
   slices: Slices;
   timeline_slices: TimelineSlices;
-  /** Its answers in the order of arrival. */
   latencies_us: Uint32Array;
 }
 

@@ -7,10 +7,7 @@ import { ResponseRecorder, type WorkerSample } from "../measurement/recorder.js"
 /** A send that is later than this counts as late. */
 const LATE_MS = 1;
 
-/**
- * Records one worker's window of an open loop: response time from the intended send, service time from the send. Times are
- * monotonic milliseconds. After `close` it follows the requests in flight (M23).
- */
+/** A worker's open-loop window: response time from the intended send, service time from the send (M23). */
 export class OpenLoopRecorder {
   readonly #responses: ResponseRecorder;
   readonly #service = newLatencies();
@@ -28,10 +25,6 @@ export class OpenLoopRecorder {
     this.#responses.open(at_ms);
   }
 
-  /**
-   * A send that was due at `due_ms`.
-   * @param isBlocked whether it found no free connection then: that it is late is the target's doing
-   */
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
     this.#offered(due_ms);
     this.#schedule.sent++;
@@ -54,7 +47,6 @@ export class OpenLoopRecorder {
     this.#responses.dropped(now_ms - due_ms, now_ms);
   }
 
-  /** A send that was due and still waiting when the window closed. */
   unsent(due_ms: number, closed_ms: number): void {
     this.#offered(due_ms);
     this.#schedule.blocked++;
@@ -82,7 +74,6 @@ export class OpenLoopRecorder {
     this.#service.censored.record(latencyUs(now_ms - sent_ms));
   }
 
-  /** Closes the window. Requests in flight are followed. */
   close(): void {
     this.#responses.close();
   }
@@ -91,11 +82,7 @@ export class OpenLoopRecorder {
     return this.#responses.sample(at_ms);
   }
 
-  /**
-   * All figures; call this when nothing is in flight any more.
-   * @param length_ms of the window
-   * @param shared_wakes whether sends that fall due together share a wake
-   */
+  /** All figures. @param shared_wakes whether sends that fall due together share a wake */
   figures(
     length_ms: number,
     shared_wakes: boolean,
@@ -115,7 +102,6 @@ export class OpenLoopRecorder {
     };
   }
 
-  /** @param length_ms of the window */
   slices(length_ms: number): Slices {
     return this.#responses.slices(length_ms);
   }

@@ -21,17 +21,14 @@ export interface OpenLoopOptions {
   /** The most connections in use at once. */
   connections: number;
   openChannel: OpenChannel;
-  /** Starts what `prewarmJit` sends to, with its number of connections. */
   startLoopback(): Promise<{ connections: number; openChannel: OpenChannel; close(): Promise<void> }>;
   timeoutS: number;
-  /** Named in messages. */
   endpoint: string;
   codeText(code: number): string;
   /** A schedule begins: its requests begin again, too. Absent where they go on. */
   restarts?(): void;
 }
 
-/** One run through the schedule: a warm-up or a window. */
 class ScheduleRun {
   readonly opens_ms: number;
   closes_ms: number;
@@ -110,9 +107,8 @@ export class OpenLoop implements LoadLoop {
   }
 
   /**
-   * Sends to the loopback, so that V8 has compiled the code that sends, reads and records before the window opens.
-   * A warm-up at the measured rate would need ten thousand requests for that. Compilation in the window, by threads on
-   * the same CPUs, makes sends late by some milliseconds.
+   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens: at the measured rate
+   * that would take ten thousand requests, and compilation in the window makes sends late.
    */
   async #prewarmJit(): Promise<void> {
     const loopback = await this.#options.startLoopback();

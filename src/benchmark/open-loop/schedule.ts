@@ -5,21 +5,16 @@ import type { RequestStream, Trace } from "../../traffic/types.js";
 
 export type OpenLoad = Extract<Load, { model: "open" }>;
 
-/** A worker's share of a schedule: send number `index` (from 0) of every `of` sends. */
 export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arrivals"> {
   seed: number;
   index: number;
   of: number;
-  /** Only of a trace: when its requests came. */
   times_ms?: Trace["times_ms"];
 }
 
 const TWO_TO_32 = 4_294_967_296;
 
-/**
- * Gives the intended sends of a share in order, in milliseconds from the opening of the window. Together the shares are
- * the same schedule however many there are: each worker draws the whole Poisson process.
- */
+/** The intended sends of a share. Each worker draws the whole process, so its number changes nothing. */
 export function createArrivals(share: ScheduleShare): () => number {
   const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
   if (arrivals === "trace") {

@@ -31,7 +31,6 @@ function wake(): void {
   if (Atomics.compareExchange(shared, WOKEN, 0, 1) === 0) port?.postMessage(null);
 }
 
-/** Whether the worker has ended this run of a schedule, or begun the next one. */
 const isAbandoned = ({ scheduleRun }: TickerSchedule): boolean =>
   Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun;
 
@@ -45,7 +44,6 @@ function sleepMs(schedule: TickerSchedule, index: number, due_ms: number): numbe
   return Math.max(due_ms, Math.max(woken_ms, sent_until_ms) + leastGapMs) - now;
 }
 
-/** Sleeps until send `index` is due, then wakes the worker unless it has sent it already. */
 function waitForSend(schedule: TickerSchedule, index: number, due_ms: number): void {
   let wait = sleepMs(schedule, index, due_ms);
   while (wait !== undefined && wait > 0) {

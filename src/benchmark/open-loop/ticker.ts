@@ -13,9 +13,8 @@ import {
 } from "./ticker-memory.js";
 
 /**
- * Wakes the event loop of a worker when a send is due. Timers of an event loop have whole milliseconds and fire up to
- * one millisecond late; a busy loop would take a CPU. So a second thread sleeps until the due time, which the system
- * keeps to about 60 µs, and sends a message.
+ * Timers of an event loop fire up to a millisecond late, and a busy loop takes a CPU: a second thread sleeps until a
+ * send is due, which the system keeps to about 60 µs, and sends a message.
  */
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT));

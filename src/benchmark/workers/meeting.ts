@@ -8,7 +8,6 @@ export interface MeetingPlace {
 const COME = 0;
 const RESUMED = 1;
 
-/** @param workers of the generator */
 export const meetingPlace = (workers: number): MeetingPlace => ({
   meeting: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
   workers,

@@ -9,13 +9,10 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import type { MeetingPlace } from "./meeting.js";
 import type { WorkerPlace } from "./shares.js";
 
-/** The `workerData` of a worker thread. */
 export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
-  /** One or, by turns, those of a group. */
   runs: readonly [RunAssignment, ...RunAssignment[]];
 }
 
-/** A worker's share of one run. */
 export interface RunAssignment {
   spec: GeneratorRunSpec;
   /** Number of this worker's first connection, counted over all workers of all generators. */
@@ -31,7 +28,6 @@ export type Command =
   | ({ command: "turns" } & TurnsPlan)
   /** The next turn of the only run; the first opens its window. */
   | { command: "turn"; turn: TurnLengths; plan: GivenTurns }
-  /** Closes that window. */
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
@@ -59,10 +55,8 @@ export interface Measured extends Window {
   decisions?: DecisionColumns;
 }
 
-/** What a worker measured of one target of a group. */
 export type MeasuredByTurns = Omit<Measured, "decisions"> & { turns: TurnFigures };
 
-/** The counters of a worker that calls the limiter itself, since its start. */
 export interface WorkerReading extends LimiterReport {
   heap_used_bytes: number;
   event_loop_active_ms: number;

@@ -7,9 +7,8 @@ export interface WorkerPlace {
 }
 
 /**
- * Numbers the workers across the generators: the first of each, then the second of each. So the larger shares of what is not
- * divisible fall on as many generators as possible, and an open loop's sends take turns between the generators.
- * @param worker its index in its generator
+ * The first worker of each generator, then the second of each: so larger shares fall on many generators, and an open
+ * loop's sends take turns between generators. @param worker its index in its generator
  */
 export function placeOfWorker(
   { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,
@@ -18,10 +17,8 @@ export function placeOfWorker(
   return { index: worker * of + index, of: workers * of };
 }
 
-/** An even share of a total: the first shares are larger by one where it is not divisible. */
 export const shareOf = (total: number, { index, of }: WorkerPlace): number =>
   Math.floor(total / of) + (index < total % of ? 1 : 0);
 
-/** What all shares before this one add up to. */
 export const sharesBefore = (total: number, { index, of }: WorkerPlace): number =>
   index * Math.floor(total / of) + Math.min(index, total % of);

@@ -22,18 +22,15 @@ import type {
 } from "./protocol.js";
 import { placeOfWorker, shareOf, sharesBefore } from "./shares.js";
 
-/** Time for a worker to close its connections. */
 const CLOSE_MS = 2_000;
 
 type SampleListener = (worker: number, sample: WorkerSample, run: number) => void;
 
-/** What a worker reports while it executes a command. */
 type WorkerMessage = Extract<Reply, { reply: "sample" | "warmUpSlice" | "closed" | "paused" }>;
 
 const isMessage = (reply: Reply): reply is WorkerMessage =>
   ["sample", "warmUpSlice", "closed", "paused"].includes(reply.reply);
 
-/** The main thread's side of one worker thread. */
 class WorkerHandle {
   readonly assignment: WorkerAssignment;
   readonly #worker: Worker;
@@ -67,7 +64,6 @@ class WorkerHandle {
     this.#worker.postMessage({ command: "endWarmUp" } satisfies EndWarmUp);
   }
 
-  /** Ends the thread, after it has closed what it opened, if it can. */
   async close(): Promise<void> {
     const deadline = new AbortController();
     const stopped = this.#hasEnded ? undefined : this.send({ command: "stop" }).catch(() => undefined);
@@ -89,10 +85,7 @@ export class WorkerPool {
   #onPaused: () => void = () => {};
   readonly #meeting: MeetingPlace;
 
-  /**
-   * Spreads connections evenly over the workers of all generators. A connection's number is that of the whole load.
-   * @param runs one or, by turns, those of a group
-   */
+  /** Spreads connections evenly over the workers of all generators; they are numbered over the whole load. */
   constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
     const [{ generator }] = runs;
     const { workers } = generator;
@@ -134,10 +127,7 @@ export class WorkerPool {
     };
   }
 
-  /**
-   * @param onClosed called once, when the windows of all workers have closed. Requests in flight are still followed.
-   * @returns one measurement per worker, with its number of connections, when `onClosed` has resolved, too
-   */
+  /** One measurement per worker. @param onClosed called once, when the windows of all have closed */
   async measure(
     { extent, ...plan }: WorkerWindow,
     onClosed: () => Promise<void>,
@@ -154,11 +144,7 @@ export class WorkerPool {
     );
   }
 
-  /**
-   * Gives the load to all runs by turns.
-   * @param onPause called when nobody has a turn; the next one waits for it
-   * @returns by run what each worker measured
-   */
+  /** Gives the load to all runs by turns. @param onPause called when nobody has one; the next waits for it */
   async turns(
     plan: TurnsPlan,
     onPause: () => Promise<void> = async () => {},
@@ -170,10 +156,6 @@ export class WorkerPool {
     return this.#byRun(await this.#all(() => ({ command: "turns", ...plan })));
   }
 
-  /**
-   * Gives the load to the only run by turns that come from outside.
-   * @param onTurn called after each turn with what all workers measured in it
-   */
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
     plan: GivenTurns,
@@ -204,13 +186,11 @@ export class WorkerPool {
     return this.#handles[worker]?.assignment.runs[run]?.connections ?? 0;
   }
 
-  /** The counters of workers that call the limiter themselves, one each. */
   async read(): Promise<WorkerReading[]> {
     const replies = await this.#all(() => ({ command: "read" }));
     return replies.flatMap((reply) => (reply.reply === "read" ? [reply.reading] : []));
   }
 
-  /** Ends all threads; never rejects. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#handles.map((handle) => handle.close()));
   }

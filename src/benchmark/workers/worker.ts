@@ -57,19 +57,16 @@ const plugins = await loadPlugins(first.plugins);
 registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
-/** Connections to the loopback, to which an open loop sends before the warm-up. */
 const LOOPBACK_CONNECTIONS = 8;
 /** A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4 % at most (5 deviations). */
 const ROOM = 1.05;
 
-/** The load of one run in this thread. */
 class RunLoad {
   readonly counts: RequestCounts;
   readonly #run: RunAssignment;
   readonly #profile: TrafficProfile;
   #opened: OpenDriver | undefined;
   #loop: LoadLoop | undefined;
-  /** Absent in an open loop. */
   #connections: ClosedConnections | undefined;
   /** Every request, where the quota binds; set by the open loop. */
   log: DecisionLog | undefined;
@@ -94,7 +91,6 @@ class RunLoad {
     return this.#loop;
   }
 
-  /** @throws Error in an open loop */
   get connections(): ClosedConnections {
     if (!this.#connections) throw new Error("there are no connections of a closed loop");
     return this.#connections;
@@ -171,7 +167,6 @@ class RunLoad {
 }
 
 const runs = assignment.runs.map((run) => new RunLoad(run));
-/** The run of a worker that has one. */
 const [only] = runs as [RunLoad];
 
 const collectGarbage = garbageCollectorFor(first);
@@ -199,7 +194,6 @@ function warmUp(atMostS: number): Promise<WarmupFacts> {
 
 const clampShare = (value: number): number => Math.min(1, Math.max(0, value));
 
-/** How busy this thread was since the last call. */
 function utilisationMeter(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -259,7 +253,6 @@ function usage(): Usage {
 const turnWindow = ({ connections }: RunLoad): TurnWindow =>
   new TurnWindow(connections, driver.codeText, usage);
 
-/** Gives the load to all runs by turns, together with the other workers. */
 async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
   const windows = runs.map(turnWindow);
   const { meet, resumed } = meetingOf(assignment);
@@ -287,7 +280,6 @@ function measuredIn(window: TurnWindow, lengths: TurnLengths, { counts }: RunLoa
   };
 }
 
-/** The window of the only run whose turns are given from outside. */
 let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
 
 async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" }>): Promise<Reply> {

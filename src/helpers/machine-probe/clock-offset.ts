@@ -18,9 +18,7 @@ export const roundTripMs = ({ sent_ms, received_ms, replied_ms, answered_ms }: E
   answered_ms - sent_ms - (replied_ms - received_ms);
 
 /**
- * The other clock less the own one, as NTP finds it (D. Mills, RFC 5905, section 8): in the exchange with the shortest
- * round trip, half of which bounds the error, since the way there cannot have taken less than nothing, nor more than all
- * of it.
+ * As NTP finds it (RFC 5905, section 8): half of the shortest round trip bounds the error.
  * @param exchanges at least one
  */
 export function clockOffsetOf(exchanges: readonly Exchange[]): ClockOffset {

@@ -17,9 +17,8 @@ import { LinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
- * The machine probe: tells what its machine is and has done, and measures the link to another machine
- * probe. Its arguments are the host and port on which it listens for other ones. Each line of standard input is a
- * question, answered in order by a line of standard error. It ends with its input.
+ * Its arguments are host and port for other machine probes. Each line of standard input is a question, answered in
+ * order by a line of standard error. It ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);

@@ -110,7 +110,6 @@ function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<
   });
 }
 
-/** The rate at which the other end receives what this one sends. */
 async function sentBitsPerSecond(socket: Socket): Promise<number> {
   const answered = new Promise<number>((resolve, reject) => {
     socket.once("data", (answer: Buffer) => resolve(answer.readDoubleLE(0)));

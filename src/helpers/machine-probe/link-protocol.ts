@@ -1,6 +1,5 @@
 import type { Socket } from "node:net";
 
-/** What a connection is for: its first byte. */
 export const ECHO = 1;
 /** The connecting end sends; the other one counts and answers with a rate. */
 export const SINK = 2;

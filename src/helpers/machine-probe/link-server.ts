@@ -23,9 +23,7 @@ export class LinkServer {
   }
 
   /**
-   * @param port 0 for any that is free
-   * @param newClock called for each connection: the system clock may have been set since the last one
-   * @throws Error where it cannot listen there
+   * @param port 0: any that is free @param newClock for each connection: the clock may have been set since
    */
   static async start(
     host: string,

@@ -74,7 +74,6 @@ async function perform(
   }
 }
 
-/** @throws usageError for a request that names none */
 function named(service: ServiceSpec | undefined): ServiceSpec {
   if (service) return service;
   throw usageError("the request names no service");
@@ -93,9 +92,7 @@ export interface Task {
 }
 
 /**
- * Performs the actions in order, on new connections: between two requests the probe has no connection to the store.
- * @throws usageError for an unknown store or topology, or a store in the server's process; environmentError when the
- * store does not answer in time
+ * On new connections: between requests the probe has none to the store. @throws usageError; environmentError
  */
 export async function performAll(
   { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,

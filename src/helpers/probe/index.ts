@@ -13,9 +13,8 @@ import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
- * The probe: forms, empties and reads a store from a place where the store can be reached. Its arguments are the actions;
- * the run spec, or else its variables, name the store. With `serve`, each line of standard input is a request. It prints
- * one JSON document per request.
+ * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or `serve`: then each
+ * line of standard input is a request. It prints one JSON document per request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
@@ -32,7 +31,6 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/** @throws usageError when nothing names the nodes */
 async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promise<void> {
   const nodes = task.nodes.length > 0 ? task.nodes : store.nodes;
   if (nodes.length === 0) throw usageError("PROBE_NODES is not set: give host:port of each store node");

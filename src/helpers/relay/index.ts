@@ -5,9 +5,8 @@ import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { Relay } from "./relay.js";
 
 /**
- * The relay: stands between the servers and a store node. Its arguments are the host and port on which it listens, and those
- * of the node. Each line of standard input sets what it does, and is printed on standard error once that is so. It ends
- * with its input.
+ * Its arguments are the host and port on which it listens, and those of the store node. Each line of standard input
+ * says what it does, and is printed on standard error once that is so. It ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);

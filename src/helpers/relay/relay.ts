@@ -75,10 +75,7 @@ class Direction {
   }
 }
 
-/**
- * Stands between the servers and one store node for a whole run: passes on everything, later, or nothing for a while. A
- * delay applies to what comes from the store, so that each round trip takes so much longer.
- */
+/** Passes on all that a store node says, later, or nothing: a delay makes each round trip so much longer. */
 export class Relay {
   readonly #server: Server;
   readonly #target: Node;
@@ -91,7 +88,6 @@ export class Relay {
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
   }
 
-  /** @throws Error where it cannot listen there */
   static async start(at: Node, target: Node): Promise<Relay> {
     const relay = new Relay(target);
     relay.#server.listen(at.port, at.host);

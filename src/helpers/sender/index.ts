@@ -5,8 +5,7 @@ import { parseSenderRequest } from "../../contract/sender.js";
 import { Sender } from "./send.js";
 
 /**
- * The sender: sends the requests that an audit asks for, from where the load generator runs. Each line of standard input
- * says which requests are sent when, and is answered with one line: what became of each. It ends with its input.
+ * Each line of standard input says which requests are sent when, and is answered by a line: what became of each.
  */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();

@@ -3,13 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "../../contract/errors.js";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
 
-/** Headers that tell a client about its limit. */
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
 
 /** Milliseconds since 1970, by a clock that never goes back. */
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** When the first group is sent. */
 function beginOf({ begin }: Pick<SenderRequest, "begin">): number {
   if (begin === undefined) return now();
   if ("at_ms" in begin) return begin.at_ms;
@@ -32,7 +30,6 @@ export class Sender {
     maxSockets: Number.POSITIVE_INFINITY,
     maxFreeSockets: 20_000,
   });
-  /** Open connections by server. */
   readonly #opened = new Map<string, number>();
 
   async send(script: SenderRequest): Promise<SenderReport> {

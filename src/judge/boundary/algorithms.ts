@@ -11,7 +11,6 @@ import {
   UNDECIDED,
 } from "./key-decisions.js";
 
-/** Requests that a key may make in a window. */
 export interface Quota {
   requests: number;
   window_ms: number;
@@ -30,7 +29,6 @@ export interface MeasuredSpan {
  */
 export const CLOCK_MS = 2;
 
-/** Sums of many milliseconds are rounded. */
 const ROUNDING = 1e-6;
 
 /**
@@ -62,7 +60,6 @@ function eachDenial(
 interface Uses {
   /** Sends of the admitted and the undecided. */
   sent_ms: Float64Array;
-  /** Answers of the admitted. */
   answered_ms: Float64Array;
 }
 
@@ -76,9 +73,8 @@ const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: num
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
 /**
- * Windows of some kind that each admit a quota: an interval as long as n windows holds parts of n + `more` of them.
- * A denial is justified if the last window has a quota of admissions: those of the window in which it was decided on are
- * not older.
+ * An interval of n windows holds parts of n + `more` of them. A denial is justified if the last window, with that in
+ * which it was decided on, has a quota of admissions.
  */
 function windows(more: number): AlgorithmPromise {
   const mostIn = ({ requests, window_ms }: Quota, length_ms: number): number =>
@@ -137,9 +133,8 @@ const alignedWindow: AlgorithmPromise = {
 };
 
 /**
- * Two counters, of this window of the wall clock and the one before, which counts by the part of it that the last window
- * covers: as if its admissions had been spread evenly. Where they came at its end, the next window admits a whole quota
- * again, so the bound is that of aligned windows.
+ * Two counters; the window before counts by the part that the last window covers, as if evenly spread. Where its
+ * admissions came at its end, a whole quota follows: so the bound is that of aligned windows.
  */
 const slidingWindow: AlgorithmPromise = {
   ...alignedWindow,
@@ -165,10 +160,7 @@ const slidingWindow: AlgorithmPromise = {
 /** The admissions of the last window are at most the quota, wherever it begins. */
 const slidingLog = windows(0);
 
-/**
- * Buckets of a quota that a window refills evenly: a quota at once, and what the interval refills.
- * @param extra points by which one that refills in steps may be ahead
- */
+/** Buckets that a window refills evenly. @param extra points by which one refilled in steps may be ahead */
 function bucket(extra: number): AlgorithmPromise {
   const perMs = ({ requests, window_ms }: Quota) => requests / window_ms;
   return {

@@ -69,7 +69,6 @@ function deviationOf(
   };
 }
 
-/** The answers of each window of the run, by the moment of the send. */
 function windowsOf(
   keys: readonly KeyDecisions[],
   { window_ms }: Quota,

@@ -6,7 +6,6 @@ export const LIMITED = 2;
 /** The requests of one key in the order of their sends. Times are milliseconds of one monotonic clock. */
 export interface KeyDecisions {
   key: string;
-  /** It is offered more than its quota. */
   isAbove: boolean;
   sent_ms: Float64Array;
   /** Infinite for a request of which nobody knows when it was decided on, if at all. */
@@ -16,7 +15,6 @@ export interface KeyDecisions {
   wait_ms: Float32Array;
 }
 
-/** Number of values at most (or below) `limit` in an ascending list. */
 function countUntil(ascending: Float64Array, limit: number, isIncluded: boolean): number {
   let [low, high] = [0, ascending.length];
   while (low < high) {
@@ -42,7 +40,6 @@ export interface Intervals {
   answered_ms: Float64Array;
 }
 
-/** The requests of a key with one of these outcomes that were sent in [from, to). */
 export function intervalsOf(
   { sent_ms, answered_ms, outcome }: KeyDecisions,
   outcomes: readonly number[],
@@ -56,10 +53,7 @@ export function intervalsOf(
   return { sent_ms: sent_ms.filter(isMeant), answered_ms: answered_ms.filter(isMeant).sort() };
 }
 
-/**
- * Requests that lie within [from, to) as a whole. It is a lower bound where a request that was sent before was answered
- * after, which takes one as long as the interval.
- */
+/** Requests within [from, to) as a whole: a lower bound. */
 export const countWithin = ({ sent_ms, answered_ms }: Intervals, from_ms: number, to_ms: number): number =>
   Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 

@@ -12,15 +12,12 @@ import { type CountedValues, timelineFrom } from "./timeline.js";
 /** What one of several generators wrote, and when its window opened. */
 export interface GeneratorShare {
   output: GeneratorOutput;
-  /** How long after the first window, milliseconds. */
   opened_after_ms: number;
 }
 
 /**
- * Merges what several generators of one load wrote to the evidence of the run: counts are added up, histograms merged (M18).
- * What is about the servers comes from the first, which reads them for all.
- * @param shares of all generators, in their order
- * @returns everything but the expected outcome mix, which follows from the traffic
+ * Counts are added up, histograms merged (M18); what is about the servers comes from the first, which reads them for
+ * all. @returns all but the expected outcome mix, which follows from the traffic
  */
 export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const outputs = shares.map(({ output }) => output);
@@ -110,7 +107,6 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
 const msAt = (latencies: Histogram, percentile: number): number =>
   Math.round(latencies.getValueAtPercentile(percentile)) / 1000;
 
-/** Of a run that has one. */
 function timelineOf(
   outputs: readonly GeneratorOutput[],
   slices: MeasuredResult["slices"],
@@ -145,7 +141,6 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   return [{ values_us, counts }];
 }
 
-/** @param requests of the whole run, between the drained readings */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,

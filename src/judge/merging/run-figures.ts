@@ -44,7 +44,6 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
   };
 }
 
-/** The members that an open loop adds. */
 function openLoopFigures(
   parts: readonly GeneratorPart[],
   load: Load,

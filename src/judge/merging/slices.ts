@@ -3,7 +3,6 @@ import type { Slices } from "../../contract/result.js";
 
 export const SLICE_MS = 100;
 
-/** Columns of a result's slices. */
 export const countedColumns = ["allowed", "limited", "failed", "latency_sum_us"] as const;
 /** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */
 export const timelineColumns = ["timed_out", "dropped", "due"] as const;
@@ -15,11 +14,9 @@ export type TimelineSlices = Record<(typeof timelineColumns)[number], number[]>;
 export const mergeSlices = (parts: readonly Slices[]): Slices =>
   slicesOf((name) => addedUp(parts.map((part) => part[name])));
 
-/** The same of what timelines need. */
 export const mergeTimelineSlices = (parts: readonly TimelineSlices[]): TimelineSlices =>
   timelineSlicesOf((name) => addedUp(parts.map((part) => part[name])));
 
-/** Adds up columns by index; a shorter one has nothing where it ends. */
 export function addedUp(parts: readonly (readonly number[])[]): number[] {
   const length = Math.max(0, ...parts.map((part) => part.length));
   return Array.from({ length }, (_, index) => sum(parts.map((part) => part[index] ?? 0)));

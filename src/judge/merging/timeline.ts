@@ -17,7 +17,6 @@ const cellOf = (us: number): number => {
   return octave * CELLS_PER_OCTAVE + Math.floor(us / 2 ** octave);
 };
 
-/** The middle of a cell, whole microseconds. */
 const middleOf = (cell: number): number => {
   if (cell < EXACT_BELOW_US) return cell;
   const octave = Math.floor(cell / CELLS_PER_OCTAVE) - 1;
@@ -56,10 +55,7 @@ class LatencyCells {
   }
 }
 
-/**
- * A percentile over the slices from `begins(index)` to before `ends(index)`, for each slice; both never decrease.
- * `null` where the span has no answer or `begins` is undefined.
- */
+/** A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an answer. */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,
@@ -92,16 +88,11 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
 }
 
 export interface TimelineFacts {
-  /** See `Timeline`. */
   opens_s: number;
   opened_at: Date;
   openLoop: boolean;
 }
 
-/**
- * The timeline of a window, of all workers or generators together.
- * @param bySlice the latencies of each slice of `slices`, in any number of parts
- */
 export function timelineFrom(
   slices: Slices,
   more: TimelineSlices,

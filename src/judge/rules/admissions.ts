@@ -1,9 +1,6 @@
 import { type Evidence, type Finding, notApplicable, type Rule } from "../evidence.js";
 
-/**
- * The store counted each key as often as the load consumed it (M27). Where no counts are read, traffic `boundary` decides:
- * what it finds is an outcome of the target (M24), not a fault of the measurement.
- */
+/** The store counted each key as often as consumed (M27); `boundary` traffic judges the target (M24). */
 export const admissionsConserved: Rule = {
   id: "M27",
   check({ admissions, store, boundary }: Evidence): Finding | undefined {

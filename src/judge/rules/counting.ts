@@ -56,9 +56,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Calls of the limiter that the store must have counted, over the whole life of the consumers: between `least` and
- * `most`, because a call that failed, is still under way, or was decided without the store may or may not have reached it.
- * Undefined where one of the consumers counts none.
+ * Calls that the store must have counted: a failed or open one, or one decided without the store, may not have reached
+ * it. Undefined where a consumer counts none.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
@@ -149,7 +148,6 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
   );
 }
 
-/** Every request that was sent has one end. */
 function requestsReconcile({ counts, request, turns }: Evidence): Finding | undefined {
   const { sent, followed, cut } = counts;
   if (accounted(counts) !== sent)
@@ -163,13 +161,11 @@ function requestsReconcile({ counts, request, turns }: Evidence): Finding | unde
   return cut === 0 ? undefined : invalid(`${cut} requests were cut at the end instead of followed`);
 }
 
-/** The counts of a run as numbers that must be equal however they are added up. */
 const countList = (counts: Counts): number[] => {
   const { by_code: _codes, after_window, ...rest } = counts;
   return [...Object.values(rest), ...Object.values(after_window)];
 };
 
-/** Generators and slices add up to the counts of the run. */
 function partsReconcile({ counts, generators, slices }: Evidence): Finding | undefined {
   const parts = countList(addCounts(generators.map((part) => part.counts)));
   if (countList(addCounts([counts])).some((count, index) => count !== parts[index]))

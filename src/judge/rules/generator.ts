@@ -8,10 +8,7 @@ import { type Evidence, notApplicable, type Rule, suspect } from "../evidence.js
 /** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
 
-/**
- * A generator that waited for a CPU for half of the window was starved. This only counts when the host load is unknown:
- * M25 judges the CPU time of other programs, and roles that wait for each other are a result.
- */
+/** Starved: waiting for a CPU for half of the window; counts only when the host load is unknown (M25). */
 export const STARVED = 0.5;
 
 /** 0 to 1, of its busiest event loop. */
@@ -22,7 +19,6 @@ export const busiestLoop = ({ workers }: GeneratorPart): number =>
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
-/** Those of several by their ids. */
 const named = (all: readonly GeneratorPart[], those: readonly GeneratorPart[]): string =>
   all.length === 1 ? "generator" : those.map(({ id }) => id).join(", ");
 
@@ -74,9 +70,8 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 const LITTLE_TOLERANCE = 0.05;
 
 /**
- * M7: Little's law; in a closed loop every connection always has one request in flight. A request that is followed was in
- * flight for a part of the window alone, so the time that all requests were in flight in the window lies between the
- * latencies of the answers in it and those of all answers.
+ * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of all requests in the
+ * window lies between the latencies of the answers in it and of all answers.
  */
 export const littlesLaw: Rule = {
   id: "M7",

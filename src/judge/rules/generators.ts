@@ -16,7 +16,6 @@ const FEWEST_REQUESTS = 100;
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
-/** What one generator did, to be compared with what the others did. */
 interface Speed {
   id: string;
   value: number;
@@ -33,7 +32,6 @@ const outliers = (
     return standsOut(speed.value, others) ? [textOf(speed, others)] : [];
   });
 
-/** Answers a second for each connection. */
 const perConnection = ({ id, counts, window_s, workers }: GeneratorPart): Speed => ({
   id,
   value: answered(counts) / window_s / sum(workers.map(({ connections }) => connections)),
@@ -67,10 +65,7 @@ const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
       : [],
   );
 
-/**
- * M6, of several generators: none lags behind the others. A slow one sends less than its share of a closed loop, and its own
- * delay is in the latencies of all.
- */
+/** M6: none of several generators lags behind, since its delay is in the latencies of all. */
 export const generatorsAlike: Rule = {
   id: "M6",
   check({ generators, request, faults }) {

@@ -2,10 +2,7 @@ import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
 import { type Evidence, type Finding, notApplicable, type Rule, suspect } from "../evidence.js";
 import { explained, hasEffect } from "../faults.js";
 
-/**
- * M25: other programs did not use the CPU. The time that roles wait for each other is a result of the run, not a reason to
- * reject it.
- */
+/** M25: other programs did not use the CPU. Roles that wait for each other are a result. */
 export const hostUndisturbed = {
   id: "M25",
   check({

@@ -11,7 +11,6 @@ const INVALID_SHARE = 0.5;
 const notKept = (text: string): Finding => invalid(`schedule not kept: ${text}`);
 const GENERATOR = "the generator could not keep up (more WORKERS, or a free CPU)";
 
-/** Latency counts from the intended send, so late sends only make it larger. */
 function lateSends({ schedule, latency }: Evidence): Finding | undefined {
   const late = schedule?.lateness_ms?.p99;
   if (late === undefined || !latency) return undefined;

@@ -6,7 +6,6 @@ import { explained, hasEffect } from "../faults.js";
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
 
-/** Successful script calls of this run, by command. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
@@ -19,10 +18,6 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-/**
- * A limiter without a script, on a store without scripts, is known by its library and version; so is one whose decisions
- * the store counted by other commands, where no script ran.
- */
 function withoutScript(evidence: Evidence): Finding | undefined {
   const { store } = evidence;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;

@@ -11,13 +11,10 @@ import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 
-/** Which of the plan's runs are worth their time. */
 export interface RunSelection {
   /** Called before each run, in the plan's order. */
   isNeeded(planned: PlannedRun): Promise<boolean>;
-  /** Called after each run. @param pauseS seconds of cool-down before it */
   finished(outcome: RunOutcome, pauseS: number): Promise<void>;
-  /** Called after the last run of the plan. */
   end(): Promise<void>;
 }
 
@@ -28,13 +25,9 @@ export const ALL_RUNS: RunSelection = {
   end: async () => {},
 };
 
-/** Decides which configurations continue after a round. @param isLast whether no round follows */
 type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
-/**
- * Lets the report decide, since only the report does statistics: its answer follows from the results in the folder.
- * @throws BenchError with the report's last line when it fails
- */
+/** Lets the report decide, since only it does statistics. @throws BenchError with its last line */
 export function roundDecider(python: PythonContext, campaignFolder: string): DecideRound {
   return async (round, isLast) => {
     const args = [campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];
@@ -51,11 +44,9 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
-/** What every selection of runs needs. */
 export interface SelectionOptions {
   /** The member that tells the selection's state is kept up to date. */
   manifest: Manifest;
-  /** Runs that an earlier session has measured, by result file. */
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
   progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;
@@ -107,20 +98,17 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 /**
- * Continues, round by round, with the configurations whose ranking is still open, and their references. The decision depends only on the
- * results and is made after the same rounds whether or not the campaign was interrupted, so that a resumed campaign
- * ends the same way.
+ * Continues with the configurations whose ranking is open, and their references. Decisions depend on the results alone,
+ * so that a resumed campaign ends the same way.
  */
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;
   readonly #plan: Plan;
-  /** The rounds after which it is decided which configurations continue. */
   readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
   /** Files of the runs of the plan that have been requested or may still be. */
   #possible: ReadonlySet<string>;
-  /** The current round; 0 before the first. */
   #round = 0;
   #decision: AdaptiveSummary | undefined;
   /** The plan's estimate for the runs so far. */
@@ -203,7 +191,6 @@ export class AdaptiveRounds implements RunSelection {
     );
   }
 
-  /** Decides which configurations continue. @param isLast whether no round follows */
   async #decide(round: number, isLast = false): Promise<void> {
     const { eventLog, progress, decideRound } = this.#options;
     const possibleBefore = this.#possible.size;

@@ -33,7 +33,6 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
   return targets.length > 0 ? targets : each;
 }
 
-/** A calibration that has not taken place. */
 export const pendingCalibration = (): Calibration => ({ share: SHARE, window_s: WINDOW_S, measured: [] });
 
 export function pendingCalibrationText(plan: Pick<Plan, "configurations">): string {
@@ -49,12 +48,7 @@ export function calibrationText({ rate_per_second, share, window_s, measured }: 
   return `the rate of ${rate_per_second}/s was found by calibration: ${percent(share)} of the slowest throughput in ${window_s} s of a closed loop${found}; --rate ${rate_per_second} repeats it`;
 }
 
-/**
- * Measures each of the configurations once.
- * @param throughputOf requests/s that one configuration answers
- * @param tell told each result
- * @throws environmentError where none could be measured
- */
+/** Measures each configuration once. @throws environmentError where none could be measured */
 export async function calibrate(
   configurations: readonly Configuration[],
   throughputOf: (configuration: Configuration) => Promise<number>,
@@ -83,7 +77,6 @@ export async function calibrate(
   return { ...pendingCalibration(), rate_per_second, measured };
 }
 
-/** The request with the rate that was found, which also repeats it. */
 export function atRate(request: Request, rate: number): Request {
   const { command, settings } = request;
   const isCampaign = command.includes(CAMPAIGN_COMMAND);
@@ -95,7 +88,6 @@ export function atRate(request: Request, rate: number): Request {
   };
 }
 
-/** The plan with what was found, and a note for the reader of its figures. */
 export const withCalibration = (plan: Plan, calibration: Calibration): Plan => ({
   ...plan,
   calibration,

@@ -63,7 +63,6 @@ export interface CampaignEnd {
   folder?: string;
 }
 
-/** Runs a campaign, from the request to the report. @returns the exit code */
 export async function runCampaign(
   request: Request,
   context: OpeningContext & { foreignLoad: ForeignLoadCheck },
@@ -104,7 +103,6 @@ interface MeasureContext extends Opened, OpenedRuntime {
   began: Date;
 }
 
-/** Measures the runs of the plan that are missing. */
 async function measure(
   asked: Request,
   existing: ExistingCampaign | undefined,
@@ -279,7 +277,6 @@ function calibrationAt(
   return calibrate(configurations, throughputOf, (text) => context.eventLog.setUp(text));
 }
 
-/** Finds the number of generators of a campaign that leaves it open. */
 function generatorsAt(
   request: Request,
   planContext: OpenedPlanContext,

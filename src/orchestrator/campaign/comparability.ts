@@ -18,7 +18,6 @@ const MUST_MATCH = [
   "generator",
 ] as const;
 
-/** One line for each difference between two manifests. */
 export function differences(before: Manifest, now: Manifest): string[] {
   const [was, is] = [before, now].map(({ machines = [], ...others }) => ({
     ...others,
@@ -43,7 +42,6 @@ function compared(path: string, before: unknown, now: unknown): string[] {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** @throws environmentError naming each difference */
 export function requireComparable(before: Manifest, now: Manifest): void {
   const changes = differences(before, now);
   if (changes.length === 0) return;

@@ -16,19 +16,14 @@ import { type RunOutcome, runOutcomeOf } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
 
-/** Which runs of its plan a campaign has completed. */
 export interface CompletedRuns {
-  /** Runs with a valid result file, by file name. */
   completed: ReadonlyMap<string, RunOutcome>;
-  /** The completed runs that count. */
   outcomes: readonly RunOutcome[];
-  /** How many requested runs are not completed. */
   missing: number;
   /** One line for each result file that does not count, with the reason. */
   rejected: readonly string[];
 }
 
-/** A new campaign has completed nothing. */
 export const NO_COMPLETED_RUNS: CompletedRuns = {
   completed: new Map(),
   outcomes: [],
@@ -36,22 +31,16 @@ export const NO_COMPLETED_RUNS: CompletedRuns = {
   rejected: [],
 };
 
-/** Whether nothing is left to measure. */
 export const isComplete = ({ manifest }: ExistingCampaign, { missing }: CompletedRuns): boolean =>
   missing === 0 && isDecided(manifest);
 
-/** The outcomes of all runs of a campaign, from this session and earlier ones. */
 export interface CampaignOutcome {
   folder: string;
   outcomes: readonly RunOutcome[];
-  /** What the trials of a search for the highest rate said. */
   search?: MaxRateState;
 }
 
-/**
- * Claims the folder of an existing campaign, removes unfinished files and reads the completed runs.
- * @throws environmentError when another campaign is writing there
- */
+/** Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError */
 export async function openExistingCampaign(
   { folder, manifest }: ExistingCampaign,
   lease: Lease,

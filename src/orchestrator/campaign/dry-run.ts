@@ -29,7 +29,6 @@ import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
 import { pendingGeneratorsText } from "./generators-needed.js";
 
-/** What a campaign would do; nothing is started to find out. */
 export interface Preview {
   runtime: { id: string; choice: string };
   plan: Plan;
@@ -42,7 +41,6 @@ export interface Preview {
   refusal?: string;
 }
 
-/** @throws BenchError as the campaign would before its first run */
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
@@ -92,7 +90,6 @@ export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode 
   return EXIT.done;
 }
 
-/** `3`, or `5–20` for an adaptive campaign. */
 export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
   adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
 
@@ -104,7 +101,6 @@ function runsText(plan: Plan, hash: string): string {
   return first !== undefined && first * perRound < most ? `${first * perRound}–${most}` : String(most);
 }
 
-/** The cells of a configuration except its load. */
 export function subjectCells(configuration: Configuration): string[] {
   const { target, traffic } = configuration;
   const { store, topology, label } = target;
@@ -156,7 +152,6 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   });
 }
 
-/** That runs with instruments come last, or alone. */
 function diagnosingLines({ runs }: Plan): string[] {
   const diagnosing = runs.filter(({ diagnose }) => diagnose).length;
   if (diagnosing === 0) return [];
@@ -202,7 +197,6 @@ export function totalsText(found: Preview, now = new Date()): string {
   return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
 }
 
-/** What a search tries and how it chooses. */
 function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan): string[] {
   if (!max_rate) return [];
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
@@ -232,7 +226,6 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
 /** What a campaign does and decides besides its configurations, and what to know about it. */
 const outlookLines = (found: Preview): string[] => [...groupLines(found), ...noteLines(found)];
 
-/** What the plan can decide, what is skipped, and notes. */
 export function noteLines({ plan, notices, order_cost }: Preview): string[] {
   return [
     ...diagnosingLines(plan),

@@ -25,7 +25,6 @@ const summarySchema = z.object({
 });
 type Summary = z.infer<typeof summarySchema>;
 
-/** What the report's exit codes mean after the runs; all others are defects. */
 const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.usage]: EXIT.usage,
   // The runs are over: an unfit environment fails the campaign.
@@ -33,10 +32,6 @@ const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
 
-/**
- * Builds the report of a campaign. Its summary has the medians and spreads, since only the report does statistics.
- * @throws BenchError with the report's last line when it fails
- */
 async function buildReport(python: PythonContext, campaignFolder: string): Promise<Summary> {
   try {
     const args = [campaignFolder, "--summary-json"];
@@ -61,10 +56,7 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
   return [...spoiled].some((hash) => !served.has(hash));
 }
 
-/**
- * What the runs of a campaign and its thresholds say: failures come first, invalid runs last.
- * @param search the trials of a search, where a rate that the target did not keep is what it looks for
- */
+/** Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks for */
 export function exitCodeOf(
   outcomes: readonly RunOutcome[],
   missedThresholds: number,
@@ -78,7 +70,6 @@ export function exitCodeOf(
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
 }
 
-/** Builds the report of a campaign that has ended. @returns the exit code */
 export async function buildFinalReport(
   { folder, outcomes, search }: CampaignOutcome,
   python: PythonContext,
@@ -135,7 +126,6 @@ function emitReport(summary: Summary, eventLog: EventLog): void {
   });
 }
 
-/** One line for each threshold that a configuration misses or has no figure for. */
 function missedThresholds({ thresholds }: Summary): string[] {
   return thresholds
     .filter(({ status }) => status !== "held")

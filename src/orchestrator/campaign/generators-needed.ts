@@ -24,13 +24,9 @@ export interface GeneratorTrial {
   requests_per_second: number;
 }
 
-/** How hard a load is for a generator, to be compared within one campaign. */
 const hardness = (load: Load): number => (load.model === "open" ? load.rate_per_second : load.connections);
 
-/**
- * What is measured to find the number of generators: each target at its hardest load, without faults. Not at the limiter
- * layer, where the generator is the client, and not where one generator makes the load anyway.
- */
+/** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
 export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const hardest = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
@@ -50,7 +46,6 @@ export function hardestLoads({ configurations }: Pick<Plan, "configurations">): 
 export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
   `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${WINDOW_S} s; --generators N gives one instead`;
 
-/** What was found and why, for log and readers. */
 export function generatorsText({ generators, window_s, measured }: GeneratorTrials): string {
   const found = `${counted(generators, "generator")}, as trials of ${window_s} s found (M6)`;
   const saturatedWith = (number: number) =>
@@ -66,11 +61,7 @@ export function generatorsText({ generators, window_s, measured }: GeneratorTria
   return `${found}${why}; --generators ${generators} repeats it`;
 }
 
-/**
- * Finds the fewest generators that none of the loads saturates, one for all of them, so that they can be compared.
- * @param trialOf one run of a configuration
- * @param tell told each result
- */
+/** The fewest generators that none of the loads saturates, one number for all, so that they compare. */
 export async function generatorsNeeded(
   configurations: readonly Configuration[],
   trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
@@ -128,7 +119,6 @@ async function tried(
   }
 }
 
-/** The request with the number that was found, which also repeats it. */
 export function withGenerators(request: Request, generators: number): Request {
   const { command, settings, counts } = request;
   const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);

@@ -13,14 +13,12 @@ import type { EventLog } from "../ui/event-log.js";
 /** More links than these would hold up a campaign for minutes. */
 const MOST_LINKS = 64;
 
-/** A round trip in text: `23 µs`, `1.3 ms`. */
 const tripText = (us: number): string =>
   us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
 /** `9.4 Gbit/s`, `94 Mbit/s`. */
 const rateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
-/** `node1 ⇄ node2: round trip 23 µs (p90 31 µs), 9.4 Gbit/s`, and how far their clocks are apart. */
 function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLink): string {
   const { offset_us, bound_us } = clock.before;
   return [
@@ -32,9 +30,7 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
   ].join(", ");
 }
 
-/** The machines of a campaign that runs on several: what they are, what lies between them. */
 export class CampaignMachines implements SeveralMachines {
-  /** For the manifest, in the order of the runtime. */
   readonly described: CampaignMachine[];
   readonly #probes: MachineProbes;
   readonly #pairs: readonly LinkEnds[];
@@ -118,7 +114,6 @@ export class CampaignMachines implements SeveralMachines {
     return here !== undefined && this.#kernels.get(name) === here;
   }
 
-  /** The links between machines of a run. @param placement machine by role */
   linksOf(placement: Readonly<Record<string, string>>): RunLink[] {
     const used = new Set(Object.values(placement));
     return this.#links.flatMap(({ clock: _, ...link }) =>
@@ -157,11 +152,9 @@ const computersOf = (machines: readonly CampaignMachine[]): CampaignMachine[] =>
       !machines.slice(0, index).some(({ name }) => shares_kernel_with.includes(name)),
   );
 
-/** CPUs of all machines; those of one computer count once. */
 export const cpusOf = (machines: readonly CampaignMachine[]): number =>
   sum(computersOf(machines).map(({ cpus }) => cpus));
 
-/** Conditions of several machines that affect every row. */
 export function machineConditions(machines: readonly CampaignMachine[]): string[] {
   const shared = computersOf(machines).flatMap(({ name, shares_kernel_with }) =>
     shares_kernel_with ? [[name, ...shares_kernel_with]] : [],

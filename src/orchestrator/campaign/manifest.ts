@@ -23,7 +23,6 @@ import { requireComparable } from "./comparability.js";
 import { cpusOf, machineConditions } from "./machines.js";
 import { campaignReadme } from "./readme.js";
 
-/** The manifest before the first run. */
 export async function startManifest(
   campaign: string,
   request: Request,
@@ -124,10 +123,7 @@ function installedVersion(name: string): string | undefined {
   }
 }
 
-/**
- * The manifest of a resumed campaign: one more session, and new conditions.
- * @throws environmentError naming each difference between then and now
- */
+/** A resumed campaign's: one more session. @throws environmentError naming each difference */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   requireComparable(before, now);
   const { finished_at: _, ...unfinished } = before;

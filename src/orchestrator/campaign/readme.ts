@@ -37,10 +37,8 @@ function runsText({ plan, adaptive }: Manifest): string {
   return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;
 }
 
-/** `2026-01-02 03:04:05 UTC`. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
-/** One line for each session, where there are several. */
 function sessionLines({ sessions = [], status }: Manifest): string[] {
   if (sessions.length < 2) return [];
   return sessions.map(({ started_at, finished_at }, index) => {
@@ -67,7 +65,6 @@ function reportText({ status, sessions = [] }: Manifest): string {
   return `\`report/index.html\` is the report${scope}, \`report/summary.csv\` its table`;
 }
 
-/** The README of a campaign's folder: what ran, and how to repeat it. */
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
   const configurations = plan.configurations.map(({ hash, configuration }) => {

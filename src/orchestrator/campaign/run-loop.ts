@@ -54,18 +54,13 @@ interface RunLoopOptions {
   progress: Progress;
   signal: AbortSignal;
   request: Request;
-  /** The store that the user already runs. */
   external: ExternalStore | undefined;
   /** Those that the campaign started with. */
   plugins?: readonly PluginFacts[];
-  /** Runs that an earlier session has completed, by result file. */
   completed: ReadonlyMap<string, RunOutcome>;
   checksums: Checksums;
-  /** Absent where the runs take place on one machine. */
   machines?: CampaignMachines;
-  /** What the runtime can do to its parts; absent where no run has a fault. */
   partFaults?: PartFaults;
-  /** Which runs of the plan are needed; by default all. */
   selection?: RunSelection;
 }
 
@@ -79,10 +74,7 @@ export class RunLoop {
     this.#options = options;
   }
 
-  /**
-   * @returns the outcomes of the runs that count, and of diagnosing runs that failed
-   * @throws Aborted, after the run under way was recorded as aborted; BenchError when the first run cannot start
-   */
+  /** The outcomes of the runs that count. @throws Aborted, after the run under way was recorded */
   async runAll(): Promise<RunOutcome[]> {
     const { plan, signal, completed, progress, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
@@ -171,7 +163,6 @@ export class RunLoop {
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
-  /** Saves what became of a run. @throws BenchError when the first run cannot start */
   async #record(planned: PlannedRun, end: RunEnd, startedAt: Date, isFirst: boolean): Promise<RunOutcome> {
     const { progress } = this.#options;
     const identity = this.#identity(planned);
@@ -226,7 +217,6 @@ export class RunLoop {
     }
   }
 
-  /** The runs of a group, by turns. */
   async #measureRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
     const { plan, runtime, lease, signal, manifest, progress } = this.#options;
     const identities = planned.map((each) => this.#identity(each));
@@ -286,13 +276,11 @@ export class RunLoop {
     return this.#document(identity, raw);
   }
 
-  /** @throws BenchError where the programs loaded other plugins than the campaign */
   #document(identity: RunIdentity, raw: RawRun): Result {
     checkPlugins(identity.plugins ?? [], raw.result);
     return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
   }
 
-  /** What several machines add to a run. */
   #linksOf({ placement = {} }: MachinesOfRun): Pick<MachinesOfRun, "links"> {
     const { machines } = this.#options;
     return machines ? { links: machines.linksOf(placement) } : {};
@@ -331,7 +319,6 @@ export class RunLoop {
     return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
-  /** Of runs that are made at the same time. */
   #listeners(planned: readonly PlannedRun[]): RunListener[] {
     return this.#options.progress.listeners(
       planned.map((run) => ({ planned: run, log: this.#log(run.file) })),
@@ -360,7 +347,6 @@ const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
 /** Folder of the results of rounds that were measured again. */
 const ABORTED = "aborted";
 
-/** How a run ended. */
 type RunEnd = { result: Result } | { error: unknown };
 
 const settled = (run: Promise<Result>): Promise<RunEnd> =>

@@ -15,7 +15,6 @@ import { listOf, type Request } from "../request/request.js";
 import { quoted } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./types.js";
 
-/** Settings of a campaign that an audit accepts. */
 const SETTINGS = noDefaults([
   "clients",
   "limiter",
@@ -63,7 +62,6 @@ function definition() {
   return addSettings(command, SETTINGS).addHelpText("after", after);
 }
 
-/** @throws usageError for an unknown check */
 function checksOf(text: string | undefined): readonly Check[] {
   if (text === undefined) return checks;
   const words = listOf("--checks", text, []);

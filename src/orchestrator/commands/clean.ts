@@ -54,7 +54,6 @@ export const clean: CliCommand = {
   },
 };
 
-/** @throws usageError without a terminal */
 async function isConfirmed(): Promise<boolean> {
   if (!isInteractive())
     throw usageError("there is no terminal to confirm on: give --yes to remove all of this");

@@ -32,7 +32,6 @@ const WARMUP_S = 0.5;
 const MOST_SLICES_S = 3;
 
 const TARGET = "ioredis@valkey";
-/** The rounds of the quick preset. */
 const ROUNDS = 7;
 /** Differences for which the rounds are told, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;
@@ -82,7 +81,6 @@ export interface Resolution {
   /** Of the copy's throughput to the target's, with its interval of 95 %. */
   ratio: number;
   interval: { low: number | null; high: number | null } | null;
-  /** Standard deviation of the logarithms of the rounds' ratios, in %. */
   deviation_percent: number;
   /** The smallest difference of two targets that seven rounds find in four of five cases, in %; null: none. */
   found_in_7_rounds_percent: number | null;
@@ -90,7 +88,6 @@ export interface Resolution {
   differences: { percent: number; rounds: number | null; minutes: number | null }[];
 }
 
-/** @param power of the rounds' pairs, with the rounds for each of `DIFFERENCES` */
 export function resolutionOf(
   power: z.infer<typeof powerSchema>,
   measured: Pick<Resolution, "rounds" | "slices_s"> & { seconds: number },
@@ -113,14 +110,12 @@ export function resolutionOf(
   };
 }
 
-/** @throws usageError */
 function secondsOf(text: string): number {
   const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= MAX_SECONDS) return seconds;
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
-/** Rounds, and seconds of slices of each of the two targets, that fill the time. */
 export function roundsIn(seconds: number): { rounds: number; slices_s: number } {
   const room_s = (seconds / FEWEST_ROUNDS - BESIDE_SLICES_S) / 2;
   const slices_s = Math.min(MOST_SLICES_S, Math.max(1, Math.floor(room_s)));

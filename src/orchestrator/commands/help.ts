@@ -22,7 +22,6 @@ export function findCommand(name: string, commands: readonly CliCommand[]): CliC
   throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
 }
 
-/** The list of commands, one line each. */
 export function overview(context: Pick<CliContext, "commands">): string {
   const width = Math.max(...context.commands.map(({ name }) => name.length));
   return [

@@ -36,7 +36,6 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** A user may have any name; it goes into a line of YAML and of a shell. */
 const USER = /^[^\s\p{C}'"`$\\]{1,200}$/u;
 
-/** @throws usageError */
 function requireName(flag: string, name: string, pattern = NAME): string {
   if (pattern.test(name)) return name;
   const valid =
@@ -44,7 +43,6 @@ function requireName(flag: string, name: string, pattern = NAME): string {
   throw usageError(`${flag} ${JSON.stringify(name.slice(0, 80))}: give ${valid}`);
 }
 
-/** @throws environmentError without a kubeconfig */
 async function namespaceOf(context: string | undefined): Promise<string> {
   try {
     return await contextNamespace(context === undefined ? {} : { context });

@@ -7,7 +7,6 @@ import { parseCampaign } from "../request/parse-request.js";
 import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
 import type { CliCommand } from "./types.js";
 
-/** Settings that memory takes, with its own defaults. */
 const SETTINGS: TakenSettings = {
   clients: "",
   limiter: "",
@@ -47,7 +46,6 @@ function definition() {
   return addSettings(command, SETTINGS).addHelpText("after", AFTER);
 }
 
-/** @throws usageError unless there are at least two numbers */
 function keyCounts(text: string): string {
   const counts = listOf("--keys", text, []).map((word) => numberIn("requests", "--keys", word));
   if (counts.length < 2) throw usageError(`--keys ${text.slice(0, 60)}: a slope needs two numbers or more`);

@@ -16,9 +16,7 @@ Examples:
 
 Exit codes: 0 done, 2 bad usage or a damaged file, 3 environment not fit, 4 writing failed`;
 
-/** Options for the report of one campaign. */
 const ONE_CAMPAIGN = ["images", "summaryJson", "csv", "atRate"] as const;
-/** Options for the report of several campaigns. */
 const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 
 const RESULTS = defaultOf("output");
@@ -53,7 +51,6 @@ const definition = () =>
     .addOption(new Option("--summary-json", "print the figures as one JSON document instead of the path"))
     .addHelpText("after", AFTER);
 
-/** Python builds the report. */
 export const report: CliCommand = {
   name: "report",
   definition,

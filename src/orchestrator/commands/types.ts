@@ -5,15 +5,11 @@ import type { Check } from "../audit/check.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import type { Request } from "../request/request.js";
 
-/** Passed to every command. */
 export interface CliContext {
   packageFolder: string;
   env: Environment;
-  /** All commands, for help and completion. */
   commands: readonly CliCommand[];
-  /** Runs a campaign. Signals end it in an orderly way. */
   campaign(request: Request): Promise<CampaignEnd>;
-  /** Makes checks on the targets of a request. Signals end it in an orderly way. */
   audit(request: Request, checks: readonly Check[]): Promise<CampaignEnd>;
   print(text: string): void;
 }

@@ -38,7 +38,6 @@ function installed(things: readonly { id: string; package?: string }[]): Package
   return Object.fromEntries(entries);
 }
 
-/** The version that requirements.txt pins. */
 function pinnedVersion(packageFolder: string, name: string): string {
   const text = readFileSync(join(packageFolder, "requirements.txt"), "utf8");
   return new RegExp(`^${name}==(\\S+)`, "m").exec(text)?.[1] ?? "unknown";
@@ -93,7 +92,6 @@ const storeLines = (stores: VersionReport["stores"]): [string, string][] =>
     return [id, image ? `${found}; in containers ${image}` : found];
   });
 
-/** The report as text: sections of two columns. */
 function versionText({ version, node, ...parts }: VersionReport): string {
   const sections: [string, [string, string][]][] = [
     ["clients", packageLines(parts.clients)],

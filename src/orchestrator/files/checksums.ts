@@ -20,10 +20,7 @@ export class Checksums {
     this.#sums = sums;
   }
 
-  /**
-   * Reads the checksums of a folder, without malformed lines.
-   * @throws environmentError where they are there and cannot be read
-   */
+  /** The checksums of a folder, without malformed lines. @throws environmentError when unreadable */
   static async read(folder: string): Promise<Checksums> {
     const text = readOwnFile(join(folder, CHECKSUMS))?.toString("utf8") ?? "";
     const lines = text.split("\n").flatMap((line) => {
@@ -41,7 +38,6 @@ export class Checksums {
     return this.#sums.get(file) === sumOf(content);
   }
 
-  /** Records the checksum of a file. @throws Error when it cannot be saved */
   async add(file: string, content: string): Promise<void> {
     this.#sums.set(file, sumOf(content));
     await this.#write();

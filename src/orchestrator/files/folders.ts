@@ -32,17 +32,13 @@ export async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-/** @param path of an existing folder @throws Error on a kernel file system such as `/proc` */
 export async function requireRealFileSystem(path: string): Promise<void> {
   if (process.platform !== "linux") return;
   const name = KERNEL_FILE_SYSTEMS.get((await statfs(path)).type);
   if (name !== undefined) throw new Error(`${path} is on a kernel file system (${name})`);
 }
 
-/**
- * Makes a folder and its missing parents. Node's own recursive `mkdir` never returns below `/proc`, where the system
- * reports a missing parent although it exists.
- */
+/** Node's own recursive `mkdir` never returns below `/proc`, where a parent seems missing. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);

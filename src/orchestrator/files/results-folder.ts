@@ -20,11 +20,7 @@ import { makeFolder, nearestFolder, requireRealFileSystem } from "./folders.js";
 export const timestamp = (date: Date): string =>
   date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
-/**
- * Makes the folder of a new campaign in the results root.
- * @returns its absolute path; its name is the campaign's id
- * @throws environmentError when the root cannot be written
- */
+/** A new campaign's folder, named as its id. @throws environmentError when the root cannot be written */
 export async function createCampaignFolder(root: string, now: Date): Promise<string> {
   await requireResultsRoot(root);
   const absolute = resolve(root);
@@ -45,11 +41,7 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
   }
 }
 
-/**
- * Checks that a campaign can write to the results root, before anything is created or started.
- * @param root need not exist yet
- * @throws environmentError
- */
+/** Checks that the root can be written, before anything starts. @throws environmentError */
 export async function requireResultsRoot(root: string): Promise<void> {
   const absolute = resolve(root);
   try {
@@ -79,11 +71,7 @@ async function refuseForeignLatest(root: string): Promise<void> {
 /** `.name.<…>.<number>.tmp`, as `writeAtomically` and the report name unfinished files. */
 const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
 
-/**
- * Removes the temporary files that interrupted writes left in a campaign's folder and beside it. No other process may
- * be writing there.
- * @returns their names
- */
+/** Removes what interrupted writes left in and beside a folder. @returns their names */
 export async function removeTemporaries(campaignFolder: string): Promise<string[]> {
   const places = [
     { folder: campaignFolder, left: TEMPORARY },
@@ -105,7 +93,6 @@ export async function removeTemporaries(campaignFolder: string): Promise<string[
 export const temporaryName = (name: string): string =>
   `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
 
-/** The process id in a `temporaryName`. */
 export function writerPid(temporaryName: string): number | undefined {
   const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
   return pid === undefined ? undefined : Number(pid);

@@ -1,15 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { userFileParts } from "../../contract/user-files.js";
+import { spreadSeed as mixed } from "../../traffic/shuffle.js";
 import { meanRate, traceColumns } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
 
 /** A trace, and what the reader of a plan should know of its file. */
 export interface ReadTrace extends Trace {
-  /** Lines without a time or a key, which were left out. */
   left_out: number;
   format: string;
-  /** The least and the largest cost in the file. */
   cost: { least: number; most: number };
 }
 
@@ -184,17 +183,9 @@ class Numbering {
   }
 }
 
-/** The finalizer of MurmurHash3. */
-function mixed(hash: number): number {
-  const once = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
-  return twice ^ (twice >>> 16);
-}
-
 const notText = (number: number): Error =>
   new Error(`line ${number} is not text: unpack the file, or ${REMEDY}`);
 
-/** The lines of a file with their numbers, from 1. @throws Error where one is too long, or is not text */
 function* linesOf(parts: Iterable<Buffer>): Generator<{ line: string; number: number }> {
   let number = 1;
   let rest: Buffer = Buffer.alloc(0);
@@ -215,7 +206,6 @@ function* linesOf(parts: Iterable<Buffer>): Generator<{ line: string; number: nu
   if (rest.length > 0) yield { line: rest.toString("latin1"), number };
 }
 
-/** Columns that grow. */
 class Rows {
   count = 0;
   times_ms = new Float64Array(1 << 16);

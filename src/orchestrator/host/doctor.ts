@@ -19,10 +19,7 @@ type Check = z.infer<typeof answerSchema>["checks"][number];
 export const checkText = ({ check, text, fix }: Check): string =>
   `${check}: ${text.trim()}${fix ? ` – ${fix}` : ""}`;
 
-/**
- * Checks this machine with `scripts/check-config.sh`.
- * @throws environmentError when the script fails
- */
+/** Checks this machine with `scripts/check-config.sh`. @throws environmentError when that fails */
 export async function runChecks(runtime: string, packageFolder: string): Promise<Check[]> {
   const script = join(packageFolder, "scripts", "check-config.sh");
   const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {
@@ -45,7 +42,6 @@ export async function unfitReason(runtime: string, packageFolder: string): Promi
   return `this machine is not fit for quotable figures (${reasons}); --force starts anyway`;
 }
 
-/** @throws environmentError where figures of this machine should not be quoted */
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
   const why = await unfitReason(runtime, packageFolder);
   if (why !== undefined) throw environmentError(why);

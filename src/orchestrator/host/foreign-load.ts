@@ -8,14 +8,12 @@ import { isOnThisMachine } from "./machine.js";
 /** The counters are too coarse for shorter intervals. */
 const MIN_INTERVAL_MS = 1000;
 
-/** CPU time of this process and of its ended children. @param stat of /proc/self/stat */
 export function processTreeCpuUs(stat: string): number {
   // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then those of children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-/** The warning before hours of measuring; undefined where other programs use almost no CPU. */
 export function foreignWarning(foreign_cpu_percent: number, cpus: number): string | undefined {
   if (foreign_cpu_percent < FOREIGN_CPU_PERCENT) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
@@ -33,10 +31,7 @@ function read(): Reading | undefined {
   return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
 }
 
-/**
- * Measures the CPU use of other programs during the preparations of a campaign, before any of its parts runs. Only the
- * first campaign of a process does so: a search for the highest rate runs many.
- */
+/** The CPU use of others before any part runs: once a process, since a search runs many campaigns. */
 export class ForeignLoadCheck {
   #from: Reading | undefined;
   #isDone = false;
@@ -45,7 +40,6 @@ export class ForeignLoadCheck {
     this.#from = this.#isDone ? undefined : read();
   }
 
-  /** @returns the warning about what was measured, if any @throws Aborted */
   async warning(runtime: Pick<Runtime, "engine">, signal: AbortSignal): Promise<string | undefined> {
     const from = this.#from;
     this.#isDone = true;

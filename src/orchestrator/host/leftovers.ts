@@ -22,10 +22,8 @@ import { unfinishedInstallations } from "./versions.js";
 const MAX_WRITE_MS = 60_000;
 
 /**
- * What campaigns whose process died left behind, in the order in which it can be removed. It never includes what
- * belongs to a live campaign, or what no lease or label marks as ours.
- * @param everywhere also searches runtimes that no lease names, and damaged leases
- * @param gone a host that is given up: nothing of its campaigns is here but their leases
+ * What dead campaigns left, in the order of removal; never what is alive, or not marked as ours. @param everywhere
+ * also runtimes that no lease names, and damaged leases @param gone a host given up: only leases are here
  */
 export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
   const leases: { path: string; lease: LeaseFile }[] = [];
@@ -52,7 +50,6 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
   return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
 }
 
-/** On the machines of a dead campaign. */
 async function leftoversThere(access: RuntimeAccess): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const { reaches, leftovers } of runtimesFor(access))
@@ -139,11 +136,7 @@ export async function removeEach(
   return { removed, failed };
 }
 
-/**
- * Ends and removes what campaigns whose process died left behind.
- * @returns one line for each leftover
- * @throws environmentError listing what could not be removed, since it would disturb the measurement
- */
+/** One line for each leftover that was removed. @throws environmentError listing what is left */
 export async function removeLeftovers(): Promise<string[]> {
   const damaged = (await readLeases()).filter(({ lease }) => !lease);
   return [
@@ -155,7 +148,6 @@ export async function removeLeftovers(): Promise<string[]> {
   ];
 }
 
-/** Removes all leftovers. @returns one line for each @throws environmentError as `removeLeftovers` */
 export async function requireRemoved(leftovers: readonly Leftover[]): Promise<string[]> {
   const { removed, failed } = await removeEach(leftovers);
   if (failed.length === 0) return removed;

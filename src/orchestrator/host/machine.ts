@@ -10,10 +10,8 @@ import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { Runtime } from "../../runtimes/types.js";
 
-/** How many roles of each kind run at the same time. */
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 
-/** The names of kinds of roles in conditions. */
 const KIND_NAMES: Readonly<Record<MeasuredKind, string>> = {
   server: "server",
   service: "service",
@@ -27,12 +25,6 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/**
- * Conditions of the host that affect every row.
- * @param caps as requested
- * @param most roles of the run that starts the most
- * @param cpus of all machines on which roles run
- */
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
@@ -65,7 +57,6 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Whether the parts of a runtime will run on this machine, as far as the engine's kernel tells. */
 export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
   !machines && (!engine || engine.kernel === release());
 
@@ -97,6 +88,5 @@ export async function gitRevision(folder: string): Promise<string | undefined> {
   return status.stdout ? `${revision} with changes` : revision;
 }
 
-/** The version of this project. @param folder its package folder */
 export const harnessVersion = (folder: string): string =>
   (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;

@@ -7,10 +7,7 @@ import { parseJson } from "../files/json.js";
 const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
 
-/**
- * Runs a command of the report with this process's own streams. It uses the exit codes of all programs.
- * @throws BenchError when it cannot be started, or ends with another code
- */
+/** Runs a command of the report with this process's streams. @throws BenchError with its exit code */
 export async function runPython(
   packageFolder: string,
   name: string,
@@ -27,20 +24,15 @@ export async function runPython(
   throw new BenchError(`${name} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
 }
 
-/** Where and how a campaign runs Python programs. */
 export interface PythonContext {
   packageFolder: string;
-  /** Ends the program. */
   signal: AbortSignal;
-  /** Records the process, so that the next start can end it if this process dies. */
   holdProcess(pid: number): Promise<void>;
 }
 
-/** A Python program failed; the message is the last line of its standard error. */
 export class PythonFailed extends Error {
   override readonly name = "PythonFailed";
   readonly exitCode: number | undefined;
-  /** The signal that killed it. */
   readonly killedBy: string | undefined;
 
   constructor(message: string, exitCode: number | undefined, killedBy: string | undefined) {
@@ -50,11 +42,7 @@ export class PythonFailed extends Error {
   }
 }
 
-/**
- * Runs a command of the report.
- * @returns its standard output
- * @throws PythonFailed; the reason of `signal` where that was raised
- */
+/** Standard output of a command of the report. @throws PythonFailed; the reason of `signal` */
 export async function pythonOutput(
   { packageFolder, signal, holdProcess }: PythonContext,
   name: string,
@@ -67,10 +55,7 @@ export async function pythonOutput(
   throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
 }
 
-/**
- * Asks the report a question about numbers, see report/cli/statistics_service.py.
- * @throws BenchError when it gives no such answer
- */
+/** Asks the report, see report/cli/statistics_service.py. @throws BenchError without such an answer */
 export async function askStatistics<Answer>(
   packageFolder: string,
   question: { question: string; [member: string]: unknown },

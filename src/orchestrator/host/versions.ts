@@ -30,7 +30,6 @@ interface InstallOptions {
   holdProcess(pid: number): Promise<void>;
 }
 
-/** The versions that the targets of a plan request, each once. */
 export const requestedVersions = ({ configurations }: Pick<Plan, "configurations">): PackageVersion[] =>
   versionsOfTargets(
     configurations.flatMap(({ configuration: { target, layer } }) =>
@@ -39,7 +38,6 @@ export const requestedVersions = ({ configurations }: Pick<Plan, "configurations
     ),
   );
 
-/** The versions that targets request, each once. */
 export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] {
   const versions = new Map<string, PackageVersion>();
   for (const target of targets) {
@@ -57,7 +55,6 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
   return [...versions.values()];
 }
 
-/** One line for each requested version that a campaign would install first. */
 export async function installationNotes(requested: readonly PackageVersion[]): Promise<string[]> {
   if (requested.length === 0) return [];
   const cache = versionsFolder(process.env);
@@ -69,11 +66,7 @@ export async function installationNotes(requested: readonly PackageVersion[]): P
   return notes;
 }
 
-/**
- * Installs those of the requested versions that are missing, each once.
- * @returns where all of them are on this machine
- * @throws environmentError when one cannot be installed
- */
+/** Installs the versions that are missing, and tells where all are. @throws environmentError */
 export async function ensureVersions(
   requested: readonly PackageVersion[],
   options: InstallOptions & { onSetupStep(text: string): void },
@@ -97,10 +90,7 @@ export async function ensureVersions(
 /** Written last into the folder of a version: what was installed. */
 const FACTS_FILE = "installed.json";
 
-/**
- * What is installed in the folder of a version; undefined where there is no such folder.
- * @throws environmentError for a folder that is not a complete installation
- */
+/** What a version's folder holds; undefined without one. @throws environmentError if incomplete */
 async function readInstalled(requested: PackageVersion, cache: string): Promise<VersionFacts | undefined> {
   const folder = join(cache, versionFolderName(requested));
   try {
@@ -144,9 +134,7 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
 }
 
 /**
- * Installs one version into its own folder below `cache`. The folder appears complete or not at all, even if another
- * process installs the same version or this one is killed.
- * @throws environmentError when the version cannot be fetched, with the fix
+ * The folder appears complete or not at all, even if another process installs the same. @throws environmentError
  */
 async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
   let temporary: string;
@@ -235,7 +223,6 @@ const installedTreeSchema = z.object({
   packages: z.record(z.string(), z.object({ version: z.string(), integrity: z.string().optional() })),
 });
 
-/** @throws environmentError when npm installed another version */
 async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
   const tree = JSON.parse(await readFile(join(folder, INSTALLED_TREE), "utf8"));
   const { packages } = installedTreeSchema.parse(tree);

@@ -1,8 +1,6 @@
 import { toThreeDigits } from "../../contract/numbers.js";
 
-/** The rates of a search, in requests/s. */
 export interface RateRange {
-  /** The first one. */
   from: number;
   min: number;
   max: number;
@@ -22,9 +20,8 @@ export const STEP_FACTOR = 1.6;
 export const BRACKET_RATIO = 1.06;
 
 /**
- * Raises or lowers the rate until one is kept and a higher one missed, then halves the ratio between them. On the way up
- * a miss is tried once more: one bad moment at a low rate would put everything that follows in the wrong place.
- * @yields the next rate to try; expects whether the trial kept it
+ * Raises or lowers the rate until one is kept and a higher one missed, then halves the ratio. On the way up a miss is
+ * tried again: a bad moment at a low rate would misplace all that follows. @yields the next; expects whether kept
  */
 export function* bracketing({ from, min, max }: RateRange): Generator<number, Bracket, boolean> {
   let kept: number | undefined;
@@ -47,8 +44,5 @@ export function* bracketing({ from, min, max }: RateRange): Generator<number, Br
     if (yield middle) kept = middle;
     else missed = middle;
   }
-  return {
-    ...(kept === undefined ? {} : { kept }),
-    ...(missed === undefined ? {} : { missed }),
-  };
+  return { ...(kept === undefined ? {} : { kept }), ...(missed === undefined ? {} : { missed }) };
 }

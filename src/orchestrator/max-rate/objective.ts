@@ -59,11 +59,7 @@ function brokenText({ verdict }: MeasuredResult): string {
   return broken ? `${broken.rule} ${broken.text}` : "";
 }
 
-/**
- * Whether a run of an open loop sent its schedule, was served and met every objective. An objective for errors replaces the
- * share of failures that a run may have otherwise (M24).
- * @returns why not; empty where it did
- */
+/** Why a run missed the objectives; empty where it met them. One for errors replaces M24's share. */
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)

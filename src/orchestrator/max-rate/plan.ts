@@ -35,7 +35,6 @@ function atRate(configuration: Configuration, rate_per_second: number): Configur
 
 export const rateOf = ({ load }: Configuration): number => (load.model === "open" ? load.rate_per_second : 0);
 
-/** What all rates of a subject have in common. */
 const subjectKey = (configuration: Configuration): string => configurationHash(atRate(configuration, 1));
 
 export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
@@ -89,7 +88,6 @@ export function planOf(request: Request, context: PlanContext): Plan {
   return { ...search, runs: nextRuns(search, new Map()).runs };
 }
 
-/** The trials of each subject, by the key of the subject; `status` by result file. */
 function trialsBySubject(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Map<string, Trial[]> {
   const found = new Map<string, Trial[]>();
   for (const { configuration_hash, file, bracket = false } of plan.runs) {
@@ -103,7 +101,6 @@ function trialsBySubject(plan: Plan, statuses: ReadonlyMap<string, Trial["status
   return found;
 }
 
-/** The limits of which the plan has several values: they are part of file names. */
 function listedLimits({ configurations }: Plan): ListedLimit[] {
   const several = (name: ListedLimit) =>
     new Set(configurations.map(({ configuration: { limits } }) => limits[name])).size > 1;
@@ -111,18 +108,15 @@ function listedLimits({ configurations }: Plan): ListedLimit[] {
 }
 
 interface NextRuns {
-  /** Configurations that the plan lacks yet. */
   configurations: Plan["configurations"];
   /** In a random order that the plan's seed decides. */
   runs: PlannedRun[];
-  /** A line for each subject whose search ended without a result. */
   givenUp: string[];
 }
 
 /**
- * The trials that follow those that were made. Each subject is bracketed first, by one trial at a time; then all of them
- * take turns over their rates, each rate once a round, so that drift of the machine hits all alike (M16).
- * @param statuses what the trials said, by result file
+ * Each subject is bracketed first; then all take turns over their rates, so that drift of the machine hits all alike
+ * (M16). @param statuses what the trials said, by result file
  */
 export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
   const trials = trialsBySubject(plan, statuses);
@@ -157,7 +151,6 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
   };
 }
 
-/** A plan with the trials that are likely to follow, for an estimate of its time. */
 export function withExpectedTrials(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Plan {
   if (!plan.max_rate) return plan;
   const trials = trialsBySubject(plan, statuses);

@@ -14,23 +14,20 @@ import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
 type TrialRecord = MaxRateState["trials"][number];
 
-/** The plan of the manifest grows, and its `max_rate` member is kept up to date. */
 export interface MaxRateSearchOptions extends SelectionOptions {
   folder: string;
   eventLog: Pick<EventLog, "emit" | "info" | "warn">;
 }
 
 /**
- * Searches the highest rate at which each subject of a plan keeps the objectives (M30). It adds trials to the plan once all
- * that are planned were made. Which trials follow depends only on the results, so that a resumed search goes on as it
- * would have.
+ * Searches the highest rate at which each subject keeps the objectives (M30). Trials depend on the results alone, so
+ * that a resumed search goes on as it would have.
  */
 export class MaxRateSearch implements RunSelection {
   readonly #options: MaxRateSearchOptions;
   readonly #plan: Plan;
   readonly #objectives: readonly Threshold[];
   readonly #state: MaxRateState;
-  /** Those that have been announced. */
   readonly #givenUp = new Set<string>();
 
   private constructor(options: MaxRateSearchOptions) {
@@ -87,14 +84,12 @@ export class MaxRateSearch implements RunSelection {
     return new Map(this.#state.trials.map(({ file, status }) => [file, status]));
   }
 
-  /** The result is on the disk: it was saved before this is called. */
   async #read(file: string): Promise<TrialRecord> {
     const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
     return result.status === "measured" ? { file, ...judgeTrial(result, this.#objectives) } : failed(file);
   }
 
-  /** Adds the next trials to the plan, if all others were made. */
   #planMore(): void {
     const statuses = this.#statuses;
     if (this.#plan.runs.every(({ file }) => statuses.has(file))) {
@@ -109,7 +104,6 @@ export class MaxRateSearch implements RunSelection {
     this.#announce();
   }
 
-  /** Reports how many trials there are likely to be. */
   #announce(): void {
     const { eventLog, progress } = this.#options;
     const { runs } = this.#state.ended ? this.#plan : withExpectedTrials(this.#plan, this.#statuses);

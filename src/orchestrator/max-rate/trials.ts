@@ -2,7 +2,6 @@ import type { MaxRateState } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 import { BRACKET_RATIO, type Bracket, bracketing, type RateRange, STEP_FACTOR } from "./bracket.js";
 
-/** One run of a search at one rate. */
 export interface Trial {
   rate_per_second: number;
   /** It brackets the bound; the others are what the estimate is of. */
@@ -18,7 +17,6 @@ export interface SearchSettings extends RateRange {
 export type Next =
   | { phase: "bracket" | "estimate"; rates: readonly number[] }
   | { phase: "done" }
-  /** No trial at this rate could be measured. */
   | { phase: "given up"; rate_per_second: number };
 
 /** Factor between neighbouring rates near the bound. */
@@ -27,7 +25,6 @@ export const LADDER_STEP = 1.03;
 const RATES_A_SIDE = 2;
 /** So many trials without a measurement at one rate end the search for the target. */
 const MAX_VOID = 3;
-/** Fewer trials at a rate have no majority. */
 const TRIALS_FOR_MAJORITY = 2;
 
 /** Kept or missed, by rate, in the order of the trials; those that are void are left out. */
@@ -122,7 +119,6 @@ export function nextTrials(settings: SearchSettings, trials: readonly Trial[]): 
 /** The capacity that an estimate of the time assumes where nothing is known, as a multiple of the first rate. */
 export const EXAMPLE_FACTOR = 5;
 
-/** What the target seems to keep, for an estimate of the time. */
 function likelyCapacity({ from }: RateRange, trials: readonly Trial[]): number {
   const rates = (wanted: Trial["status"]) =>
     trials.flatMap(({ rate_per_second, status }) => (status === wanted ? [rate_per_second] : []));

@@ -5,7 +5,6 @@ import { EXIT, type ExitCode } from "../../contract/errors.js";
 export class Aborted extends Error {
   override readonly name = "Aborted";
   readonly exitCode: ExitCode;
-  /** A moment of `performance.now()`. */
   readonly at = performance.now();
 
   constructor(signal: NodeJS.Signals) {
@@ -14,7 +13,6 @@ export class Aborted extends Error {
   }
 }
 
-/** Waits for `work` or for the signal, whichever comes first. @throws Aborted */
 export async function abortable<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   // The work may fail after the signal, when nobody waits for it any more.
   work.catch(() => {});
@@ -31,7 +29,6 @@ export async function abortable<Value>(signal: AbortSignal, work: Promise<Value>
   }
 }
 
-/** @throws Aborted */
 export async function pause(signal: AbortSignal, seconds: number): Promise<void> {
   await setTimeout(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

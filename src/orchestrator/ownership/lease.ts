@@ -18,10 +18,7 @@ import {
   WORK_FOLDER_PREFIX,
 } from "./state-folder.js";
 
-/**
- * Owns everything that a campaign starts, and stops it in reverse order. A file lists it, so that the next start can
- * clean up after a campaign that was killed. The file exists before anything is started.
- */
+/** Owns what a campaign starts and stops it in reverse; its file lets the next start clean up. */
 export class Lease {
   readonly #parts: RunningPart[] = [];
   readonly #helpers: ProcessIdentity[] = [];
@@ -97,10 +94,7 @@ export class Lease {
     await ended;
   }
 
-  /**
-   * Records a process that ends by itself, such as the report: only a killed campaign leaves it behind.
-   * @param folder named for what it is; absent: nothing says so
-   */
+  /** Records a process that ends by itself: only a killed campaign leaves it. @param folder named for it */
   async holdProcess(pid: number, folder?: string): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
@@ -109,7 +103,6 @@ export class Lease {
     await this.#write().catch(() => {});
   }
 
-  /** Starts a part and owns it as soon as it exists, ready or not. */
   async start(runtime: Runtime, part: Part): Promise<RunningPart> {
     const start = this.#start(runtime, part);
     this.#starts.add(start);

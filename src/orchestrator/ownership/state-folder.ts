@@ -16,7 +16,6 @@ import { temporaryName } from "../files/results-folder.js";
 /** Where a process id has its meaning. A state folder may be shared by machines and containers. */
 const placeSchema = z.strictObject({
   host: z.string(),
-  /** Absent where the system does not tell. */
   boot: z.string().optional(),
   pid_namespace: z.string().optional(),
 });
@@ -33,10 +32,8 @@ type Owner = z.infer<typeof ownerSchema>;
 /** The start of the names of work folders: no other folder is ever removed as one. */
 export const WORK_FOLDER_PREFIX = "ratelimit-bench-";
 
-/** What a campaign has started and not yet stopped. */
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
-  /** Absent until it is open. */
   runtime: z.string().optional(),
   /** How its machines are reached; absent where there is one. */
   access: runtimeAccessSchema.optional(),
@@ -48,7 +45,6 @@ export const leaseSchema = z.strictObject({
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
-/** The user's state folder for this project. @throws environmentError where the user has no home */
 export const stateFolder = (): string => userFolder(process.env, "XDG_STATE_HOME");
 
 export const leasesFolder = (): string => join(stateFolder(), "leases");
@@ -99,7 +95,6 @@ export async function thisOwner(campaign: string): Promise<Owner> {
   return { pid: process.pid, started, campaign, place: thisPlace() };
 }
 
-/** @throws environmentError when the folder cannot be created or written */
 export async function makeStateFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
@@ -137,7 +132,6 @@ async function removeStaleLock(path: string, stale: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** @param lock the text of a lock @throws environmentError naming its owner, if that is alive */
 async function refuseIfOwnerAlive(lock: string): Promise<void> {
   const holder = parseJson(lock, ownerSchema);
   if (!holder || !(await isAlive(holder))) return;
@@ -150,11 +144,7 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
 export const refuseIfLocked = async (): Promise<void> =>
   refuseIfOwnerAlive(readOwnFile(lockPath())?.toString("utf8") ?? "");
 
-/**
- * Takes the user's lock, so that two campaigns never load one machine. The lock of a dead owner is replaced.
- * @returns a function that releases it
- * @throws environmentError naming the campaign that holds it
- */
+/** Takes the user's lock; that of a dead owner is replaced. @throws environmentError naming the holder */
 export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());
@@ -188,7 +178,6 @@ export async function endListed(path: string): Promise<void> {
   await Promise.allSettled((listed ?? []).filter(({ pid }) => pid !== process.pid).map(endProcess));
 }
 
-/** All leases with their paths; one that is damaged has no content. */
 export async function readLeases(): Promise<{ path: string; lease: LeaseFile | undefined }[]> {
   const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
   const read = names.map(async (name) => {

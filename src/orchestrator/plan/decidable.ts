@@ -15,7 +15,6 @@ const PLAIN_RUNS = 3;
 /** The level of a family of comparisons, by Holm's correction. */
 const LEVEL = 0.05;
 
-/** The runs behind the comparisons of a ranking. */
 interface Design {
   rounds: number;
   order: Order;
@@ -47,7 +46,6 @@ function canDecide(design: Design): boolean {
   return rounds >= MIN_RUNS_UNPAIRED && smallestUnpairedP(rounds) * comparisons <= LEVEL;
 }
 
-/** The fewest rounds that can decide it. */
 function roundsToDecide(design: Design): number {
   let rounds = 1;
   while (!canDecide({ ...design, rounds })) rounds++;
@@ -97,10 +95,7 @@ const comparedRankings = (plan: Plan) =>
     ? []
     : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
 
-/**
- * Rounds in which runs one after the other show a difference of 10 % four times of five: on a shared machine, a pair of
- * them deviates by 20 %, and by 4 % by turns (decision 29).
- */
+/** Rounds that show a difference of 10 % four times of five, one after the other (decision 29). */
 const ROUNDS_ONE_BY_ONE = 55;
 
 /** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */

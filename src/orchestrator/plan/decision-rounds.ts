@@ -15,10 +15,8 @@ export const firstRoundByTurns = (comparisons: number): number =>
   Math.ceil(1 + Math.log2(comparisons / FIRST_SHARE));
 
 /**
- * The rounds after which it is decided which configurations continue: 5, 7, 10, 14, 20, … Each needs √2 times the runs
- * of the one before, so that few decisions share the error, and no configuration has many more runs than necessary.
- * @param maxRuns of a configuration, at least 5
- * @param first the first of them, where runs can show something only later
+ * 5, 7, 10, 14, 20, …: each needs √2 times the runs before it, so that few decisions share the error.
+ * @param maxRuns at least 5 @param first where runs can show something only later
  */
 export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
   const rounds: number[] = [];
@@ -30,8 +28,7 @@ export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
 }
 
 /**
- * The runs of a plan that are left where its configurations take part in so many rounds. By turns what is beside others is
- * measured in a group only where another configuration of it is: it would be compared with nothing.
+ * The runs that are left. By turns what is beside others is measured only where another configuration of its group is.
  * @param lastRound of a configuration, by its hash
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {

@@ -3,11 +3,7 @@ import type { Plan } from "../../contract/plan.js";
 import { isCopy } from "../../targets/options.js";
 import type { Request } from "../request/request.js";
 
-/**
- * The runs of a plan with one diagnosing run of each configuration, or these alone. A foreign benchmark program has no
- * instruments, so the store layer has none; a copy has nothing of its own to show.
- * @param runs that count, in their order
- */
+/** One diagnosing run of each configuration, or these alone; foreign programs have no instruments. */
 export function withDiagnosingRuns(
   diagnose: Request["diagnose"],
   configurations: Plan["configurations"],

@@ -30,7 +30,6 @@ const SHARE_BY_TURNS = 0.7;
 /** How many runs are kept for each runtime and topology. */
 const HISTORY_LENGTH = 20;
 
-/** The last overheads, by `runtime:topology`. */
 const historySchema = z.record(z.string(), z.array(z.number().min(0)).max(1000));
 type History = z.infer<typeof historySchema>;
 
@@ -48,7 +47,6 @@ function readHistory(): History {
   }
 }
 
-/** The overheads to expect on this machine in a runtime. */
 export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
   const history = readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
@@ -98,7 +96,6 @@ const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO
 /** What most targets exceed on two cores: the length of a run of a number of requests is a guess. */
 const GUESSED_REQUESTS_PER_SECOND = 10_000;
 
-/** Seconds that are measured; a guess for runs of a number of requests. */
 const measuredS = ({ extent }: Configuration): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / GUESSED_REQUESTS_PER_SECOND;
 
@@ -111,7 +108,6 @@ export function runS(
   return expectedS(plan.warmup_s) + measuredS(configuration) + overhead;
 }
 
-/** Seconds that a warm-up of `auto` takes by turns as a rule, of each target. */
 const EXPECTED_AUTO_WARMUP_BY_TURNS_S = 2;
 /** What lead-ins and requests that are followed add to the slices. */
 const BEYOND_SLICES = 1.12;
@@ -147,10 +143,8 @@ function groupBytes(group: readonly Configuration[]): number {
   return own + generators * RESIDENT_BYTES.generator;
 }
 
-/** What the largest group of a plan takes. */
 export interface GroupsEstimate {
   groups_per_round: number;
-  /** That are up at once. */
   targets: number;
   start_s: number;
   memory_bytes: number;
@@ -202,7 +196,6 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
 }
 
 export interface EstimateRange {
-  /** The most seconds where runs are adaptive. */
   seconds: number;
   /** What an adaptive campaign needs in any case. */
   at_least?: { runs: number; seconds: number };

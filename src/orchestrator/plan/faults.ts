@@ -7,7 +7,6 @@ import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { roleCounts } from "./role-counts.js";
 
-/** What a fault is done to: a configuration without its faults. */
 type Subject = Pick<Configuration, "target" | "servers" | "generators" | "external_store" | "layer">;
 
 /** What a runtime must be able to do for an action; absent: the store carries it out itself. */
@@ -18,7 +17,6 @@ const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
   disconnect: "disconnect",
 };
 
-/** The number of a role; undefined where all of its kind are meant. */
 const numberOf = ({ role }: Fault): number | undefined => {
   const [number] = /\d+$/.exec(role) ?? [];
   return number === undefined ? undefined : Number(number);
@@ -112,7 +110,6 @@ export function unsupportedFaults(
   return undefined;
 }
 
-/** Notes on traffic of one key, which one node of a cluster holds. */
 export function notesOnSingleKeys(
   configurations: readonly Pick<Configuration, "faults" | "target" | "traffic">[],
 ): string[] {

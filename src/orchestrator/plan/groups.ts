@@ -13,7 +13,6 @@ import { isControl, type Planned, type Ranking } from "./rankings.js";
 const GROUP_SIZE = 5;
 /** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
 const CLUSTERS = 3;
-/** The option of a client that runs the one script for all. */
 const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
@@ -103,7 +102,6 @@ function withControls(
   return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
 }
 
-/** Rankings of one load in groups. */
 function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   const groups: Planned[][] = [];
   const all = shuffle(linked(rankings, cpus)).flatMap((together) =>
@@ -147,7 +145,6 @@ function nameKey({ configuration: { target } }: Planned): string {
 const areLinked = (one: Ranking, other: Ranking): boolean =>
   one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
-/** A ranking in parts that fit, each with its reference and the reference's copy. */
 function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
   if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
@@ -158,7 +155,6 @@ function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], 
   return parts(others, room).map((part) => [...always, ...part]);
 }
 
-/** As few parts of at most `size` as there can be, of nearly equal length. */
 function parts(members: readonly Planned[], size: number): Planned[][] {
   const count = Math.ceil(members.length / size);
   return Array.from({ length: count }, (_, part) => members.filter((_, index) => index % count === part));

@@ -48,10 +48,7 @@ function trafficReason({ id, sends }: LoadProgram, traffic: string): string | un
   return `${id} draws its keys, each as likely as any other: give --traffic random`;
 }
 
-/**
- * The calls of a run, as its client would make them: a list, or one with a key that the program draws.
- * @throws Error for a limiter whose calls a library makes
- */
+/** A run's calls, as its client would make them. @throws Error for a limiter whose calls a library makes */
 export function callsOf(
   { sends }: LoadProgram,
   {

@@ -6,7 +6,6 @@ import type { Request } from "../request/request.js";
 import { groupsOf } from "./groups.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
 
-/** A run of a plan without its file. */
 type OrderedRun = Omit<Plan["runs"][number], "file">;
 
 /** Those of a group that are there for its others: references, copies and controls, or controls alone. */
@@ -21,7 +20,6 @@ function besideIn(group: readonly Planned[], rankings: readonly Ranking[]): read
   return [beside, controls].find(({ length }) => length < group.length) ?? [];
 }
 
-/** By turns: rounds of groups, whose runs are made at the same time. */
 function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
   const lastRuns = new Map<string, number>();
   return Array.from({ length: rounds }, (_, index) => {
@@ -44,7 +42,6 @@ function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): Or
   }).flat();
 }
 
-/** Interleaved: each round has a run of every configuration, in an order of its own. */
 const interleaved = (rounds: number, seed: number, configurations: readonly Planned[]): OrderedRun[] =>
   Array.from({ length: rounds }, (_, index) =>
     shuffler(seed + index + 1)
@@ -52,7 +49,6 @@ const interleaved = (rounds: number, seed: number, configurations: readonly Plan
       .map(({ hash }) => ({ configuration_hash: hash, run: index + 1, round: index + 1 })),
   ).flat();
 
-/** The runs of a plan in their order, which the seed decides. */
 export function orderedRuns(
   { order, runs, seed }: Pick<Request, "order" | "runs" | "seed">,
   configurations: readonly Planned[],

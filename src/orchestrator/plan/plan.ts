@@ -67,11 +67,9 @@ import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 export interface PlanContext {
   /** Whether there is such a store: the runtime can start it, or it already runs. */
   available: Availability;
-  /** The caps that the runtime applies, by kind; absent: none. */
   caps?: KindCaps;
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
-  /** What the runtime can do to its parts; absent: all that faults need. */
   partFaults?: PartFaults;
   /** What the stores of the store layer lack; absent before they were asked. */
   findings?: StoreFindings;
@@ -97,7 +95,6 @@ interface ResolvedTargets {
 
 interface RequestedTarget {
   target: Target;
-  /** The texts that requested it. */
   texts: string[];
   /** Why another store replaces its default one. */
   note?: string | undefined;
@@ -175,7 +172,6 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
   );
 }
 
-/** @throws usageError naming both numbers when a server or generator would get no connection, or a connection no request */
 function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
   const [fewest, widest] = [
     Math.min(...(duration.mode === "requests" ? duration.counts : [Number.POSITIVE_INFINITY])),
@@ -230,7 +226,6 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 
-/** Why a target cannot be measured where no server is, or in that web framework. */
 function frameworkReason({ layer }: Entry, target: Target): string | undefined {
   if (!isClientLayer(layer)) return otherFramework(target);
   return target.framework && `${target.framework} is the server's framework: measure it with --layer server`;
@@ -252,13 +247,11 @@ function unequalDenials(target: Target, traffic: string, limits: Limits): string
     : undefined;
 }
 
-/** Why a target in another Node cannot be measured at a layer. */
 const nodeReason = ({ node }: Target, layer: Layer): string | undefined =>
   node !== undefined && isClientLayer(layer)
     ? `+node-${node} is the Node of the server, and the layer ${layer} has none`
     : undefined;
 
-/** The settings of the target's service that the user gave. */
 const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
   const own = service === undefined ? undefined : serviceEnv[service];
   return own ? { service_env: own } : {};
@@ -272,10 +265,7 @@ function serviceConflict(request: Request, target: Target): string | undefined {
   return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
 }
 
-/**
- * Of a traffic whose quota binds, the limits with the quota that follows from the load.
- * @throws usageError that names the traffic, and what would help
- */
+/** Of a traffic whose quota binds, the limits with the quota that the load gives. @throws usageError */
 function boundLimits(request: Request, traffic: string, limits: Limits, load: Load, extent: Extent): Limits {
   const { binding } = findProfile(traffic);
   if (!binding) return limits;
@@ -290,7 +280,6 @@ function boundLimits(request: Request, traffic: string, limits: Limits, load: Lo
   return { ...limits, points: cost * binding.quotaAt(load.rate_per_second, limits.window_s) };
 }
 
-/** Each combination of the requested limits; what is not requested is as in the traffic profile. */
 function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
   const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
   const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
@@ -375,13 +364,9 @@ function combine(
       }
     }
   }
-  return {
-    configurations: [...planned.values()],
-    unsupported: [...unsupported.values()],
-  };
+  return { configurations: [...planned.values()], unsupported: [...unsupported.values()] };
 }
 
-/** The runs in their order, each with its file. */
 function runsOf(
   request: Request,
   configurations: readonly Planned[],
@@ -404,19 +389,14 @@ function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ran
   const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
   const first = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
   const { budgetS } = adaptive ?? {};
-  return {
-    looks: decisionRounds(runs, first),
-    ...(budgetS === undefined ? {} : { budget_s: budgetS }),
-  };
+  return { looks: decisionRounds(runs, first), ...(budgetS === undefined ? {} : { budget_s: budgetS }) };
 }
 
-/** The configurations that a request selects, and what it skips. */
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
   /** The one that stands beside one target alone. */
   addedReference?: Target;
 }
 
-/** Of one target alone, the reference that is measured beside it (M22). */
 function referenceBeside(
   targets: readonly Target[],
   request: Request,
@@ -431,9 +411,8 @@ function referenceBeside(
 }
 
 /**
- * What a request selects. Without a context every store counts as available and no caps are applied: this checks a
- * request before anything is started.
- * @throws usageError for what does not exist, for more servers or generators than connections, and when nothing is left to measure
+ * Without a context every store is available and no caps apply: this checks a request before anything is started.
+ * @throws usageError for what does not exist, for too few connections, and when nothing is left to measure
  */
 export function selectConfigurations(
   request: Request,
@@ -489,7 +468,6 @@ function atItsLimit(policy: string): string {
   return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
 }
 
-/** What is to be known of a store that already runs. */
 function externalNotes({ store, version, memory }: Discovery): string[] {
   const found = [`the store is one that already ran: ${store} ${version}`];
   if (!memory) return [...found, "the limit of its memory (maxmemory) is not known"];
@@ -498,10 +476,7 @@ function externalNotes({ store, version, memory }: Discovery): string[] {
   return [...found, max_bytes === 0 ? "its memory has no limit (maxmemory 0)" : limit];
 }
 
-/**
- * The plan of a campaign. Pure: the same request on a machine with the same stores and caps gives the same plan.
- * The errors are those of `selectConfigurations`.
- */
+/** Pure: the same request, stores and caps give the same plan. Throws as `selectConfigurations`. */
 export function makePlan(asked: Request, context: PlanContext): Plan {
   const { external } = context;
   const {

@@ -35,9 +35,8 @@ const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.t
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
 /**
- * The reference that is measured beside one target alone: on its store, with the options that decide what it is ranked
- * with. Campaigns are compared through it (M22).
- * @returns undefined where no such client is ranked with the target
+ * On the target's store, with the options that decide its ranking: campaigns are compared through it (M22).
+ * @returns undefined where no such client is ranked with it
  */
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
@@ -70,17 +69,13 @@ function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   return canonicalJson({ ...load, ...shared, ...(acrossFrameworks ? {} : { framework }) });
 }
 
-/** What targets share that are ranked together. */
 function rankedBy({ store, topology, decided_by, limiter, algorithm, options, framework }: Target) {
   const sameScript = options.includes("same-script");
   const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
 }
 
-/**
- * On a store, or in a Node, in several versions each client is compared with itself in the others, and with no other
- * client: what differs is the version alone.
- */
+/** On several versions of a store or Node, each client is compared with itself alone. */
 function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
   const versions = new Set(
     members.map(
@@ -101,7 +96,6 @@ function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[]
   });
 }
 
-/** Those of one key together, in their order. */
 function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) => string): Planned[][] {
   const found = new Map<string, Planned[]>();
   for (const planned of configurations) {
@@ -111,10 +105,7 @@ function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) =
   return [...found.values()];
 }
 
-/**
- * @param referenceOf chooses among the two or more members of a ranking
- * @param acrossFrameworks whether rows of several web frameworks are ranked together
- */
+/** @param acrossFrameworks whether rows of several web frameworks are ranked together */
 export function rankingsOf(
   configurations: readonly Planned[],
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
@@ -156,7 +147,6 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
   return undefined;
 }
 
-/** The rankings of a plan; without references where it is older than them. */
 export function plannedRankings({ configurations, references = [], compare_frameworks }: Plan): Ranking[] {
   return rankingsOf(
     configurations,
@@ -171,7 +161,6 @@ export function originals(members: readonly Planned[]): readonly Planned[] {
   return found.length > 0 ? found : members;
 }
 
-/** What a text names, without its client's own limiter, which is in no target's text. */
 function parseReference(text: string): TargetText {
   const named = parseTargetText(text);
   const { limiter } = findClient(named.client);
@@ -202,8 +191,7 @@ function isNamed({ configuration: { layer, target } }: Planned, text: string): b
 }
 
 /**
- * Chooses the reference of each ranking: the named target (of several the one with the fewest options, since
- * `iovalkey` is the reference among the targets with `+same-script`, too), else the first that was requested.
+ * The named target (of several the one with the fewest options), else the first that was requested.
  * @throws usageError where the text names nothing that is ranked
  */
 export function referenceChooser(
@@ -235,10 +223,7 @@ function copyOf({ configuration }: Planned): Planned {
   return { hash: configurationHash(copy), configuration: copy };
 }
 
-/**
- * The configurations with a copy of the reference of each ranking behind it (M31), except where a target is measured
- * alone, or only its copies are. At the store layer there are none: its rows are stores.
- */
+/** With a copy behind the reference of each ranking (M31), unless only copies would be beside it. */
 export function withCopies(configurations: readonly Planned[], rankings: readonly Ranking[]): Planned[] {
   const hashes = new Set(configurations.map(({ hash }) => hash));
   const copied = rankings.flatMap(({ members, reference }) =>

@@ -19,13 +19,11 @@ export function roleCounts({
   };
 }
 
-/** The caps of those kinds of which a run starts a role. */
 export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
   const kinds = measuredKinds.filter((kind) => caps[kind] !== undefined && counts[kind] > 0);
   return Object.fromEntries(kinds.map((kind) => [kind, caps[kind]]));
 }
 
-/** The most roles of each kind that a run of these configurations starts. */
 export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
   const counts = configurations.map(roleCounts);
   const most = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));

@@ -13,7 +13,6 @@ const OWN_FILES = 150;
 /** What leases and files of parts need. */
 const OWN_BYTES = 1e6;
 
-/** The most files that one program of a plan has open: a generator has the connections of all targets of a group. */
 export function openFilesNeeded(plan: Plan): number {
   const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
     sum(
@@ -35,7 +34,6 @@ function openFilesAllowed(): number {
   return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;
 }
 
-/** Why the programs of a plan may not open all files that they need, as processes of this machine. */
 export function filesReason(plan: Plan, allowed = openFilesAllowed()): string | undefined {
   const needed = openFilesNeeded(plan);
   if (needed <= allowed) return undefined;
@@ -50,10 +48,6 @@ async function freeBytes(folder: string): Promise<number> {
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
 
-/**
- * Why what a plan writes finds no room; undefined where it does.
- * @param results the folder of the results
- */
 export async function diskReason(plan: Plan, results: string, free = freeBytes): Promise<string | undefined> {
   const places = [
     {
@@ -84,6 +78,5 @@ export async function diskReason(plan: Plan, results: string, free = freeBytes):
   return undefined;
 }
 
-/** Why a campaign would lack room on this machine. */
 export const roomReason = async (plan: Plan, runtime: string, results: string): Promise<string | undefined> =>
   (runtime === "local" ? filesReason(plan) : undefined) ?? diskReason(plan, results);

@@ -29,7 +29,6 @@ const STANDALONE = "standalone";
 /** No limiter decides at the store layer: these limits only fill their place. */
 const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 
-/** @throws usageError for a store that is not known and whose program nobody named */
 function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
   const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
   const wrong = named.find((id) => !known.includes(id) && !programs.paths[id] && !programs.images[id]);
@@ -39,7 +38,6 @@ function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" 
   );
 }
 
-/** Adds the servers that the user named by their program or image alone to the list of stores. */
 export function registerNamedStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
   for (const id of named) {
     if (stores.some((store) => store.id === id) || !(programs.paths[id] || programs.images[id])) continue;
@@ -53,7 +51,6 @@ export function registerNamedStores({ stores: named, programs }: Pick<Request, "
   }
 }
 
-/** A store as the target of a benchmark program. */
 const targetOf = (program: string, store: string): Target => ({
   text: `${program}@${store}:${STANDALONE}`,
   label: store,
@@ -79,7 +76,6 @@ function workloadsOf({ operations, payloadBytes }: Request): Workload[] {
   });
 }
 
-/** The benchmark program that drives all stores: the first that is here. */
 const benchmarkHere = (available: Availability): string | undefined =>
   benchmarks.find(({ id }) => available(id) === true)?.id;
 
@@ -100,14 +96,10 @@ const durationS = ({ duration }: Request, connections: number): number =>
 interface StoreLayerContext {
   available: Availability;
   caps?: Configuration["caps"];
-  /** Absent before the stores were asked. */
   findings?: StoreFindings;
 }
 
-/**
- * Every store with every operation, payload and number of connections, in the order in which they were named.
- * @throws usageError for an unknown store or operation
- */
+/** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(
   request: Request,
   { available, caps = {}, findings = new Map() }: StoreLayerContext,

@@ -3,9 +3,8 @@ import type { Plan, PlannedRun } from "../../contract/plan.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 
 /**
- * How long a campaign still takes: the plan's estimate for the remaining runs, corrected by how far finished runs were
- * off. A run's overhead depends on its topology, so each topology has its own correction; one without a finished run
- * uses that of all. Times are seconds of any monotonic clock.
+ * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by topology where one is
+ * finished. Times are seconds of any monotonic clock.
  */
 export class TimeLeft {
   readonly #plan: Plan;
@@ -37,14 +36,12 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
-  /** Removes a run that will not take place. */
   skip(file: string): void {
     this.#gone.add(file);
     this.#pending = this.#pending.filter((run) => run.file !== file);
     this.#later_s = this.#estimate(this.#pending);
   }
 
-  /** @param files of the runs that begin together */
   start(files: readonly string[], now_s: number): void {
     const runs = this.#pending.filter(({ file }) => files.includes(file));
     for (const file of files) this.#gone.add(file);
@@ -69,7 +66,6 @@ export class TimeLeft {
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
-  /** Never negative. */
   secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
     const { runs, started_s, estimated_s } = this.#current;

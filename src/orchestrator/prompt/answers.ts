@@ -7,13 +7,10 @@ import type { ClientDescription } from "../../targets/types.js";
 import type { LISTED_LIMITS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
-/** The store that each client uses by default. */
 export const OWN_STORE = "own";
 
-/** Limits that hold a list. */
 export type ListedLimit = (typeof LISTED_LIMITS)[number];
 
-/** The answers of the menu. Numbers are texts, as in flags. */
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
@@ -52,10 +49,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
-/**
- * All clients: those that use a store, by topology, the controls, and last those of services in their usual topology. The
- * menu has the topologies that are groups.
- */
+/** All clients: those that use a store, the controls, those of services in their usual topology. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {
@@ -89,7 +83,6 @@ function onStore(text: string, store: string): string {
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
-/** The value of `--clients`: a group's name replaces its members if all of them are selected. */
 function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
   let left = [...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store))))];
   const names: string[] = [];
@@ -101,7 +94,6 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
   return [...names, ...left].join(",");
 }
 
-/** The flags of the answers given so far; the menu's own defaults are no answers. */
 export function argvSoFar(given: Partial<MenuAnswers>): string[] {
   const argv = argvOf({ ...DEFAULT_ANSWERS, runs: "", ...given });
   // The clients come first.

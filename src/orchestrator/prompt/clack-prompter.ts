@@ -10,10 +10,7 @@ import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 /** The library writes this before each line. */
 const MARGIN = "│  ";
 
-/**
- * Asks with the library @clack/prompts. The library has one way to leave a question. Here Esc goes back and Ctrl-C
- * cancels, so the last key decides.
- */
+/** @clack/prompts has one way to leave a question; here Esc goes back and Ctrl-C cancels. */
 export class ClackPrompter implements Prompter {
   readonly #keyboard: Keyboard;
 

@@ -7,11 +7,7 @@ import type { MenuAnswers } from "./answers.js";
 import { plainPrompts, requireTerminal } from "./legacy.js";
 import { Cancelled } from "./prompter.js";
 
-/**
- * The request from the flags, or from the menu if there are no flags and a terminal to ask on.
- * @returns undefined if the flags asked for help, which has been printed
- * @throws usageError; environmentError if this machine cannot run any campaign; Cancelled
- */
+/** The request from flags or menu; undefined after help. @throws usageError; environmentError; Cancelled */
 export async function requestFrom(
   argv: readonly string[],
   env: Environment,

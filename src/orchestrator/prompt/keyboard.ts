@@ -6,10 +6,7 @@ import { Cancelled } from "./prompter.js";
 const CTRL_C = 0x03;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/**
- * Reads the terminal for the menu, without echo. Keys go to the open question. Keys pressed while no question is open are
- * dropped, so an impatient Enter never answers a question that is not shown yet.
- */
+/** Reads keys for the open question, without echo; those pressed while none is open are dropped. */
 export class Keyboard {
   readonly #stdin = process.stdin;
   #question: PassThrough | undefined;
@@ -28,7 +25,6 @@ export class Keyboard {
     process.once("exit", this.close);
   }
 
-  /** Asks a question that gets the keys pressed from now on. */
   async ask<Value>(question: (input: Readable) => Promise<Value>): Promise<Value> {
     this.#question = new PassThrough();
     try {
@@ -38,7 +34,6 @@ export class Keyboard {
     }
   }
 
-  /** @throws Cancelled as soon as the user cancels, even while no question is open */
   unlessCancelled<Value>(work: Promise<Value>): Promise<Value> {
     return Promise.race([work, this.#cancelled]);
   }

@@ -18,11 +18,7 @@ function flagValue(flag: string, text: string): string {
   return text === "30" || text === "120" ? `fixed${text}` : `custom:${text}`;
 }
 
-/**
- * The three plain prompts of the original: duration, concurrency, workload. A flag replaces its prompt.
- * @returns undefined if the flags asked for help, which has been printed
- * @throws usageError for wrong flags; Cancelled when input ends or Ctrl-C is pressed
- */
+/** The original's three prompts; a flag replaces its own. @throws usageError; Cancelled */
 export async function plainPrompts(argv: readonly string[], env: Environment): Promise<Request | undefined> {
   const args = argv.filter((arg) => arg !== "--legacy");
   if (!args.some((arg) => /^--(clients|preset|quick)(=|$)/.test(arg))) args.push("--clients", "all");
@@ -50,7 +46,6 @@ export async function plainPrompts(argv: readonly string[], env: Environment): P
   return parseCampaign(args, env);
 }
 
-/** @throws usageError without a terminal */
 export function requireTerminal(): void {
   if (isInteractive()) return;
   throw usageError(

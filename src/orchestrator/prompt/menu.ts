@@ -26,17 +26,12 @@ const START_OPTIONS = [
   CANCEL,
 ];
 
-/** The command line of an audit of the same targets. */
 const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
   ["ratelimit-bench audit", ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted)].join(
     " ",
   );
 
-/**
- * Asks all pages and shows the plan, until the user starts it.
- * @param given gets each answer
- * @throws Cancelled
- */
+/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
 export async function menu(
   prompter: Prompter,
   env: Environment,
@@ -101,7 +96,6 @@ async function askNext(
   }
 }
 
-/** Asks one page again. Going back keeps the answers. */
 async function askAgain(
   prompter: Prompter,
   answers: MenuAnswers,
@@ -175,10 +169,7 @@ async function showPlan(
   }
 }
 
-/**
- * Checks before the first question whether this machine can run any campaign.
- * @throws usageError for a wrong variable; environmentError if another campaign runs or the machine is not fit
- */
+/** Checks first whether this machine can run any campaign. @throws usageError; environmentError */
 export async function requireReady(env: Environment, packageFolder: string): Promise<void> {
   const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
   await refuseIfLocked();

@@ -14,7 +14,6 @@ import {
 } from "./answers.js";
 import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
-/** One question of the menu. */
 interface Page {
   title: string;
   /** Whether the question applies, given the answers so far; it always applies if absent. */
@@ -24,7 +23,6 @@ interface Page {
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
 
-/** A page with one question, whose answer is one of the answers. */
 const page = <Key extends keyof MenuAnswers>(
   title: string,
   key: Key,
@@ -62,7 +60,6 @@ const connectionsProblem = problemFrom((text) =>
   listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
 );
 
-/** The page of a dimension, e.g. `Servers`. */
 const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   const { key, layers: own, question } = dimension;
   return {
@@ -77,7 +74,6 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   };
 };
 
-/** The page of a limit that can have several values. */
 const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
   title,
   advanced: true,

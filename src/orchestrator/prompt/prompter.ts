@@ -6,7 +6,6 @@ export const BACK = Symbol("back");
 
 /** The user cancelled the menu, or a signal did. Nothing was started. */
 export class Cancelled extends BenchError {
-  /** @param command what was answered until then */
   constructor(exitCode: ExitCode = EXIT.interrupted, command?: string) {
     const soFar = command === undefined ? "" : `; the command so far:\n${command}`;
     super(`cancelled: nothing was started${soFar}`, exitCode);
@@ -27,20 +26,16 @@ export interface Prompter {
     groups: Readonly<Record<string, readonly MenuOption[]>>,
     initial: readonly string[],
   ): Promise<string[] | typeof BACK>;
-  /** @param problemOf says what is wrong with a text; undefined if it is valid */
   text(
     message: string,
     initial: string,
     problemOf: (text: string) => string | undefined,
   ): Promise<string | typeof BACK>;
-  /** Width that a shown line can have. */
   readonly columns: number;
   /** How many lines `show` has, so that they stay above the command and a question with `options` options. */
   linesAbove(command: string, options: number): number;
   show(title: string, lines: readonly string[]): void;
-  /** Shows a command line to copy. */
   showCommand(title: string, command: string): void;
-  /** Shows what the menu waits for until the work is done. */
   showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }
 

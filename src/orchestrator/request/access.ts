@@ -6,9 +6,7 @@ import { readHostsFile } from "./hosts-file.js";
 import { AUTO, type Request } from "./request.js";
 import type { Settings } from "./setting-layers.js";
 
-/** A namespace, as Kubernetes names it. */
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-/** A registry with a path, without a tag. */
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*$/;
 const KUBERNETES = "kubernetes";
 const KEYS = [
@@ -21,10 +19,7 @@ const KEYS = [
   "registry",
 ] as const;
 
-/**
- * The runtime, and how it reaches the machines of a campaign.
- * @throws usageError for a setting that its runtime does not have, or with a mistake
- */
+/** The runtime, and how it reaches its machines. @throws usageError for a setting that it does not have */
 export function placesOf(settings: Settings): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
   const { source, value: runtime } = settings.get("runtime");
   const file = settings.find("hosts");

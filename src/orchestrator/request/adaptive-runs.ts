@@ -17,7 +17,6 @@ export function budgetS({ source, value }: SettingValue): number {
   );
 }
 
-/** @throws usageError that mentions `auto` too */
 function fixedRuns({ source, value }: SettingValue): number {
   if (/^\d/.test(value)) return numberIn("runs", source, value);
   const { min, max } = RANGES.runs;
@@ -25,10 +24,7 @@ function fixedRuns({ source, value }: SettingValue): number {
   throw usageError(`${source} ${text}: give a whole number from ${min} to ${max}, or auto`);
 }
 
-/**
- * Reads `runs`, `max-runs` and `budget`.
- * @throws usageError also for settings that contradict adaptive runs
- */
+/** Reads `runs`, `max-runs` and `budget`. @throws usageError */
 export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   const runs = settings.get("runs");
   const maxRuns = settings.find("max-runs");

@@ -58,7 +58,6 @@ const parsers = {
   },
 } as const;
 
-/** The caps that the settings give; the default for those that are not set. */
 export function capsFrom(settings: Settings): KindCaps {
   const caps = structuredClone(DEFAULT_CAPS);
   for (const { kind, member, key } of CAPS) {
@@ -80,7 +79,6 @@ export function requireCpus(caps: KindCaps, available: readonly number[]): void 
   }
 }
 
-/** The CPUs of a core, and its NUMA node. */
 interface Core {
   cpus: readonly number[];
   node: number;
@@ -171,7 +169,6 @@ export function pinnedToOwnCores(
   return { ...apart, ...(service ? { service: { ...service, ...(cpuset ? { cpuset } : {}) } } : {}) };
 }
 
-/** The caps of each kind, changed; kinds without caps afterwards are left out. */
 export function mapCaps(caps: KindCaps, change: (caps: Caps) => Caps): KindCaps {
   const changed = Object.entries(caps).map(([kind, own]) => [kind, change(own)] as const);
   return Object.fromEntries(changed.filter(([, own]) => Object.values(own).some((cap) => cap !== undefined)));

@@ -10,11 +10,7 @@ export const createCommand = (name: string): Command =>
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
 
-/**
- * Parses the arguments of a command.
- * @returns undefined if the arguments asked for help, which has been printed
- * @throws usageError in one line
- */
+/** Parses a command's arguments; undefined after help. @throws usageError in one line */
 export function parseCommandLine(command: Command, argv: readonly string[]): Command | undefined {
   try {
     return command.parse([...argv], { from: "user" });

@@ -11,10 +11,7 @@ const KEYS = FILE_SETTINGS.map(({ key }) => key);
 /** Statements that the campaign is to support. They are the report's, and no setting. */
 const CLAIMS = "claims";
 
-/**
- * Reads a campaign file: YAML with the flags' names as keys, or the manifest of a campaign to repeat.
- * @throws usageError naming file, line and key
- */
+/** Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key */
 export function configLayer(path: string): Layer {
   const file = readYamlFile(path, "--config");
   const { document } = file;
@@ -67,7 +64,6 @@ const refused = (file: YamlFile, offset: number, text: string) =>
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
-/** The schema of a campaign file: each key is a flag's name and holds a value or a list of values. */
 export function campaignFileSchema() {
   const members = FILE_SETTINGS.map(({ key, value, help }) => {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();

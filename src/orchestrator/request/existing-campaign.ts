@@ -14,7 +14,6 @@ import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
 export interface ExistingCampaign {
-  /** Absolute path without symbolic links. */
   folder: string;
   manifest: Manifest;
 }
@@ -28,10 +27,8 @@ const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 const NEWEST = "true";
 
 /**
- * Finds the campaign to resume.
- * @param root results root
- * @param given name of the campaign's folder, or `true` for the newest
- * @throws usageError if there is no such campaign; environmentError if its folder leads out of the results root
+ * @param root results root @param given a folder's name, or `true` for the newest @throws usageError;
+ * environmentError
  */
 export function findCampaign(root: string, given: string): ExistingCampaign {
   const absolute = resolve(root);
@@ -117,10 +114,7 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
   if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is not a plain name`);
 }
 
-/**
- * The settings of a resumed campaign: those of its manifest, and the few that environment and flags may still set.
- * @throws usageError naming the flags that contradict its plan
- */
+/** A resumed campaign's settings, with the few that may change. @throws usageError naming the others */
 export function resumedLayers(
   { manifest }: ExistingCampaign,
   environment: Layer,
@@ -156,10 +150,7 @@ export function resumedLayers(
   return [recorded, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
-/**
- * The request with the workers and caps that the campaign recorded.
- * @throws usageError if the campaign uses an external store and the request does not, or the other way round
- */
+/** The request with the recorded workers and caps. @throws usageError if only one uses an external store */
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);

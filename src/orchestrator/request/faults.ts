@@ -50,7 +50,6 @@ function lengthOf(
   throw usageError(`${source} ${text}: give a length above 0 s`);
 }
 
-/** @throws usageError that names what is valid */
 function faultOf(source: string, text: string): Given {
   const shown = JSON.stringify(text.slice(0, 60));
   const { what = "", role, start, length } = FORM.exec(text)?.groups ?? {};
@@ -121,9 +120,7 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
 }
 
 /**
- * The faults of each configuration: a list has alternatives, each a configuration of its own, and `/` joins the faults of one
- * run. One empty list without any.
- * @throws usageError that names the fix
+ * A list has alternatives, each a configuration of its own; `/` joins the faults of one run. @throws usageError
  */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");
@@ -143,7 +140,6 @@ export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   });
 }
 
-/** @throws usageError for settings that faults contradict */
 function requireFitting(
   { source, value }: SettingValue,
   { layers, rates, objectives, diagnose }: Surroundings,

@@ -48,11 +48,7 @@ export function campaignCommand(): Command {
   return command.configureHelp({ formatHelp: () => campaignHelp(CAMPAIGN_COMMAND, HELP_COMMAND) });
 }
 
-/**
- * The settings that the flags give.
- * @returns undefined if the flags asked for help, which has been printed
- * @throws usageError in one line
- */
+/** The settings of the flags; undefined after help. @throws usageError in one line */
 export function flagLayer(argv: readonly string[]): Layer | undefined {
   const command = parseCommandLine(campaignCommand(), argv);
   return command && layerOf(command);

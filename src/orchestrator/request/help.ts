@@ -11,7 +11,6 @@ const NAME_COLUMNS = 25;
 /** The flags that the original had. */
 const FIRST_FLAGS = ["clients", "duration-mode", "concurrency", "workload", "runs"];
 
-/** A table that fits a small terminal: names on the left, what they mean on the right. */
 export function helpTable(entries: readonly (readonly [name: string, meaning: string])[]): string[] {
   const width = Math.min(NAME_COLUMNS, Math.max(...entries.map(([name]) => name.length)));
   const indent = " ".repeat(width + 2);
@@ -76,7 +75,6 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
 
 export const topics: readonly string[] = GROUPS.map(({ topic }) => topic);
 
-/** @param name how the command is called */
 function overview(name: string, helpCommand: string): string[] {
   return [
     `Usage: ${name} [flags]`,
@@ -118,10 +116,8 @@ function overview(name: string, helpCommand: string): string[] {
 }
 
 /**
- * The help of a campaign, or of one topic of it. scripts/help/ holds the same text for scripts/run-all.sh, which prints it
- * before anything is installed.
- * @param name how the command is called
- * @param helpCommand what precedes a topic
+ * scripts/help/ holds the same text for scripts/run-all.sh, which prints it before anything is installed.
+ * @param name how the command is called @param helpCommand what precedes a topic
  */
 export function campaignHelp(name: string, helpCommand: string, topic?: string): string {
   const group = GROUPS.find((each) => each.topic === topic);

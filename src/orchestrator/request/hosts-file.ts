@@ -11,7 +11,6 @@ import {
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { readYamlFile } from "./yaml-file.js";
 
-/** The name of a machine, a Docker context or a network. */
 const nameSchema = z
   .string()
   .regex(
@@ -47,11 +46,7 @@ const fileSchema = dockerHostsSchema.extend({
 
 const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
 
-/**
- * Reads a file of Docker hosts: YAML, or JSON, which is YAML.
- * @param source the setting that names it, for messages
- * @throws usageError in one line that names file, line and fix
- */
+/** Reads a file of Docker hosts (YAML or JSON). @throws usageError naming file, line and fix */
 export function readHostsFile(path: string, source: string): DockerHosts {
   const { name, document, lineOf } = readYamlFile(path, source);
   const refused = (at: number, message: string) => usageError(`${name} line ${lineOf(at)}: ${message}`);

@@ -84,10 +84,7 @@ function traceOf(
   return trace;
 }
 
-/**
- * The variables through which programs reach a store that the user already runs; none if the campaign starts its own.
- * @throws usageError that never repeats the address: it may hold a password
- */
+/** Variables that reach the user's store. @throws usageError without the address: it may hold a password */
 function storeAccess(settings: Settings): Record<string, string> {
   const url = settings.find("store-url")?.value;
   const access: Record<string, string> = url ? { STORE_URL: url } : {};
@@ -118,14 +115,10 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
   variable && !secret ? [variable] : [],
 );
 
-/** The variables among `names` that are set, as shell assignments in front of a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
-/**
- * Where the load enters, and the numbers of each dimension.
- * @throws usageError for a dimension that none of the layers has
- */
+/** Where the load enters, and each dimension's numbers. @throws usageError for one that no layer has */
 function entriesOf(
   settings: Settings,
   notices: string[],
@@ -152,10 +145,7 @@ function entriesOf(
 
 const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
 
-/**
- * What the store layer measures.
- * @throws usageError for its settings without the layer, for an unknown operation, and for what a benchmark program cannot do
- */
+/** What the store layer measures. @throws usageError */
 function storeLayerOf(
   settings: Settings,
   layers: Request["layers"],
@@ -251,10 +241,7 @@ function outputModeOf(settings: Settings): OutputMode {
 }
 
 /**
- * The request that the layers of settings make together.
- * @param layers later layers override earlier ones
- * @param command the command line that repeats the campaign, given its seed
- * @throws usageError in one line
+ * @param layers later override earlier @param command repeats the campaign, given its seed @throws usageError
  */
 export function requestFromLayers(
   layers: readonly Layer[],
@@ -354,11 +341,7 @@ export function requestFromLayers(
   };
 }
 
-/**
- * Reads the flags of `run-all.sh`, the environment, and the campaign file that the flags may name.
- * @returns undefined if the flags asked for help, which has been printed
- * @throws usageError in one line
- */
+/** The request of `run-all.sh`: flags, environment, file; undefined after help. @throws usageError */
 export function parseCampaign(argv: readonly string[], env: Environment): Request | undefined {
   const flags = flagLayer(argv);
   if (!flags) return undefined;

@@ -13,10 +13,8 @@ import type { Layer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
 /**
- * The pairs of a repeatable setting: `NAME=TEXT`, separated by commas. A comma only separates in front of another name,
- * so that a path may hold one.
- * @param form of a pair, for messages
- * @throws usageError for a text that is not a pair, or for two texts of one name
+ * `NAME=TEXT`, separated by commas in front of another name, so that a path may hold one.
+ * @param form of a pair, for messages @throws usageError for no pair, or two texts of one name
  */
 function pairsOf({ source, value }: SettingValue, form: string): Map<string, string> {
   const pairs = new Map<string, string>();
@@ -40,10 +38,7 @@ const PROGRAM = /^[a-z0-9][a-z0-9.-]{0,39}(?:~[0-9A-Za-z][0-9A-Za-z._-]{0,39})?$
 /** What an image's name may consist of; the engine knows the rest. */
 const IMAGE = /^\w[\w.:/@-]{0,254}$/;
 
-/**
- * The stores of `--store-versions`, and the paths of those programs that it names.
- * @throws usageError for one that is not `name~version[=path]`
- */
+/** The stores of `--store-versions`, and their paths. @throws usageError unless `name~version[=path]` */
 export function storeVersionsOf(settings: Settings): { texts: string[]; paths: Map<string, string> } {
   const given = settings.find("store-versions");
   const paths = new Map<string, string>();
@@ -64,10 +59,7 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
   return { texts: [...new Set(texts)], paths };
 }
 
-/**
- * The paths of `--node` by the versions that they print.
- * @throws usageError in containers, whose images have their own, for what is no Node, and for one version twice
- */
+/** The paths of `--node` by the versions that they print. @throws usageError */
 export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
   const given = settings.find("node");
   const found = new Map<string, string>();
@@ -97,14 +89,12 @@ function printedVersion(path: string): string {
   );
 }
 
-/** The last layer that has a setting; -1 without one. */
 const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
 /**
- * The programs and images that the settings name. A store whose program is also a setting (`--valkey-server`) can be
- * named by both: the later layer wins, with a notice.
- * @throws usageError if both name different paths in one layer, or for a text that cannot name an image
+ * Both `--valkey-server` and a pair may name a store's program: the later layer wins, with a notice. @throws
+ * usageError
  */
 export function namedPrograms(
   settings: Settings,
@@ -141,14 +131,10 @@ export function namedPrograms(
   return { paths: Object.fromEntries(paths), images: Object.fromEntries(images) };
 }
 
-/** Whether it is a version of a store that has a program. */
 const isStoreVersion = (name: string): boolean =>
   name.includes("~") && stores.some(({ id, program }) => program && id === parseStoreText(name).id);
 
-/**
- * Checks the names once the stores of plugins are known.
- * @throws usageError for a name that is no store or service with a program, and no module
- */
+/** Checks the names once the stores of plugins are known. @throws usageError */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
   const all = [...stores, ...services, ...benchmarks, ...loadPrograms];
   const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];

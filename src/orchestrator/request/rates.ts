@@ -33,10 +33,7 @@ function ratesOf(settings: Settings): number[] {
   return rate ? settings.list("rate").map((text) => rateIn(rate.source, text)) : [];
 }
 
-/**
- * The mean rates of a trace at its times, by `trace-speed`; empty without it.
- * @throws usageError that names the speeds whose rates are possible
- */
+/** The mean rates of a trace by `trace-speed`; empty without it. @throws usageError */
 function traceRates(settings: Settings, trace: Trace | undefined): number[] {
   const speed = settings.find("trace-speed");
   if (!speed) return [];
@@ -96,11 +93,7 @@ export interface OpenLoops
   concurrency?: SettingValue;
 }
 
-/**
- * Reads `rate`, `rate-sweep`, `arrivals`, `find-max-rate` and `slo`, and the `budget` of a search.
- * @param isGiven whether a layer sets the key; presets and defaults do not count
- * @throws usageError that names the range
- */
+/** Reads rates, arrivals, searches and their budget. @param isGiven whether a layer sets the key */
 export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean, trace?: Trace): OpenLoops {
   const search = searchOf(settings);
   const replayed = traceRates(settings, trace);

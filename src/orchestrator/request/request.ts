@@ -29,7 +29,6 @@ export interface NamedPrograms {
 
 /** Settings of services as environment variables, by the service's id. */
 export type ServiceEnv = Record<string, Record<string, string>>;
-/** Settings of limits that hold a list. */
 export const LISTED_LIMITS = ["points", "window", "cost"] as const;
 
 /**
@@ -46,7 +45,6 @@ export interface RequestedLimits {
 
 /** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
 export interface Request {
-  /** Target texts and group names, as given. */
   clients: string[];
   /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
   limiters: string[];
@@ -69,7 +67,6 @@ export interface Request {
   addsReference: boolean;
   /** From 5 rounds on each ranking has a copy of its reference. */
   copies: boolean;
-  /** The numbers of each dimension, e.g. of servers. */
   counts: Record<DimensionKey, number[]>;
   /** The number of generators is found before the first run: `counts` only fill its place. */
   findsGenerators?: true;
@@ -77,11 +74,9 @@ export interface Request {
   duration: DurationMode;
   /** Connections of a closed loop; the maximum for an open one. */
   connections: number[];
-  /** Requests/s of open loops; empty for closed loops. */
   rates: number[];
   /** The rate is found by a calibration: `rates` only fill its place. */
   calibrates?: true;
-  /** Spacing of the sends of open loops. */
   arrivals: Arrivals;
   /** The faults of each configuration; one empty list without any. */
   faults: Fault[][];
@@ -91,9 +86,7 @@ export interface Request {
   searchBudgetS?: number;
   complexity: number;
   limits: RequestedLimits;
-  /** Settings of services that the user gives. */
   serviceEnv: ServiceEnv;
-  /** Runs of each configuration; the maximum if they are adaptive. */
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
@@ -113,17 +106,13 @@ export interface Request {
   output: string;
   workers: number;
   allowParallel: boolean;
-  /** Programs and images of stores and services that the user names. */
   programs: NamedPrograms;
   /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];
-  /** The requests of the user's file. */
   trace?: ReadTrace;
   /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
   storeAccess: Record<string, string>;
-  /** File to which a single run's result is copied. */
   outputFile?: string;
-  /** The command line that repeats it. */
   command: string;
   /** Every setting that affects what is measured, as text. They repeat the campaign. */
   settings: Record<string, string>;
@@ -141,14 +130,11 @@ export interface Request {
   strict: boolean;
   /** Continues the campaign of this name below `output` instead of starting a new one. */
   resume?: string;
-  /** Notices to show before the first run. */
   notices: string[];
 }
 
-/** Prefix of a duration in requests, as in `requests:10000,50000`. */
 export const REQUESTS_DURATION = "requests:";
 
-/** Prefix of a duration in seconds, as in `custom:45`. */
 export const CUSTOM_DURATION = "custom:";
 
 /** Value of settings that the run or the campaign decides itself. */
@@ -179,10 +165,7 @@ export const RANGES = {
 export type NumberName = keyof typeof RANGES;
 
 /**
- * A number from its text, within the range of its name.
- * @param whole whether fractions are refused
- * @param orElse a word that is valid too; for the message
- * @throws usageError naming the given text and the range
+ * @param whole refuses fractions @param orElse a word that is valid too, for the message @throws usageError
  */
 export function numberIn(name: NumberName, flag: string, text: string, whole = true, orElse = ""): number {
   const { min, max, unit } = RANGES[name];
@@ -194,11 +177,7 @@ export function numberIn(name: NumberName, flag: string, text: string, whole = t
   );
 }
 
-/**
- * The numbers of a dimension that a text lists.
- * @returns `auto` where the campaign is to find the number
- * @throws usageError naming the given text and the range
- */
+/** The numbers that a text lists; `auto` where the campaign finds it. @throws usageError */
 export function countsIn(
   dimension: (typeof dimensions)[number],
   flag: string,
@@ -214,10 +193,7 @@ export function countsIn(
 export const warmupIn = (flag: string, text: string): Warmup =>
   text === AUTO ? AUTO : numberIn("warmup", flag, text, false, AUTO);
 
-/**
- * The words of a list separated by commas or spaces, without duplicates.
- * @throws usageError if the list is empty
- */
+/** The words of a list, by commas or spaces, each once. @throws usageError if empty */
 export function listOf(flag: string, text: string, notices: string[]): string[] {
   const words = text.split(/[,\s]+/).filter(Boolean);
   if (words.length === 0) throw usageError(`${flag}: give at least one value`);

@@ -7,10 +7,7 @@ import type { SettingValue } from "./setting-layers.js";
 const NEXT = /,(?=[a-z0-9][a-z0-9.-]*:[A-Z][A-Z0-9_]*=)/;
 const SETTING = /^(?<id>[a-z0-9][a-z0-9.-]{0,39}):(?<name>[A-Z][A-Z0-9_]{0,63})=(?<value>.*)$/;
 
-/**
- * Reads `service:NAME=value`, several separated by commas.
- * @throws usageError for another form, an unknown service, a setting that the harness makes, or two values of one
- */
+/** Reads `service:NAME=value`, several separated by commas. @throws usageError */
 export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv {
   const all: ServiceEnv = {};
   for (const given of text.split(NEXT)) {

@@ -34,10 +34,7 @@ export class Settings {
   readonly #notices: string[];
 
   /**
-   * @param layers later layers override earlier ones
-   * @param notices receives a line for each value that is overridden by a different one, or given twice in a list
-   * @param preset overridden by every layer, without a notice
-   * @throws usageError for a text that no setting can have
+   * @param layers later override earlier, with a notice @param preset overridden by all @throws usageError
    */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
     this.#notices = notices;
@@ -61,7 +58,6 @@ export class Settings {
     return defaultValue === undefined ? undefined : { source: `--${key}`, value: defaultValue };
   }
 
-  /** The value of a setting that has a default. */
   get(key: string): SettingValue {
     const found = this.find(key);
     if (!found) throw new Error(`--${key} is not set and has no default`);
@@ -112,7 +108,6 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
   throw usageError(`${source}${text}: no line breaks or other control characters`);
 }
 
-/** @throws usageError naming the valid values */
 export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
   const found = valid.find((each) => each === value);
   if (found) return found;

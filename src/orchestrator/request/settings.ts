@@ -28,11 +28,9 @@ export interface SettingChoice {
   hint?: string;
 }
 
-/** The environment variable that sets a setting for single runs alone. Campaigns do not read it. */
 export interface SingleRunVariable {
   name: string;
   schema: z.ZodType<string>;
-  /** Help, if it differs from the setting's. */
   help?: string;
   /** The variable's default, if it differs from the setting's. */
   defaultValue?: string;
@@ -42,9 +40,8 @@ export interface SingleRunVariable {
 }
 
 /**
- * One setting of a campaign: a flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, campaign
- * files and their schema, environment, completion, the menu, single runs and resume all read this list. To add a setting,
- * add one entry to a group of this file.
+ * A flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, files, environment, completion,
+ * menu and resume all read this list. To add a setting, add an entry to a group of this file.
  */
 export interface Setting {
   /** E.g. `duration-mode`: the flag without its dashes, and the key in a campaign file. */
@@ -57,7 +54,6 @@ export interface Setting {
   defaultText?: string;
   /** Environment variable that sets it too, for campaigns and single runs. */
   variable?: string;
-  /** Help of the variable, if it differs from the flag's. */
   variableHelp?: string;
   singleRun?: SingleRunVariable;
   /** It can be given several times; the values are joined by commas. */
@@ -95,7 +91,6 @@ const workloadHints: Readonly<Record<string, string>> = {
   heavy: "CPU work in each request",
 };
 
-/** Each client on each of its stores, in each of its topologies. */
 const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   [id, ...stores.slice(1).map((store) => `${id}@${store}`)].flatMap((text) => [
     text,
@@ -724,7 +719,6 @@ export const GROUPS: readonly SettingGroup[] = [
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 
-/** @throws Error for an unknown key, which is a defect */
 export function settingOf(key: string): Setting {
   const found = SETTINGS.find((setting) => setting.key === key);
   if (!found) throw new Error(`there is no setting ${key}`);
@@ -738,7 +732,6 @@ export function defaultOf(key: string): string {
   return defaultValue;
 }
 
-/** Settings that a campaign file can hold. */
 export const FILE_SETTINGS: readonly Setting[] = SETTINGS.filter(
   ({ secret, flagOnly }) => !(secret || flagOnly),
 );

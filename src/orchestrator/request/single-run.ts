@@ -19,7 +19,6 @@ const DEFAULT_CLIENT = "valkey-glide";
 
 const storeIds = stores.flatMap(({ id, engine }) => (engine ? [id] : []));
 
-/** Variables that together name the target. */
 const targetSchemas = {
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   USE_VALKEY_CLUSTER: switchText.optional(),

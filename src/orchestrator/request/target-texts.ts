@@ -9,10 +9,7 @@ import {
 } from "../../targets/resolve.js";
 import type { Request } from "./request.js";
 
-/**
- * The texts of the requested targets: groups are expanded, and limiters, versions of stores, Nodes and
- * frameworks combined with each target.
- */
+/** All requested targets: groups expanded, with each limiter, version, Node and framework. */
 export function targetTexts({
   clients,
   limiters,

@@ -12,7 +12,6 @@ interface Unit {
 const MILLISECONDS: Unit = { factors: { ms: 1, us: 0.001, µs: 0.001, s: 1000 }, max: 3_600_000 };
 const SHARE: Unit = { factors: { "": 1, "%": 0.01 }, max: 1 };
 
-/** Figures that can have a threshold, with their units. */
 const METRICS: Readonly<Record<Metric, Unit>> = {
   throughput: { factors: { "": 1, "/s": 1 }, max: 1e9 },
   p50: MILLISECONDS,
@@ -30,10 +29,7 @@ const FORM =
 
 const NAMES = Object.keys(METRICS).join(", ");
 
-/**
- * Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-` for `±`).
- * @throws usageError naming the given text and what is valid
- */
+/** Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-`). @throws usageError */
 export function parseThresholds(source: string, text: string): Threshold[] {
   const parts = text.split(",").map((part) => part.trim());
   return parts.filter(Boolean).map((part) => parseThreshold(source, part));

@@ -3,18 +3,12 @@ import { LineCounter, parseDocument } from "yaml";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
 
-/** A file that the user wrote: YAML, or JSON, which is YAML. */
 export interface YamlFile {
   name: string;
   document: ReturnType<typeof parseDocument>;
-  /** The line, from 1, of an offset. */
   lineOf(offset: number): number;
 }
 
-/**
- * @param source the setting that names it, for messages
- * @throws usageError in one line where it cannot be read
- */
 export function readYamlFile(path: string, source: string): YamlFile {
   if (/\p{Cc}/u.test(path))
     throw usageError(

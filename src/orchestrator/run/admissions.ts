@@ -11,13 +11,10 @@ const MAX_KEYS = 10_000;
 export interface AdmissionsContext {
   configuration: Pick<Configuration, "target" | "traffic" | "limits">;
   keyPrefix: string;
-  /** Absent where the generator could not count. */
   requestCounts: RequestCounts | undefined;
-  /** Consumes that were decided without the store. */
   withoutStore: number;
   /** Seconds since the store was emptied, at least. */
   elapsedS: number;
-  /** The store's whole numbers under these keys; undefined where its engine cannot read them. */
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
 }
 

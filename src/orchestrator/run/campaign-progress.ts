@@ -14,14 +14,12 @@ const nowS = (): number => performance.now() / 1000;
 
 type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
 
-/** A percentile, or what it is at least. */
 function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): Partial<Figures> {
   if (!latency) return {};
   const known = latency[name];
   return known === null ? { [`${name}_at_least_ms`]: atLeast(latency, name) } : { [`${name}_ms`]: known };
 }
 
-/** The figures of a result for one screen line; undefined for a run without figures. */
 function figuresOf(result: Result): Figures | undefined {
   if (result.status === "printed") {
     const { operations, latency } = result;
@@ -48,7 +46,6 @@ const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" 
 
 const roundOfEvent = ({ round }: PlannedRun) => (round === undefined ? {} : { round });
 
-/** Reports the progress of the plan's runs, with the time left. */
 export class Progress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
@@ -71,12 +68,10 @@ export class Progress {
     this.#timeLeft.expect(runs);
   }
 
-  /** The campaign ends within so many seconds from now, whatever is planned. */
   limitTime(seconds: number): void {
     this.#ends_s = nowS() + seconds;
   }
 
-  /** Reports a run that an earlier session has completed. */
   kept(planned: PlannedRun, { status, outcome }: Pick<RunOutcome, "status" | "outcome">): void {
     this.#timeLeft.skip(planned.file);
     this.#eventLog.emit({
@@ -104,7 +99,6 @@ export class Progress {
     for (const planned of runs) this.#started(planned);
   }
 
-  /** Reports that all of them are saved. */
   ended(runs: readonly PlannedRun[]): void {
     if (runs.length === 1) return;
     const took_s = rounded(nowS() - this.#started_s, 3);
@@ -163,9 +157,7 @@ export class Progress {
   }
 
   /**
-   * Reports what happens during runs that are made at the same time. A phase is that of all: it is told when the first of
-   * them comes to it.
-   * @param runs their logs also get the lines that their programs print
+   * A phase of runs made at the same time is told when the first comes to it. @param runs get their programs' lines
    */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
@@ -198,7 +190,6 @@ export class Progress {
     });
   }
 
-  /** A line of a program. Those of the generator's progress are reported as phases and seconds. */
   programLine(role: string, line: string): void {
     if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
   }

@@ -18,16 +18,12 @@ interface Reading extends PartCounters {
   at_ms: number;
 }
 
-/** What is read besides the counters when the generator is drained. */
 interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
-  /** CPU time of the orchestrator. */
   harness_us: number;
-  /** CPU time by role; a role whose counters could not be read is absent. */
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
-  /** Counters by machine; empty where there is one machine. */
   machines: Readonly<Record<string, MachineCounters>>;
 }
 
@@ -44,7 +40,6 @@ function harnessCpuUs(): number {
   return user + system;
 }
 
-/** @throws Error when it takes too long */
 const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
   within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
@@ -57,7 +52,6 @@ const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
 });
 
-/** Throttling and network traffic between two readings, where the runtime counts them. */
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
   // A cap has no counters before its first period has passed.
   const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
@@ -76,10 +70,6 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
   };
 }
 
-/**
- * @param own which share of the time between readings the role had load: by turns a second is one of its own turns
- * @param idle_us_per_s what it uses in the rest
- */
 function sampleOf(
   first: Reading,
   before: Reading,
@@ -101,7 +91,6 @@ function sampleOf(
   };
 }
 
-/** CPU time that roles reported themselves. */
 type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
 
 /** CPU time of the roles; undefined where that of one is not known. */
@@ -127,10 +116,7 @@ type MeasuredRole = RunningRole & { kind: MeasuredKind };
 const isMeasured = (role: RunningRole): role is MeasuredRole =>
   measuredKinds.some((kind) => kind === role.kind);
 
-/**
- * Reads the counters of roles at both ends of a window and once a second between them. The ends are read when the
- * generator reports that it is drained.
- */
+/** Reads roles' counters at both (drained) ends of a window and once a second between. */
 export class CounterWatch {
   /** Measured ones, and helpers: what those use is the harness's. */
   readonly #roles: readonly RunningRole[];
@@ -155,10 +141,7 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  /**
-   * Reads what the roles use in a second without load, and then the counters: by turns the figures of a role are what it
-   * used less that.
-   */
+  /** Reads a second without load first: by turns a role's figures are what it used less that. */
   startByTurns(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#enqueue(async () => {
@@ -176,7 +159,6 @@ export class CounterWatch {
     return this.#pending;
   }
 
-  /** Resolves when the counters are read: nobody has the load meanwhile. */
   readBetweenTurns(): Promise<void> {
     if (this.#isOpen) this.#enqueue(() => this.#readParts());
     return this.#pending;
@@ -191,7 +173,6 @@ export class CounterWatch {
     return this.#pending;
   }
 
-  /** Resolves when the counters are read. */
   stop(): Promise<void> {
     this.#hasStopped = true;
     clearInterval(this.#timer);
@@ -207,11 +188,6 @@ export class CounterWatch {
     return this.#failures;
   }
 
-  /**
-   * What each role used between the readings.
-   * @param loaded_s seconds of load between them
-   * @param requests how many were served between the readings at its ends
-   */
   async resources(
     source: string,
     loaded_s: number,
@@ -257,11 +233,8 @@ export class CounterWatch {
   }
 
   /**
-   * How busy the machine was, from the same readings.
-   * @param reported CPU time that roles reported themselves. The generator waits only so long for a reading: where its
-   * counters are read too late, its own report is the only source.
-   * @param external_us CPU time of an external store, which is used by the run but is not one of its parts
-   * @returns undefined where the system does not count CPU time, or not that of every part
+   * @param reported CPU time that roles reported themselves: the only source where a reading comes too late
+   * @param external_us of an external store, which is no part of the run @returns undefined where not all is known
    */
   async hostLoad(loaded_s: number, reported: Reported, external_us = 0): Promise<HostLoad | undefined> {
     await this.#pending;
@@ -274,11 +247,7 @@ export class CounterWatch {
     return hostLoadOf(from.host, to.host, ours_us, loaded_s);
   }
 
-  /**
-   * How busy each of several machines was, from its own readings.
-   * @param reported as for `hostLoad`
-   * @returns by machine; without those whose counters, or whose roles' CPU time, are not known
-   */
+  /** As `hostLoad`, by machine; without those whose counters are not known. */
   async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
     await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];

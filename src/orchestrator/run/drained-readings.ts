@@ -12,27 +12,21 @@ const late = () =>
   new PartFailed("store", `its counters could not be read within ${READ_WITHIN_MS / 1000} s`);
 
 /**
- * The readings at the drained moments. Each generator waits at each moment for a line that lets it go on. All get it at
- * once, when the last of them has come and the counters are read: so it is also what starts several generators together. A
- * reading that takes too long, or fails, fails the run and lets them go on.
+ * Each generator waits at each drained moment; all go on at once, when the last has come and the counters are read:
+ * that also starts several together. A reading that is late or fails fails the run and lets them go on.
  */
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
   readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
-  /** Number of announcements of each generator. */
   readonly #announced: number[];
-  /** That of the last announcement. */
   #phase: AnnouncedPhase | undefined;
-  /** Number of moments at which all generators have come. */
   #complete = 0;
-  /** Rejects when a reading fails, and never resolves. */
   readonly failed: Promise<never>;
   #fail: (error: unknown) => void = () => {};
   readonly #onGoOn: () => void;
   /** Readings take place one after the other, so that each line belongs to its moment. */
   #pending = Promise.resolve();
 
-  /** @param onGoOn called when all are told to go on */
   constructor(
     generators: readonly Pick<RunningPart, "write">[],
     store: Pick<RunStore, "readBefore">,
@@ -57,10 +51,6 @@ export class DrainedReadings {
     this.failed.catch(() => {});
   }
 
-  /**
-   * @param generator index of the one that has come
-   * @returns whether all have come
-   */
   take(generator: number, phase: AnnouncedPhase): boolean {
     this.#announced[generator] = (this.#announced[generator] ?? 0) + 1;
     this.#phase = phase;

@@ -17,7 +17,6 @@ type FaultRun = Pick<
   "timeline" | "faults" | "samples" | "configuration" | "warmup" | "counts"
 >;
 
-/** The figures of a run's faults; undefined where none was injected. */
 export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
   const { timeline, faults, samples } = run;
   if (!timeline || !faults) return undefined;
@@ -25,9 +24,8 @@ export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
 }
 
 /**
- * What the model admits from each fault to the next one, or to the end: of the requests that were answered, because failed
- * ones use nothing of a quota.
- * @returns null for quotas that cannot be used up, and undefined where the run does not name its quotas
+ * What the model admits from each fault to the next, of the answered requests: failed ones use no quota.
+ * @returns null for quotas that cannot be used up; undefined where the run names none
  */
 function predictedAdmissions(
   { configuration, warmup, counts }: FaultRun,
@@ -62,7 +60,6 @@ function predictedAdmissions(
   });
 }
 
-/** The answered requests of warm-up, lead-in and slices. */
 function loadOf({ took_s, requests, lead_in }: FaultRun["warmup"], timeline: Timeline): LoadPhase[] {
   const { opens_s, allowed, limited, width_ms } = timeline;
   const before = [

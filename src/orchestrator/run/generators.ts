@@ -19,18 +19,13 @@ import { PartFailed, type PartSupervisor, type RunningRole } from "./part-superv
 import { SilenceWatch } from "./silence.js";
 
 type Announcement = Extract<Progress, { event: "phase" }>;
-/** A phase of the run; the others concern the generators alone. */
 type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY>;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
-/** Receives what the generators announce, as if they were one. */
 export interface GeneratorListener {
-  /** @param opens_in_ms until the window opens, after its lead-in; only of `measure` */
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
-  /** @param generator whose second it is, of those that are not merged */
   second(second: Second, generator: number): void;
-  /** A generator has ended a turn that it was given. */
   turn?(generator: number, turn: TurnEvent): void;
 }
 
@@ -43,7 +38,6 @@ export class Generators {
   readonly #begun = new Set<RunPhase>();
   readonly #silence: SilenceWatch;
 
-  /** @param warmup_s the longest that their warm-up may take */
   constructor(roles: readonly RunningRole[], warmup_s: number) {
     if (roles.length === 0) throw new Error("the layout has no load generator");
     this.roles = roles;
@@ -58,12 +52,10 @@ export class Generators {
     return this.#silence.failed;
   }
 
-  /** All have been told to go on. */
   goOn(): void {
     this.#silence.expectAll();
   }
 
-  /** Their output is not waited for any more. */
   leave(): void {
     this.#silence.stop();
   }
@@ -127,11 +119,7 @@ export class Generators {
     for (const part of this.parts) part.write?.(ALL_STEADY_LINE);
   }
 
-  /**
-   * Waits for all of them.
-   * @returns what they measured together
-   * @throws PartFailed naming the first that fails, environmentError for one that cannot measure here
-   */
+  /** What all measured together. @throws PartFailed naming the first that fails; environmentError */
   async output(supervisor: PartSupervisor, mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput> {
     const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
     const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);
@@ -141,7 +129,6 @@ export class Generators {
   }
 }
 
-/** @param opens_ms when each window was to open, by one clock */
 function mergedOutput(
   outputs: readonly GeneratorOutput[],
   opens_ms: readonly (number | undefined)[],
@@ -180,7 +167,6 @@ function mergedOutput(
   };
 }
 
-/** @throws PartFailed for a generator that failed or printed something else, environmentError for one that cannot measure here */
 export async function outputOfGenerator<Schema extends z.ZodType>(
   { id, part }: RunningRole,
   schema: Schema,

@@ -19,7 +19,6 @@ export class GivenTurns {
     for (const [index, { exited }] of generators.entries()) exited.then(() => this.#leave(index));
   }
 
-  /** A generator says that its turn has ended, and that nothing is in flight. */
   ended(generator: number, turn: TurnEvent): void {
     if (generator === this.#taking) this.#ended(turn);
   }

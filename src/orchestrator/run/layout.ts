@@ -37,7 +37,6 @@ export interface RunSettings {
   external?: ExternalStore;
   /** Servers and store are read with instruments that cost CPU time. */
   diagnose?: true;
-  /** What the runtime can do to its parts; absent where no run has a fault. */
   partFaults?: PartFaults;
   /** Files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
@@ -137,7 +136,6 @@ function storeRole(id: string, settings: RunSettings): Role {
   };
 }
 
-/** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
 const relayRole = (id: string, storeId: string): Role => ({
@@ -226,7 +224,6 @@ function serverRole(id: string, settings: RunSettings, dependsOn: readonly strin
   };
 }
 
-/** A load generator. It ends with the run, by itself. */
 const generatorRole = (
   id: string,
   settings: RunSettings,
@@ -279,10 +276,7 @@ export const machineProbePart = (role: string, machine: string): Part => ({
   environment: () => ({}),
 });
 
-/**
- * The probe that detects the type of the store that the user already runs. It has no run spec: nothing is known yet.
- * @param access the variables that give access to the store
- */
+/** Detects the type of the user's store; it has no run spec, as nothing is known yet. */
 export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
   role: PROBE,
   ...ownProgram("server", "helpers/probe", SERVE),
@@ -290,10 +284,7 @@ export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
   environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
 });
 
-/**
- * The settings of a run's service as its result tells them: those that options and the user add. Addresses are of no
- * interest, and the others are the service's own.
- */
+/** The settings that options and the user add to the service's own; without addresses. */
 export const serviceSettings = ({ target, service_env = {} }: Configuration): Record<string, string> => ({
   ...describeClient(target).serviceEnvironment,
   ...service_env,
@@ -313,7 +304,6 @@ class RunSpecs {
   readonly #storeIds: readonly string[];
   readonly #serverIds: readonly string[];
 
-  /** @param relayIds of the relays in front of the nodes, in their order; empty without */
   constructor(
     settings: RunSettings,
     storeIds: readonly string[],
@@ -349,7 +339,6 @@ class RunSpecs {
     };
   }
 
-  /** @param own a generator, its index from 0, and the number of generators */
   forGenerator(
     { id, index, of }: { id: string; index: number; of: number },
     places: Places,
@@ -391,7 +380,6 @@ class RunSpecs {
     return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
   }
 
-  /** The service, once it is started. */
   #service(places: Places | undefined): Pick<RunSpec, "service"> {
     const { configuration, runNonce } = this.#settings;
     const { service } = configuration.target;

@@ -46,10 +46,6 @@ function workOf(
   };
 }
 
-/**
- * Measures a run in which a load program makes the calls in the place of the target's client: on the same store and
- * service, with the same limits and the same calls. Without an error of its own it is measured as the store layer is.
- */
 export async function measureLoadProgram(
   parts: ProgramParts,
   runtime: Runtime,
@@ -118,7 +114,6 @@ export async function measureLoadProgram(
   };
 }
 
-/** The warm-up, and with how much the program is then started: seconds, or calls. */
 async function warmUp(
   program: LoadProgram,
   settings: RunSettings,
@@ -156,7 +151,6 @@ function requireDecisions({ refused, failures }: PrintedLoad, { service }: Store
     );
 }
 
-/** Decisions that the service, or else the store, counted; undefined where neither counts them. */
 function decisionsOf({ store, service }: StoreSide, cost: number): RawPrintedRun["calls"] {
   if (service) {
     const { at_start, at_end } = service;

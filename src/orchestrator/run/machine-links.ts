@@ -2,10 +2,8 @@ import type { LinkReading } from "../../contract/machine-probe.js";
 import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
 import { rounded } from "../../contract/numbers.js";
 
-/** Names of two machines. */
 export type LinkEnds = readonly [string, string];
 
-/** A link as it was measured once; bandwidth where that was asked for. */
 export interface MeasuredLink {
   between: LinkEnds;
   round_trip_us: MachineLink["round_trip_us"];
@@ -19,10 +17,7 @@ const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
   ["server", "store"],
 ];
 
-/**
- * The pairs of machines over which roles may talk to each other, each once.
- * @param machinesFor names of the machines on which roles of a kind may run
- */
+/** The pairs of machines over which roles may talk to each other, each once. */
 export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[]): LinkEnds[] {
   const found = new Map<string, LinkEnds>();
   for (const [one, other] of TALKING)
@@ -49,7 +44,6 @@ export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffse
   return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
 }
 
-/** A link from what its two ends measured. @param back by the second machine */
 export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MeasuredLink {
   const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
   const { sent_bits_per_second: sent, received_bits_per_second: received } = there;

@@ -53,7 +53,6 @@ class MachineProbe {
     return this.#listening;
   }
 
-  /** @throws Error when it fails, ends, or gives no answer in time */
   async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
     const id = ++this.#last;
     const answer = new Promise<unknown>((answered, failed) => this.#awaited.set(id, { answered, failed }));
@@ -76,10 +75,7 @@ class MachineProbe {
   }
 }
 
-/**
- * One probe on each machine of a campaign that runs on several. They idle while runs are measured. A machine whose probe
- * fails is told once, and has no facts or links from then on: that costs knowledge, and no run.
- */
+/** A probe on each of several machines. One that fails is told once and costs knowledge, no run. */
 export class MachineProbes {
   readonly #probes: Map<string, MachineProbe>;
   readonly #warn: (text: string) => void;
@@ -89,7 +85,6 @@ export class MachineProbes {
     this.#warn = warn;
   }
 
-  /** Starts one on each of the runtime's machines. The lease stops them. */
   static async open(runtime: Runtime, lease: Lease, warn: (text: string) => void): Promise<MachineProbes> {
     const { machines = [] } = runtime;
     const probes = new MachineProbes(new Map(), warn);
@@ -107,20 +102,15 @@ export class MachineProbes {
     return probes;
   }
 
-  /** Facts by machine, where it answers. */
   facts(): Promise<Record<string, MachineFacts>> {
     return this.#askAll({ ask: "facts" });
   }
 
-  /** The counters of the machines that answer. */
   counters(): Promise<Record<string, MachineCounters>> {
     return this.#askAll({ ask: "counters" });
   }
 
-  /**
-   * Measures links from both ends, one after the other: at once they would share what they measure.
-   * @param bandwidth false: round trips and clocks alone
-   */
+  /** From both ends, one after the other. @param bandwidth false: round trips and clocks alone */
   async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
     const found: MeasuredLink[] = [];
     for (const [first, second] of pairs) {

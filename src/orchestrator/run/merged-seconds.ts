@@ -5,14 +5,12 @@ export type Second = Extract<Progress, { event: "second" }>;
 
 /** Merges the live figures of several generators; one alone passes unchanged. A second is complete once all have reported it. */
 export class MergedSeconds {
-  /** Seconds that another generator has not reported yet. */
   readonly #pending: Second[][];
 
   constructor(generators: number) {
     this.#pending = Array.from({ length: generators }, () => []);
   }
 
-  /** @returns the second, if this generator completed it */
   add(generator: number, second: Second): Second | undefined {
     this.#pending[generator]?.push(second);
     if (this.#pending.some((seconds) => seconds.length === 0)) return undefined;

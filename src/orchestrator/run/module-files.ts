@@ -23,13 +23,11 @@ export function moduleFiles(
   );
 }
 
-/** The modules that the requested targets use. */
 export function usedModules(request: Request): ModuleDescription[] {
   const used = requestedModules(targetTexts(request));
   return modules.filter(({ id }) => used.includes(id));
 }
 
-/** Whether a module can be used, or why not; undefined for an id that is no module. */
 export function moduleAvailability(
   request: Pick<Request, "programs" | "storeAccess">,
   external: Discovery | undefined,
@@ -70,11 +68,7 @@ export async function moduleHashes(request: Request): Promise<Record<string, { s
   return Object.fromEntries(await Promise.all(hashes));
 }
 
-/**
- * Checks the files of the modules that the requested targets use.
- * @param platform where they will be loaded; undefined: not known
- * @throws environmentError naming the file and the fix
- */
+/** Checks the files of the modules that targets use. @throws environmentError naming file and fix */
 export async function requireModules(request: Request, platform: Platform | undefined): Promise<void> {
   if (request.storeAccess.STORE_URL) return;
   const files = moduleFiles(request);
@@ -85,7 +79,6 @@ export async function requireModules(request: Request, platform: Platform | unde
   }
 }
 
-/** Why a file cannot be loaded as a library on that platform; undefined where nothing speaks against it. */
 async function fileProblem(path: string, platform: Platform | undefined): Promise<string | undefined> {
   let header: Buffer;
   try {
@@ -169,7 +162,6 @@ const REFUSALS = [
   /\bModule .+ (?<reason>does not export \S+|initialization failed)/,
 ];
 
-/** Why a store refused a module, from the lines of its log; undefined where it did not. */
 export function moduleRefusal(lines: readonly string[]): string | undefined {
   const reasons = lines.flatMap((line) =>
     REFUSALS.flatMap((refusal) => refusal.exec(line)?.groups?.reason ?? []),

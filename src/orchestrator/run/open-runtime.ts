@@ -30,12 +30,10 @@ import { moduleAvailability, requireModules, usedModules } from "./module-files.
 /** `valkey` of `valkey~8.1`. */
 const plainId = (id: string): string => id.replace(/~.*/, "");
 const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
-/** An image's name with another tag, and without a digest. */
 const withTag = (name: string, tag: string): string =>
   `${name.replace(/@.*/, "").replace(/:[^:/]*$/, "")}:${tag}`;
 const isModule = (id: string): boolean => modules.some((module) => module.id === id);
 
-/** The programs of this machine that the user names; modules are no programs, and containers get their files. */
 const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
@@ -80,10 +78,7 @@ export function programSources(request: Request): ProgramSource[] {
   ];
 }
 
-/**
- * Opens the requested runtime; `auto` chooses the first that works.
- * @throws usageError for an unknown runtime; environmentError when it does not work here
- */
+/** Opens the requested runtime; `auto` chooses the first that works. @throws usageError; environmentError */
 export async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programs">,
@@ -109,10 +104,6 @@ export async function openRuntime(
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
-/**
- * The runtime that a campaign would use, without opening it.
- * @throws usageError for an unknown runtime
- */
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
@@ -121,10 +112,8 @@ export async function expectedRuntime(
 }
 
 /**
- * Checks the named programs, also those that no target uses, the files of the modules that targets use, and the requested
- * CPUs before anything is built or started: an engine would refuse CPUs only with the first part.
- * @throws usageError for a program of an unknown store; environmentError for one that is not there, or for CPUs that do
- * not exist
+ * Checks programs, modules' files and CPUs before anything is built or started: an engine would refuse CPUs only with
+ * the first part. @throws usageError for an unknown program; environmentError for what is not there
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);
@@ -157,10 +146,7 @@ function localOnlyReason(request: Request): string | undefined {
   return undefined;
 }
 
-/**
- * The runtimes that `auto` tries in this order, and why it does not try all.
- * @throws usageError where no runtime has all that the user names
- */
+/** The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was named */
 function autoCandidates(request: Request): { candidates: readonly RuntimeDescription[]; reason?: string } {
   const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(request);
@@ -172,7 +158,6 @@ function autoCandidates(request: Request): { candidates: readonly RuntimeDescrip
   return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
 
-/** Uses the requested runtime; of `auto` the first that works. */
 async function firstWorking<Used>(
   request: Request,
   use: (description: RuntimeDescription) => Promise<Used>,
@@ -198,7 +183,6 @@ async function firstWorking<Used>(
   throw new BenchError(unavailable.join("; "), EXIT.environment);
 }
 
-/** What a campaign would open, without opening it. @throws as the campaign would */
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);
@@ -222,10 +206,7 @@ export async function expectedStores(
     moduleAvailability(request, undefined, id) ?? ((isExternal && isStore(id)) || (known.get(id) ?? false));
 }
 
-/**
- * Whether a store, service or module is available, or why not: it is the external one, or the runtime can start it, or a
- * file was named.
- */
+/** Whether a store, service or module is available, or why not. */
 export function availability(
   request: Request,
   runtime: Runtime,

@@ -28,24 +28,17 @@ export interface Opened extends OpeningContext {
   plugins: readonly LoadedPlugin[];
   lease: Lease;
   python: PythonContext;
-  /** A line for each thing that the runtime could not remove. */
   left: string[];
 }
 
 export interface OpenedRuntime {
   runtime: Runtime;
-  /** Which one was chosen, and why. */
   choice: string;
   versions: InstalledVersions | undefined;
-  /** @param external the store that the user runs */
   available(external?: Discovery): Availability;
 }
 
-/**
- * Checks what the request needs of this machine, and holds lock and lease while `work` runs.
- * @param root a folder of results that must be writable
- * @param name of an existing campaign
- */
+/** Checks what the request needs, and holds lock and lease while `work` runs. */
 export async function withLease<Value>(
   request: Request,
   context: OpeningContext & Pick<Opened, "plugins">,
@@ -76,8 +69,7 @@ export async function withLease<Value>(
 }
 
 /**
- * Installs the library versions and opens the requested runtime. Whatever happens in `work`, all parts are stopped and the
- * runtime is closed.
+ * Installs versions and opens the runtime, which is closed with all parts whatever happens in `work`.
  * @throws Aborted, also while the runtime opens; then it is closed as soon as it is open
  */
 export async function withRuntime<Value>(
@@ -126,6 +118,5 @@ export async function withRuntime<Value>(
   }
 }
 
-/** The exit code of what is done: not 0 where something was left. */
 export const endCode = (code: ExitCode, { left }: Pick<Opened, "left">): ExitCode =>
   code === EXIT.done && left.length > 0 ? EXIT.environment : code;

@@ -8,9 +8,7 @@ import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import type { Role } from "./layout.js";
 
-/** The run failed because a part did. */
 export class PartFailed extends Error {
-  /** Its role's id. */
   readonly role: string;
 
   constructor(role: string, text: string) {
@@ -34,10 +32,7 @@ export function placementOf(parts: readonly RunningPart[]): { placement?: Record
   return found.length > 0 ? { placement: Object.fromEntries(found) } : {};
 }
 
-/**
- * A failure with what is wrong with the machines of the run: often a part fails because another is not there any more.
- * @returns the error itself where all machines answer
- */
+/** With what is wrong with the machines; the error itself where all of them answer. */
 export async function withTroubles(error: unknown, parts: readonly RunningPart[]): Promise<unknown> {
   const ofPart = error instanceof PartFailed;
   if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment)) return error;
@@ -61,12 +56,9 @@ export interface PartPlace {
   run?: string;
 }
 
-/** What starts the parts of one run. */
 export interface RunParts {
   supervisor: PartSupervisor;
-  /** Starts a part that is no role of the layout. */
   startPart(part: Part): Promise<RunningPart>;
-  /** All parts so far. */
   started: readonly RunningPart[];
 }
 
@@ -96,7 +88,6 @@ export async function withParts<Value>(
 /** A part that fails because another has ended may do so before that end is reported. */
 const NOTICED_WITHIN_MS = 500;
 
-/** Resolves when the part ends. */
 async function ending({ id, part }: RunningRole): Promise<PartFailed> {
   const { code, signal } = await part.exited;
   const last = endMessage(part.lastLines());
@@ -117,10 +108,6 @@ export class PartSupervisor {
     this.#startPart = startPart;
   }
 
-  /**
-   * Starts the roles of these kinds: first those that depend on nothing else, then those that depend on them, and so on.
-   * @returns them in the order of the layout
-   */
   async start(...kinds: RoleKind[]): Promise<RunningRole[]> {
     const started = new Map<string, RunningRole>();
     const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
@@ -134,17 +121,14 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
-  /** Addresses of the started roles, by id. */
   get places(): ReadonlyMap<string, Node> {
     return this.#places;
   }
 
-  /** The started roles of that kind, or the one of that id. */
   roles(kindOrId: string): RunningRole[] {
     return this.#started.filter(({ id, kind }) => id === kindOrId || kind === kindOrId);
   }
 
-  /** Seconds from its first start until it was ready, of each role of that kind. */
   readyS(kind: RoleKind): Record<string, number> {
     return Object.fromEntries(this.roles(kind).map(({ id }) => [id, this.#readyS.get(id) ?? 0]));
   }
@@ -167,11 +151,7 @@ export class PartSupervisor {
     return started;
   }
 
-  /**
-   * Waits for `work`.
-   * @param mayEnd required parts whose end is a result of this work, not a failure
-   * @throws PartFailed when another required part ends first
-   */
+  /** @param mayEnd parts whose end is a result of this work @throws PartFailed when another ends first */
   async waitFor<Value>(
     work: Promise<Value>,
     mayEnd: (role: RunningRole) => boolean = () => false,
@@ -183,10 +163,7 @@ export class PartSupervisor {
     return Promise.race<Value>([work, ...endings]);
   }
 
-  /**
-   * The end of a store or service, where another part failed because of it: that may be noticed first.
-   * @returns the failure itself where none of them has ended
-   */
+  /** The end of a store or service because of which another part failed; else the failure. */
   async causeOf(failure: unknown): Promise<unknown> {
     const isStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
     if (!isStart && !(failure instanceof PartFailed)) return failure;

@@ -45,11 +45,7 @@ export async function withTraceFile(
   return plugins.map((plugin) => (plugin.path === "" ? { ...plugin, path, entry: path } : plugin));
 }
 
-/**
- * Loads plugins into this process, each once. From then on their stores, clients, limiters, options and traffic are
- * listed, planned and measured like the project's own.
- * @throws usageError naming the plugin and its error
- */
+/** Loads and registers plugins, each once. @throws usageError naming the plugin and its error */
 export async function registerPlugins({ plugins: paths, trace }: RequestedPlugins): Promise<LoadedPlugin[]> {
   const malformed = paths.find((path) => /[\n\r\0]/.test(path));
   if (malformed) throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);

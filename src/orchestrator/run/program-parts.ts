@@ -21,9 +21,7 @@ const GENERATOR_PERIOD_MS = 200;
 export type ProgramRunSettings = Omit<RunSettings, "runNonce">;
 
 export interface ProgramStart {
-  /** Id of its program. */
   program: string;
-  /** @param folder that holds `files` */
   arguments(folder: string): readonly string[];
   /** Texts of the files that it reads, by name. */
   files?: Readonly<Record<string, string>>;
@@ -33,11 +31,9 @@ export interface ProgramStart {
 export interface ProgramEnd {
   arguments: readonly string[];
   output: string;
-  /** From its start to its end. */
   program_s: number;
 }
 
-/** What a run of a foreign program gave, before it is judged. */
 export type RawPrintedRun = Pick<
   PrintedResult,
   | "warmup_s"
@@ -61,13 +57,8 @@ export type RawPrintedRun = Pick<
 export const programFacts = (
   id: string,
   { arguments: words, output }: ProgramEnd,
-): RawPrintedRun["program"] => ({
-  id,
-  arguments: [...words],
-  output: output.slice(0, 10_000),
-});
+): RawPrintedRun["program"] => ({ id, arguments: [...words], output: output.slice(0, 10_000) });
 
-/** The parts of one run whose load comes from a foreign program. */
 export interface ProgramParts extends RunParts {
   settings: RunSettings;
 }
@@ -131,11 +122,7 @@ function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"]
 export const warmupSeconds = ({ warmupS }: Pick<RunSettings, "warmupS">): number =>
   Math.max(LEAST_CALIBRATION_S, warmupS === "auto" ? AUTO_WARMUP_S : warmupS);
 
-/**
- * The rate of a program that cannot run for a time, from two runs that are also the warm-up.
- * @param run makes that many requests, which should take so long
- * @returns requests a second, and how long both took
- */
+/** The rate of a program that cannot run for a time, from two runs: they are also the warm-up. */
 export async function calibrate(
   settings: Pick<RunSettings, "warmupS">,
   run: (requests: number, expected_s: number) => Promise<ProgramEnd>,
@@ -144,16 +131,10 @@ export async function calibrate(
   const seconds = warmupSeconds(settings);
   const first = await run(FIRST_REQUESTS, 1);
   const second = await run(Math.ceil(perSecondIn(first.output) * seconds), seconds);
-  return {
-    rate: perSecondIn(second.output),
-    warmup_s: rounded(first.program_s + second.program_s, 3),
-  };
+  return { rate: perSecondIn(second.output), warmup_s: rounded(first.program_s + second.program_s, 3) };
 }
 
-/**
- * The CPU of a program that ends by itself: its counters can only be read while it runs, so that its rate between the
- * first and the last reading stands for the whole.
- */
+/** A program that ends by itself: its rate between first and last reading stands for the whole. */
 class EndingPart {
   readonly #readings: { at_ms: number; cpu_us: number; resident_bytes: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -193,10 +174,6 @@ class EndingPart {
 /** What the roles used while a foreign program ran, and what could not be read. */
 type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "notes">;
 
-/**
- * Runs a foreign program while the counters of the roles, and its own, are read.
- * @returns how it ended, and what was used, given the loaded seconds and the number of requests
- */
 export async function runWatched(
   roles: readonly RunningRole[],
   source: string,

@@ -31,7 +31,6 @@ import { type RunStore, storeOf } from "./store.js";
 
 const PROBE_TIMEOUT_S = 60;
 
-/** What the probe answers. @param more than the actions need of their own */
 const ask = async (store: RunStore, actions: ProbeAction[], more: Partial<ProbeRequest> = {}) =>
   (await store.perform(actions, { timeout_s: PROBE_TIMEOUT_S, ...more })) ?? {};
 
@@ -43,10 +42,7 @@ function figuresIn(output: string): PrintedFigures {
   }
 }
 
-/**
- * Asks each store once what it lacks, before anything is planned.
- * @returns why it cannot be measured where it does not start or does not answer
- */
+/** Asks each store once what it lacks, or why it cannot be measured. */
 export async function findingsOf(
   settings: readonly ProgramRunSettings[],
   runtime: Runtime,
@@ -87,10 +83,7 @@ export function executeProgramRun(
   ).finally(() => listener.phase("stopped"));
 }
 
-/**
- * Measures the store layer. The number of operations comes from a calibration, which is also the warm-up: neither program
- * can run for a time.
- */
+/** The number of operations comes from a calibration, which is the warm-up: no program runs for a time. */
 async function measureStoreLayer(
   parts: ProgramParts,
   runtime: Runtime,
@@ -177,7 +170,6 @@ function commandThreadsOf(id: string): Pick<StoreEvidence, "command_threads"> {
   return commandThreads > 1 ? { command_threads: commandThreads } : {};
 }
 
-/** What the keys cost: used memory after the load less that of the empty store. */
 function memoryOf(empty: ProbeReport, after: ProbeReport): PrintedResult["memory"] {
   const [before, end] = [empty.readings?.[0], after.readings?.[0]];
   if (!end?.keys || before?.used_memory_bytes === undefined || end.used_memory_bytes === undefined)

@@ -46,7 +46,6 @@ export interface RunIdentity {
   diagnose?: true | undefined;
 }
 
-/** The runtime as results and manifests describe it. */
 export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: boolean): Manifest["runtime"] {
   return {
     id: runtime.id,
@@ -84,9 +83,7 @@ function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
   };
 }
 
-/**
- * Exact counters that a role reported itself win, unless its process was replaced; the samples are always the runtime's.
- */
+/** What a role reported itself wins, unless its process was replaced; the samples are the runtime's. */
 function mergeRole(
   reported: RoleResources | undefined,
   observed: RoleResources,
@@ -126,7 +123,6 @@ function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
 const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
   [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
 
-/** The version of a program as the runtime found it; empty where it is not known. */
 function startedVersionOf(runtime: Runtime, id: string): string {
   const facts = runtime.program(id);
   return typeof facts === "object" ? facts.version : "";
@@ -181,7 +177,6 @@ export function measuredDocument(
   });
 }
 
-/** The result document of a run whose figures a foreign program printed, with its verdict. */
 export function printedDocument(identity: RunIdentity, { program, ...raw }: RawPrintedRun): PrintedResult {
   const { configuration } = identity.planned;
   const facts = identity.runtime.program(program.id);
@@ -211,7 +206,6 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
   });
 }
 
-/** The version by the store's program, for a store that does not tell its own; undefined where neither does. */
 function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
   const facts = runtime.program(storeProgram(planned.configuration.target));
   return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
@@ -240,7 +234,6 @@ export function failureDocument(
   };
 }
 
-/** CPU time per request of all roles of a kind; undefined without such a role or without requests. */
 export function cpuUsPerRequest(
   { resources }: Pick<MeasuredResult, "resources">,
   measured: MeasuredKind,
@@ -261,7 +254,6 @@ export interface RunOutcome {
   seconds: number;
 }
 
-/** How the run of a result ended. */
 export function runOutcomeOf(
   result: Result,
   run: Pick<RunOutcome, "file" | "configuration" | "seconds">,

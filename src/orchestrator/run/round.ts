@@ -29,20 +29,16 @@ import {
 const READ_WITHIN_MS = 8_000;
 const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
-/** A run of a round. */
 export interface RoundMember {
   request: Omit<RunSettings, "runNonce">;
   listener: RunListener;
 }
 
-/** How a run of a round ended. */
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
- * Makes the runs of a round: all their stores, services and servers are up at once, and one generator, or one of each at the
- * limiter layer, gives them the load by turns. A run that fails alone leaves the others.
- * @param log gets what the generators print
- * @returns how each ended, in their order
+ * All stores, services and servers are up at once; one generator, or one of each at the limiter layer, loads them by
+ * turns. A run that fails alone leaves the others. @param log gets what the generators print
  */
 export async function executeRound(
   members: readonly RoundMember[],
@@ -124,7 +120,6 @@ class Round {
   #finished = new Set<number>();
   #whenFinished: () => void = () => {};
 
-  /** A run needs nothing more. */
   finished(index: number): void {
     this.#finished.add(index);
     if (this.#finished.size === this.#members.length) this.#whenFinished();
@@ -221,7 +216,6 @@ class Round {
     this.#whenFinished = () => generators.leave();
   }
 
-  /** One that does not start fails its runs alone. @returns those that have started */
   async #startGenerators(
     groups: readonly (readonly Joined[])[],
     given: boolean,
@@ -311,7 +305,6 @@ class TurnsOfRound extends GivenTurns {
   }
 }
 
-/** Milliseconds; 0 without answers. */
 function meanLatencyMs(turns: readonly TurnEvent[]): number {
   const answers = sum(turns.map((turn) => turn.answers));
   return answers > 0 ? sum(turns.map((turn) => turn.latency_sum_us)) / answers / 1000 : 0;

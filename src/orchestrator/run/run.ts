@@ -28,47 +28,34 @@ import { type RunStore, type StoreSide, storeOf } from "./store.js";
 
 export interface RunListener {
   phase(phase: Phase): void;
-  /** One second of all generators together. */
   second(second: Second): void;
-  /** A planned fault was done, or undone. */
   fault(line: string): void;
-  /** A line for the run's own log. */
   log(role: string, line: string): void;
 }
 
-/** What a run on several machines adds. */
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;
 
 export interface RawRun extends StoreSide, MachinesOfRun {
   result: MeasuredResult;
   admissions?: Admissions;
-  /** Absent without planned faults. */
   faults?: FaultRecord[];
-  /** The resources that the runtime measured, by role. */
   resources: MeasuredResult["resources"];
-  /** Seconds by role; absent without a server. */
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
   notes: string[];
 }
 
-/** What makes the load of a run, and reads its counters at the drained moments. */
 export interface RunLoad {
   readonly watch: RunWatch;
   /** Each rejects when something fails that the load needs, and never resolves. */
   readonly failures: readonly Promise<never>[];
-  /** @param mayEnd required roles whose end is a result */
   output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
-  /** Resolves when all readings are taken. */
   done(): Promise<void>;
-  /** Nothing more is expected of it. */
   leave(): void;
 }
 
-/** The counters of a run's roles. */
 export type RunWatch = Pick<CounterWatch, "resources" | "hostLoad" | "machineLoads" | "failures">;
 
-/** A run whose servers are ready. */
 export interface ReadyRun {
   settings: RunSettings;
   supervisor: PartSupervisor;
@@ -83,7 +70,6 @@ export interface RunOptions {
   machines?: SeveralMachines | undefined;
   /** Which of several runs that are up at once; absent where there is one. */
   run?: string;
-  /** Starts what makes the load; by default a generator of its own. */
   startLoad?: (run: ReadyRun) => Promise<RunLoad>;
 }
 
@@ -133,7 +119,6 @@ export async function executeRun(
   }
 }
 
-/** The load of a run that has its generators to itself. */
 async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
   const { warmupS } = settings;
@@ -165,7 +150,6 @@ function losesCounts({ action }: Fault): boolean {
   return effects.includes("forgets") || effects.includes("cuts");
 }
 
-/** The connections of a run are those of its fault, where it has one alone. */
 const withReconnections = (faults: FaultRecord[], reconnections: number | undefined): FaultRecord[] =>
   faults.length > 1 || reconnections === undefined
     ? faults
@@ -237,10 +221,7 @@ async function admissionsOf(
   });
 }
 
-/**
- * The CPU time of an external store from before the warm-up to after the last answer. The store may run on this
- * machine, and its CPU time in the window alone is not known. 0 for a store that does not count it.
- */
+/** CPU time of an external store over the whole run: it may run here. 0 where it is not counted. */
 function cpuUsOf(store: StoreEvidence | undefined): number {
   const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number => cpu_user_us + cpu_system_us;
   return sum((store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))));

@@ -1,9 +1,8 @@
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
 
 /**
- * A generator that says nothing for so long hangs: it reports each second of its window, and takes less time to connect,
- * to drain and to write its result. Generators wait longer than this for each other, so that the one that hangs is named, and
- * not one that waits for it.
+ * A generator reports each second, and takes less to connect, drain and write: silent for so long, it hangs. Generators
+ * wait longer for each other, so that the one that hangs is named.
  */
 export const SILENCE_S = 60;
 /** Until its first word it may wait for CPU time while many others start. Those that are ready wait a little longer. */
@@ -15,7 +14,6 @@ const GRACE_MS = 1000;
 export class SilenceWatch {
   readonly #roles: readonly Pick<RunningRole, "id">[];
   readonly #quiet_s: number;
-  /** One timer for each part that should say something. */
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isOver = false;
   /** Rejects with PartFailed when one hangs, and never resolves. */
@@ -60,7 +58,6 @@ export class SilenceWatch {
     this.#timers.delete(index);
   }
 
-  /** Nothing is expected any more. */
   stop(): void {
     this.#isOver = true;
     for (const index of this.#roles.keys()) this.expectNothing(index);

@@ -35,37 +35,7 @@ const FORM_TIMEOUT_S = 60;
 const READ_TIMEOUT_S = 10;
 const DISCOVER_TIMEOUT_S = 10;
 
-/** The store of one run, and its service. */
-export interface RunStore {
-  /** The nodes, relays and the service, that the run started; only their counters can be read. */
-  readonly nodes: readonly RunningRole[];
-  /** The relays between the servers and the nodes; none where no fault of the run needs one. */
-  readonly relays: readonly RelayControl[];
-  /** Makes the store usable, and then the service. */
-  open(): Promise<void>;
-  /** Takes the reading before any load. */
-  readBefore(): Promise<void>;
-  /** Takes the reading after the last answer. */
-  readAfter(): Promise<StoreSide>;
-  /** The whole numbers under these keys; undefined where they cannot be read. */
-  readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
-  /**
-   * Has the probe perform further actions; undefined where there is no store outside the servers.
-   * @throws PartFailed: from here on a failure is the run's
-   */
-  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined>;
-  /** When the store was emptied, or read first, monotonic milliseconds. */
-  readonly readBefore_ms: number;
-  /** Waits until every node answers and, in a cluster, all agree and every replica follows its primary. */
-  untilReady(): Promise<void>;
-  /** These nodes stay down: they are not asked any more. */
-  withoutNodes(ids: readonly string[]): void;
-  /** These nodes were started again: waits until they answer. */
-  restarted(ids: readonly string[]): Promise<void>;
-  untilServiceReady(): Promise<void>;
-  /** Has the store carry out a fault, or undo it. */
-  inject(fault: StoreFault): Promise<void>;
-}
+export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 
 /** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
 export interface StoreSide {
@@ -73,7 +43,6 @@ export interface StoreSide {
   service?: ServiceEvidence;
   /** Connections that the store's nodes accepted since the first reading, without the probe's; absent where it is not known. */
   reconnections?: number;
-  /** Only of a diagnosing run. */
   diagnosed?: NodeDiagnosis[];
 }
 
@@ -107,10 +76,7 @@ class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 
-/**
- * Sends a request to a running probe and waits for its report.
- * @throws ProbeEnded with the last line that the probe printed
- */
+/** Asks a running probe. @throws ProbeEnded with the last line that it printed */
 export async function askProbe(probe: RunningPart, request: ProbeRequest): Promise<ProbeReport> {
   const answer = await probe.ask?.(JSON.stringify(request));
   if (answer !== undefined) return probeReportSchema.parse(JSON.parse(answer));
@@ -119,10 +85,7 @@ export async function askProbe(probe: RunningPart, request: ProbeRequest): Promi
   throw new ProbeEnded(last ?? `the probe ended with ${code ?? signal}`);
 }
 
-/**
- * Detects the type and topology of the store that the user already runs; undefined where none was named.
- * @throws environmentError when it cannot be reached or is not supported
- */
+/** What the user's store is; undefined where none was named. @throws environmentError */
 export async function discoverStore(
   access: Readonly<Record<string, string>>,
   runtime: Runtime,
@@ -149,7 +112,6 @@ export async function discoverStore(
   }
 }
 
-/** The store that this configuration needs. */
 export function storeOf(
   settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">,
   supervisor: PartSupervisor,
@@ -187,8 +149,10 @@ const noStore: RunStore = {
 
 type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" | "diagnose">;
 
-abstract class ProbedStore implements RunStore {
+abstract class ProbedStore {
+  /** The nodes, relays and the service, that the run started; only their counters can be read. */
   nodes: readonly RunningRole[] = [];
+  /** Between the servers and the nodes; none where no fault of the run needs one. */
   relays: readonly RelayControl[] = [];
   /** In the order of roles. */
   protected abstract readonly places: readonly Node[];
@@ -201,11 +165,9 @@ abstract class ProbedStore implements RunStore {
   #before: ProbeReport = {};
   /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
   #isMeasuring = false;
-  /** Nodes that stay down. */
   readonly #down = new Set<string>();
   /** Requests to the probe since the first reading, each with a connection to every node. */
   #requests = 0;
-  /** The number of requests when a node was started again. */
   readonly #requestsBefore = new Map<string, number>();
 
   constructor(settings: StoreSettings, supervisor: PartSupervisor) {
@@ -255,12 +217,10 @@ abstract class ProbedStore implements RunStore {
     );
   }
 
-  /** The file of the target's module; absent for a store of the user. */
   protected get moduleFile(): string | undefined {
     return this.external ? undefined : this.#settings.modules?.[this.target.module ?? ""];
   }
 
-  /** @throws environmentError when the store does not have the target's module, whatever it has loaded */
   async #requireModule(): Promise<void> {
     const { module: id } = this.target;
     if (!id) return;
@@ -279,6 +239,7 @@ abstract class ProbedStore implements RunStore {
     this.#module = { id, ...(version ? { version } : {}), ...(sha256 ? { sha256 } : {}) };
   }
 
+  /** When the store was emptied, or read first, monotonic milliseconds. */
   readBefore_ms = 0;
 
   async readBefore(): Promise<void> {
@@ -288,10 +249,12 @@ abstract class ProbedStore implements RunStore {
     this.#requests = 0;
   }
 
+  /** Until every node answers and, in a cluster, all agree and every replica follows its primary. */
   async untilReady(): Promise<void> {
     await this.ask(["ready"]);
   }
 
+  /** These nodes stay down: they are not asked any more. */
   withoutNodes(ids: readonly string[]): void {
     for (const id of ids) this.#down.add(id);
   }
@@ -331,12 +294,12 @@ abstract class ProbedStore implements RunStore {
     return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
-  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport> {
+  /** @throws PartFailed: from here on a failure is the run's */
+  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined> {
     this.#isMeasuring = true;
     return this.ask(actions, more);
   }
 
-  /** What is read beside the store's counters. */
   #moreActions(): ProbeAction[] {
     return [
       ...(this.#settings.diagnose ? ["diagnose" as const] : []),
@@ -393,7 +356,6 @@ abstract class ProbedStore implements RunStore {
     };
   }
 
-  /** Sends actions to the run's probe; one process serves all of them. */
   protected async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
@@ -420,7 +382,6 @@ abstract class ProbedStore implements RunStore {
   }
 }
 
-/** A fresh store that the run starts. */
 class OwnRunStore extends ProbedStore {
   protected readonly external = false;
 

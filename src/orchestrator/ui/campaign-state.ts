@@ -18,7 +18,6 @@ export class CampaignState {
   #notNeeded = 0;
   readonly finished: EventOf<"run_finished">[] = [];
   readonly kept: EventOf<"run_kept">[] = [];
-  /** Every run that was started, by its file. */
   readonly started = new Map<string, EventOf<"run_started">>();
 
   add(event: CampaignEvent): void {
@@ -70,12 +69,10 @@ export class CampaignState {
     }
   }
 
-  /** The start of a run, by its number. */
   startOf(number: number | undefined): EventOf<"run_started"> | undefined {
     return [...this.started.values()].findLast((event) => event.number === number);
   }
 
-  /** Maximum number of runs of the campaign. */
   get total(): number {
     return (this.#expected ?? this.campaign?.runs ?? 0) - this.#notNeeded;
   }
@@ -92,7 +89,6 @@ export class CampaignState {
     );
   }
 
-  /** Numbers of runs by how they ended. */
   get counts(): EventOf<"ended">["runs"] {
     const ended = { valid: 0, suspect: 0, invalid: 0, failed: 0, aborted: 0 };
     for (const { status } of this.finished) ended[status]++;

@@ -6,14 +6,10 @@ const isCheckout = existsSync(fileURLToPath(new URL("../../../scripts/run-all.sh
 
 /** The command that starts a campaign: the script in a checkout; the installed package has no scripts. */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
-/** What precedes a topic of its help. */
 export const HELP_COMMAND = isCheckout ? `${CAMPAIGN_COMMAND} help` : "ratelimit-bench help";
-/** The command that builds a report again. */
 export const REPORT_COMMAND = isCheckout ? "./scripts/generate_report.py" : "ratelimit-bench report";
-/** The campaign command in messages. */
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
 
-/** A word, quoted for a shell if it needs to be. */
 export const quoted = (word: string): string =>
   /^[\w@:+.,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 

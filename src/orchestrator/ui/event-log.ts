@@ -36,14 +36,12 @@ export function lineLog(
   };
 }
 
-/** An event without its time; `EventLog` adds it. */
 export type NewEvent = CampaignEvent extends infer Each
   ? Each extends CampaignEvent
     ? Omit<Each, "at">
     : never
   : never;
 
-/** Passes every event of a campaign to the screen and, as text, to the log file. */
 export class EventLog {
   readonly #screen: Screen;
   readonly #state = new CampaignState();
@@ -88,17 +86,14 @@ export class EventLog {
     this.emit({ event: "notice", level: "setup", text });
   }
 
-  /** A warning, on standard error. */
   warn(text: string): void {
     this.emit({ event: "notice", level: "warning", text });
   }
 
-  /** A detail for the log and `--verbose`. */
   detail(text: string): void {
     this.emit({ event: "detail", text });
   }
 
-  /** A line of one of the run's programs. It goes to the run's log, so that the campaign's stays readable. */
   programLine(role: string, text: string): void {
     this.emit({ event: "detail", role, text });
   }
@@ -116,12 +111,10 @@ export class EventLog {
     this.close();
   }
 
-  /** The campaign's folder; undefined before it exists. */
   get folder(): string | undefined {
     return this.#state.campaign?.folder;
   }
 
-  /** Number of measured runs that count, invalid ones included. */
   get measured(): number {
     return this.#state.measured;
   }

@@ -11,10 +11,8 @@ import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
 
-/** `requests/s`, `decisions/s`. */
 export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
 
-/** The configuration of the run that a text is about; undefined where it is not known. */
 type Measured = Pick<Configuration, "layer"> | undefined;
 const throughputText = (perSecond: number, measured: Measured): string =>
   `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
@@ -61,7 +59,6 @@ export const loadAndLimitsText = (configuration: Configuration): string =>
     ...limitTexts(configuration),
     ...(configuration.faults ? [faultsText(configuration.faults)] : []),
   ].join(", ");
-/** `set of 100 bytes`, `incr`. */
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;
 
@@ -80,7 +77,6 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [extentText(configuration)] : [])].join(", ");
 }
 
-/** `run 2`, or `diagnosing run`. */
 export const runNumberText = ({
   run,
   diagnose,
@@ -95,7 +91,6 @@ export function runText(event: EventOf<"run_started">): string {
   return `${configurationText(configuration)}, run ${run} of ${total}`;
 }
 
-/** `round 2 of 7: 5 runs by turns`. */
 export const roundText = ({ round, of, runs }: EventOf<"round_started">): string =>
   `round ${round} of ${of}: ${counted(runs.length, "run")} by turns`;
 
@@ -158,7 +153,6 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
   return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
 }
 
-/** How a run ended; it is named where others were under way at the same time. */
 export function endText(finished: EventOf<"run_finished">, { round, started }: CampaignState): string {
   const configuration = started.get(finished.file)?.configuration;
   const text = finishedText(finished, configuration);
@@ -191,7 +185,6 @@ export function lookText({ round, go_on, done }: EventOf<"look">): string {
   return `after round ${round}: ${remaining}${finished ? `; done: ${finished}` : ""}`;
 }
 
-/** What adaptive runs concluded, one line each. */
 export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSummary): string[] {
   return [
     sentence,

@@ -7,7 +7,6 @@ import { quoted, REPORT_COMMAND } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 
-/** Maximum number of failure lines. */
 const MAX_FAILURES = 5;
 
 /** The lines that end a campaign: what the report says first, and the paths of report and log. */
@@ -62,11 +61,9 @@ function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished
   });
 }
 
-/** Whether the campaign was interrupted after its folder was created. */
 const isInterrupted = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
-/** What an interrupted campaign keeps. */
 function keptLine({ report, ended, measured }: CampaignState, done: number): string[] {
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
@@ -74,7 +71,6 @@ function keptLine({ report, ended, measured }: CampaignState, done: number): str
   return [`${report ? "the report is partial: " : ""}${runs} and kept in ${escapeControls(ended.folder)}`];
 }
 
-/** The command that builds the report, on its own line for copying. */
 function reportCommand({ report, ended, measured }: CampaignState): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return [
@@ -83,10 +79,7 @@ function reportCommand({ report, ended, measured }: CampaignState): string[] {
   ];
 }
 
-/**
- * The runs of a search without what a missed rate says: that its schedule was not kept (M5), and that the target did not
- * serve it. To find such rates is what a search is for.
- */
+/** Without missed rates (M5, not served): to find them is what a search is for. */
 function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "finished" | "kept"> {
   const isBroken = ({ reasons }: EventOf<"run_finished">) =>
     reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");

@@ -2,9 +2,8 @@ import ansi from "ansi-escapes";
 import type { Output } from "./types.js";
 
 /**
- * Lines at the bottom of the terminal that are redrawn in place. The hidden cursor stays at the start of the first line.
- * After a resize the frame still begins there, whether or not the terminal rewraps long lines, and everything below
- * belongs to the frame.
+ * Lines at the bottom of the terminal, redrawn in place. The hidden cursor stays at the start of the first line: after
+ * a resize the frame still begins there, and everything below belongs to it.
  */
 export class Frame {
   readonly #output: Output;
@@ -15,13 +14,11 @@ export class Frame {
     this.#output = output;
   }
 
-  /** @param lines each fits into one row, all of them into the screen */
   draw(lines: readonly string[]): void {
     this.#shown = lines;
     this.#output.write(this.#hideCursorText() + this.#redrawText());
   }
 
-  /** Writes permanent lines above the frame. @param write for another stream than the frame's */
   print(lines: readonly string[], write = (text: string) => this.#output.write(text)): void {
     if (lines.length === 0) return;
     this.#output.write(`\r${ansi.eraseDown}`);
@@ -29,7 +26,6 @@ export class Frame {
     if (this.#isDrawn) this.#output.write(this.#redrawText());
   }
 
-  /** Removes the frame and shows the cursor. `draw` brings the frame back. */
   remove(): void {
     if (!this.#isDrawn) return;
     this.#isDrawn = false;

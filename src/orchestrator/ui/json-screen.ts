@@ -4,7 +4,6 @@ import { problemLines } from "./final-screen.js";
 import { escapeControls, escapedJson } from "./text.js";
 import type { Detail, Outputs, Screen } from "./types.js";
 
-/** Events that `--json --quiet` leaves out. */
 const QUIET_EVENTS: readonly string[] = ["second", "phase", "run_started"];
 
 /** Writes events as JSON lines to standard output, and warnings also as text to standard error. */

@@ -14,7 +14,6 @@ import { finalLines, problemLines } from "./final-screen.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Outputs, Screen } from "./types.js";
 
-/** `14:03:27`, local time. */
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 
 /** One line per run, one line per phase, or also each second and the programs' lines. */

@@ -64,7 +64,6 @@ function figureLines(state: CampaignState, nowMs: number, columns: number): stri
   );
 }
 
-/** The targets of a round. */
 const targetsText = (state: CampaignState, { runs }: EventOf<"round_started">): string =>
   runs.flatMap((number) => state.startOf(number)?.configuration.target.label ?? []).join(", ");
 

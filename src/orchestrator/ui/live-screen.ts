@@ -27,9 +27,8 @@ const TONES: Record<Tone, Style | undefined> = {
 };
 
 /**
- * Shortest time between two redraws. The screen is redrawn every second for the clock, and at once for an event. This
- * process shares its cores with the measured programs: a redraw takes 0.03 to 0.13 ms of CPU (warm and cold, on a 2.5 GHz
- * core, without the terminal's own work), so four per second take about 0.05 % of one core.
+ * A redraw takes 0.03 to 0.13 ms of CPU (2.5 GHz core), and this process shares its cores with the measured programs:
+ * four per second take about 0.05 % of one core.
  */
 const REDRAW_MS = 250;
 const CLOCK_MS = 1000;
@@ -114,7 +113,6 @@ export class LiveScreen implements Screen {
     return styleText(style, text, { validateStream: false });
   }
 
-  /** Lines of an event that stay on the screen above the frame. */
   #permanentLines(event: CampaignEvent): string[] {
     const verbose = this.#detail === "verbose";
     switch (event.event) {

@@ -6,7 +6,6 @@ import { LiveScreen } from "./live-screen.js";
 import { QuietScreen } from "./quiet-screen.js";
 import type { OutputMode, Outputs, Screen } from "./types.js";
 
-/** Whether the output is a terminal that can move its cursor. */
 const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
 
 export const isCi = ({ CI }: Environment): boolean =>
@@ -15,10 +14,6 @@ export const isCi = ({ CI }: Environment): boolean =>
 /** Whether somebody watches the output now. The log of a CI job is read later. */
 const isWatched = (outputs: Outputs, env: Environment): boolean => canRedraw(outputs, env) && !isCi(env);
 
-/**
- * Opens the screen that fits the output mode and the terminal.
- * @throws usageError for a live screen without a terminal
- */
 export function openScreen(
   { format, detail, progress }: OutputMode,
   outputs: Outputs,

@@ -24,10 +24,8 @@ export function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
-/** Width of a text on a terminal, in columns. Wide characters take two. */
 export const widthOf = (text: string): number => truncatedWidth(text).width;
 
-/** Shortens a text to a number of columns; `…` marks the cut. */
 export function truncate(text: string, columns: number): string {
   const { truncated, ellipsed, index } = truncatedWidth(text, {
     limit: Math.max(0, columns),
@@ -82,7 +80,6 @@ const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 const code = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 
-/** The text on one line, with control characters escaped as `\x1b` or `\u202e`. */
 export const escapeControls = (text: string): string =>
   text.replaceAll(CONTROLS, (character) =>
     character < "\u0100"
@@ -90,10 +87,8 @@ export const escapeControls = (text: string): string =>
       : `\\u${code(character).padStart(4, "0")}`,
   );
 
-/** The same for a text of several lines, e.g. a stack. */
 export const escapeControlsInLines = (text: string): string =>
   text.split(/\r?\n/).map(escapeControls).join("\n");
 
-/** JSON on one line, with control characters escaped as JSON escapes. */
 export const escapedJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(CONTROLS, (character) => `\\u${code(character).padStart(4, "0")}`);

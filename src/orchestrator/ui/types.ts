@@ -20,9 +20,7 @@ export interface Output {
 }
 
 export interface Outputs {
-  /** Results. */
   out: Output;
-  /** Diagnostics. */
   err: Output;
 }
 
@@ -30,10 +28,8 @@ export type Detail = "quiet" | "normal" | "verbose";
 
 export const progressModes = ["live", "run", "phase"] as const;
 
-/** How a campaign reports what happens in it. */
 export interface OutputMode {
   format: "text" | "json";
   detail: Detail;
-  /** Absent by default: live on a terminal, one line per run elsewhere. */
   progress?: (typeof progressModes)[number];
 }

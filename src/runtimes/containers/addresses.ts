@@ -8,7 +8,6 @@ const textOf = (address: number): string =>
 /** The first addresses of a network are left to the engine, e.g. for its gateway. */
 const FIRST = 10;
 
-/** Gives the parts of a network addresses that they keep. */
 export class Addresses {
   readonly #first: number;
   readonly #count: number;

@@ -9,7 +9,6 @@ export const SECOND_PORT = 7001;
 export const namedPorts = (names: readonly string[] = []): Record<string, number> =>
   Object.fromEntries(names.map((name, index) => [name, SECOND_PORT + 1 + index]));
 
-/** Where a part finds its files. */
 export const FILES_FOLDER = "/files";
 
 /** The part's writable folder, in memory. */
@@ -35,7 +34,6 @@ export interface ContainerRequest {
   part: Part;
   name: string;
   image: string;
-  /** Where it belongs. */
   place: { network: string; endpoint?: Docker.EndpointSettings };
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
@@ -44,10 +42,7 @@ export interface ContainerRequest {
   ulimits: Readonly<Record<Ulimit, number>>;
 }
 
-/**
- * Every container runs as an unprivileged user, without capabilities, on a read-only root file system, with limited
- * resources, reachable only from its own network, and is never restarted by the engine.
- */
+/** Unprivileged, without capabilities, read-only, limited, on its own network, never restarted. */
 export function containerOptions({
   part,
   name,
@@ -96,7 +91,6 @@ export function containerOptions({
   };
 }
 
-/** The caps that the engine reports as applied. */
 export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
   return {
     ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),
@@ -105,7 +99,6 @@ export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
   };
 }
 
-/** The caps, limited to the number of cores that the engine has. */
 export function fittingCaps(caps: Caps, cores: number): Caps {
   return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
 }

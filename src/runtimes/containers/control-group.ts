@@ -28,15 +28,12 @@ export function networkOf(text: string): { received_bytes: number; sent_bytes: n
   return { received_bytes, sent_bytes };
 }
 
-/** How a version of control groups keeps a part's counters. */
 export interface GroupVersion {
   /** The files that hold them, each with the controller whose folder has it: none where all share one. */
   files: readonly { controller: string; name: string }[];
-  /** @param texts of these files */
   countersIn(texts: readonly string[]): Omit<PartCounters, "network">;
 }
 
-/** Version 2. */
 export const unified: GroupVersion = {
   files: ["cpu.stat", "memory.stat", "memory.current"].map((name) => ({ controller: "", name })),
   countersIn([cpu = "", memory = "", current = ""]) {
@@ -49,7 +46,6 @@ export const unified: GroupVersion = {
   },
 };
 
-/** Version 1. */
 export const separate: GroupVersion = {
   files: [
     { controller: "cpuacct", name: "cpuacct.usage" },
@@ -77,19 +73,14 @@ function throttling(
   return { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_us) } };
 }
 
-/** A container's control group on this machine. */
 export interface ControlGroup {
   counters(): Promise<PartCounters>;
-  /** Run delays of all its threads; undefined where the system does not report them. */
   runDelays(): Promise<RunDelays | undefined>;
 }
 
 /**
- * Reads a container's counters from this machine's control groups: at once and at no cost to the engine. Some engines
- * answer a request for counters only at the start of the next second.
- * @param id of the container @param pid its first process, as the engine reports it
- * @param ownNetwork whether its links are its own, not those of its machine
- * @returns undefined where they cannot be read, e.g. because the engine runs in a virtual machine
+ * At once and at no cost to the engine, which may answer only at the start of the next second. @param pid its first
+ * process @param ownNetwork whether its links are its own @returns undefined where they cannot be read
  */
 export async function controlGroupOf(
   id: string,

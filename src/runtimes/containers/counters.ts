@@ -2,10 +2,7 @@ import type Docker from "dockerode";
 import { sum } from "../../contract/numbers.js";
 import type { PartCounters } from "../types.js";
 
-/**
- * Converts the engine's statistics of a container.
- * @throws Error when the container is not running
- */
+/** From the engine's statistics of a container. @throws Error when it is not running */
 export function countersOf(stats: Docker.ContainerStats): PartCounters {
   const { cpu_stats: cpu, memory_stats: memory, networks } = stats;
   if (!memory.usage) throw new Error("it is not running");

@@ -19,13 +19,10 @@ type DerivedOptions = Pick<
   "plugins" | "versions" | "workFolder" | "onSetupStep" | "signal" | "hold"
 >;
 
-/** A file or folder of this machine that is added to an image. */
 interface Addition {
-  /** On this machine. */
   path: string;
   /** Below the project's folder in the image. */
   imagePath: string;
-  /** Named in messages. */
   what: string;
   sha256: string;
 }
@@ -50,7 +47,6 @@ function versionAdditions({ folder, facts }: InstalledVersions = { folder: "", f
   }));
 }
 
-/** Where parts in containers find plugins and library versions. */
 export function pathsInImage({
   plugins = [],
   versions,
@@ -62,9 +58,8 @@ export function pathsInImage({
 }
 
 /**
- * Builds images with plugins and library versions on top of the project's images: nothing of this machine is mounted.
- * Each program may open a target's client. The tags depend on the base image and on the bytes of the additions.
- * @throws environmentError with the last line of a build that failed
+ * On top of the project's images: nothing of this machine is mounted. Tags depend on the base image and the additions'
+ * bytes. @throws environmentError with the last line of a build that failed
  */
 export async function deriveImages(
   docker: Docker,

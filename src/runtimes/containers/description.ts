@@ -11,20 +11,14 @@ import { OWNER_LABEL, ownerOf } from "./labels.js";
 import { removeContainer } from "./part.js";
 import { ContainerRuntime } from "./runtime.js";
 
-/** An engine that may be missing. */
 export interface Engine {
-  /** In messages. */
   name: string;
-  /** Its machine, where there are several. */
   host?: DockerHost;
-  /** @throws Error when the engine cannot be reached; the message says what is missing */
   connect(): Promise<EngineAccess>;
 }
 
-/** The engines of a runtime. */
 export interface Engines {
   id: string;
-  /** At least one. */
   engines: readonly Engine[];
   /** `host` or an overlay network, for several machines. */
   network?: string;
@@ -58,11 +52,7 @@ async function withEngine<Value>(
 }
 
 /** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
-const ARCHITECTURES: Readonly<Record<string, string>> = {
-  x86_64: "x64",
-  amd64: "x64",
-  aarch64: "arm64",
-};
+export const ARCHITECTURES: Record<string, string> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
 
 /** A runtime that uses containers of these engines. */
 export function containerRuntime({
@@ -74,7 +64,6 @@ export function containerRuntime({
 }: Engines): RuntimeDescription {
   const several = engines.some(({ host }) => host);
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
-  /** Each engine is connected; those that are not are closed again. */
   const connectAll = async (opened: EngineAccess[]) => {
     for (const engine of engines) {
       const access = await engine.connect();
@@ -146,7 +135,6 @@ export function containerRuntime({
   };
 }
 
-/** A leftover on an engine, and how it is removed there. */
 interface EngineLeftover {
   what: string;
   remove(docker: Docker): Promise<unknown>;

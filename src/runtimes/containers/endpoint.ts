@@ -7,15 +7,12 @@ import { type EngineConnection, engineAt } from "./engine.js";
 import type { Builder } from "./images.js";
 import { openSshTunnel } from "./ssh-tunnel.js";
 
-/** A way to an engine. */
 export interface EngineAccess {
   connection: EngineConnection;
   builder: Builder;
-  /** Stops what was started to reach the engine. */
   close(): Promise<void>;
 }
 
-/** A Docker endpoint, and the certificates with which it is reached. */
 export interface Endpoint {
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: string;
@@ -34,15 +31,9 @@ const NOTHING_FROM_ENVIRONMENT = {
   protocol: "http",
 } as unknown as Docker.DockerOptions;
 
-/** A socket of this machine. */
 export const socketAt = (socketPath: string, name: string): Promise<EngineConnection> =>
   engineAt({ ...NOTHING_FROM_ENVIRONMENT, socketPath }, name);
 
-/**
- * Connects to a Docker endpoint.
- * @param name of the engine in messages
- * @throws Error that says what is missing
- */
 export async function connectTo({ docker, tls }: Endpoint, name: string): Promise<EngineAccess> {
   if (!docker.includes("://")) return connectTo(await contextEndpoint(docker), name);
   if (docker.startsWith("unix://")) {
@@ -92,11 +83,7 @@ function certificates(folder: string): Pick<Docker.DockerOptions, "ca" | "cert" 
 
 const FORMAT = '{"host":{{json .Endpoints.docker.Host}},"folder":{{json .Storage.TLSPath}}}';
 
-/**
- * The endpoint of a Docker context, as the Docker command tells it.
- * @param context absent: the current one
- * @throws Error where there is no such context
- */
+/** The endpoint of a Docker context; absent: the current one. @throws Error without such a context */
 async function contextEndpoint(context?: string): Promise<Endpoint> {
   const { stdout, failed } = await execa(
     "docker",

@@ -1,7 +1,6 @@
 import type Docker from "dockerode";
 import { SplitOutput } from "../part-output.js";
 
-/** The output of a process in a container: the engine sends both outputs in one stream. */
 export class EngineOutput extends SplitOutput {
   readonly #stream: NodeJS.ReadableStream & { destroy?(): void };
 

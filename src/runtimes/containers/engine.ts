@@ -19,7 +19,6 @@ const LIMITS_MS = {
 /** The engine answers these when something else has happened, or sends much. */
 const TAKES_LONG = /\/wait\?|\/images\/(create|load|get)\b|\/images\/[^?]+\/get\b/;
 
-/** Whether the engine answered with this HTTP status. */
 export const hasStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
@@ -31,7 +30,6 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A request as the library describes it. */
 interface Request {
   path: string;
   method: string;
@@ -41,13 +39,11 @@ type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 
 /**
- * A connection to an engine that may be on another machine. Each request has a time-out, and while the connection is
- * watched, an engine that stops answering is lost: all open requests fail, and further ones fail at once until it answers
- * again.
+ * Each request has a time-out. While watched, an engine that stops answering is lost: open requests fail, and further
+ * ones fail at once until it answers again.
  */
 export class EngineConnection {
   readonly docker: Docker;
-  /** In messages. */
   readonly name: string;
   readonly #dial: Dial;
   readonly #limits_ms: typeof LIMITS_MS;
@@ -66,12 +62,10 @@ export class EngineConnection {
     modem.dial = (request, answered) => this.#request(request, answered);
   }
 
-  /** Watches whether the engine answers, until `close`. */
   watch(): void {
     this.#timer ??= setInterval(() => void this.#ping(), this.#limits_ms.watch).unref();
   }
 
-  /** Calls `listener` when the engine is lost. @returns ends that */
   onLost(listener: (reason: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -136,17 +130,13 @@ export class EngineConnection {
   }
 }
 
-/**
- * A client of an engine that has the Docker API.
- * @param name in messages, e.g. `Docker`
- */
+/** A client of an engine that has the Docker API. */
 export async function engineAt(endpoint: Docker.DockerOptions, name: string): Promise<EngineConnection> {
   // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");
   return new EngineConnection(new Engine(endpoint), name);
 }
 
-/** @returns what answers, or the reason why nothing does, with the fix */
 export async function checkEngine(
   docker: Docker,
   name: string,
@@ -182,10 +172,6 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
-/**
- * @param preferred which of several digests is meant
- * @returns undefined when the engine does not have the image
- */
 export async function imageFacts(
   docker: Docker,
   name: string,

@@ -5,7 +5,6 @@ import type { PartFile } from "../types.js";
 /** Writable by none. A store refuses to load a module that it may not execute. */
 const MODE = 0o555;
 
-/** The files of a part as an archive, for an engine that may be on another machine. */
 export async function archiveOf(files: Readonly<Record<string, PartFile>>): Promise<Buffer> {
   const archive = pack();
   const chunks: Buffer[] = [];

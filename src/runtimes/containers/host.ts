@@ -31,15 +31,11 @@ import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
 import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
 
-/** The engine's refusal of a lower limit has another cause. */
 const MIN_ULIMIT = 1_024;
 
-/** What all hosts of a campaign share. */
 export interface HostOptions {
-  /** Prefix of the names of containers. */
   name: string;
   labels: Readonly<Record<string, string>>;
-  /** Where parts find the plugins and library versions in their images. */
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   /** The image of a program, and an engine that has it. */
   imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
@@ -54,15 +50,12 @@ type Command = (allocation: PartAllocation) => {
   environment: Readonly<Record<string, string>>;
 };
 
-/** An engine, what is started on it, and its machine. */
 export class ContainerHost implements PartEngine, ImageHolder {
   readonly access: EngineAccess;
   readonly facts: EngineFacts;
-  /** Absent where there is one. */
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
   readonly #options: HostOptions;
-  /** Images of this engine by program. */
   readonly #images = new Map<string, Promise<ImageFacts>>();
   /** Idle containers in which short and interactive processes are executed, by program. */
   readonly #helpers = new Map<string, Promise<ContainerPart>>();
@@ -70,7 +63,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
   readonly #unremoved = new Map<string, Docker.Container>();
   #ulimits = ULIMITS;
 
-  /** @param networkOf makes the network of its parts */
   constructor(
     access: EngineAccess,
     facts: EngineFacts,
@@ -102,7 +94,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return this.spec?.name;
   }
 
-  /** Absent where there is one. */
   get runtimeMachine(): RuntimeMachine | undefined {
     if (!this.spec) return undefined;
     const { operating_system, kernel, cpus, memory_bytes, name, version } = this.facts;
@@ -280,7 +271,6 @@ export class ContainerHost implements PartEngine, ImageHolder {
     await (await helper)?.stop();
   }
 
-  /** What a short process in a helper prints. */
   async printedBy(program: string, command: readonly string[]): Promise<string> {
     const { container } = await this.helper(program);
     return (await ExecPart.run(this, container, ownPart("helper", program), command, {})).output();

@@ -6,7 +6,6 @@ import { imageFacts } from "./engine.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 
-/** An engine, and how messages call its machine. */
 export interface ImageHolder {
   docker: Docker;
   name: string;
@@ -42,9 +41,7 @@ async function sameImage(
 }
 
 /**
- * The same images on another engine: copied there where they are missing. An image of that name which is another one keeps
- * its name: the copy then has none.
- * @returns them in the same order, as the other engine has them
+ * Copied where missing, in the same order. Where another image has the name, it keeps it: the copy has none.
  * @throws environmentError when they cannot be copied
  */
 export async function copyImages(
@@ -107,10 +104,7 @@ async function transfer(
   }
 }
 
-/**
- * Brings images to an engine from others that have them, by their names. What nobody has stays missing.
- * An image for another architecture is of no use.
- */
+/** Brings images from engines that have them. What nobody has for its architecture stays missing. */
 export async function fetchImages(
   sources: readonly ImageHolder[],
   to: ImageHolder,

@@ -1,7 +1,4 @@
-/**
- * The images of stores and services by tag, with the digests that the registry had when they were measured last; null:
- * not pinned. `scripts/renew-image-digests.sh` writes it.
- */
+/** Stores' and services' images with the registry's digests, as last measured; null: not pinned. */
 // biome-ignore format: the script reads and writes it line by line
 export const imageDigests: Readonly<Record<string, string | null>> = {
   "envoyproxy/ratelimit:3fb70258": null,

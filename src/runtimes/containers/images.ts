@@ -11,7 +11,6 @@ import { hasStatus, imageFacts } from "./engine.js";
 import { imageDigests } from "./image-digests.js";
 import { removeContainer } from "./part.js";
 
-/** What the images of this project are built from. */
 const INPUTS = [
   ".dockerignore",
   "package.json",
@@ -23,7 +22,6 @@ const INPUTS = [
 ];
 const INPUT_FOLDERS = ["docker", "src"];
 
-/** Every file below a folder, sorted; an empty list where the folder is missing. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries
@@ -55,7 +53,6 @@ export async function ownName(id: OwnProgram, packageFolder: string): Promise<st
   return `ratelimit-bench-${id}:${inputs}`;
 }
 
-/** The names of the project's own images as they are built from its present state. */
 export const ownImageNames = (packageFolder: string): Promise<string[]> =>
   Promise.all(ownPrograms.map((id) => ownName(id, packageFolder)));
 
@@ -85,10 +82,7 @@ export interface Builder {
 
 type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 
-/**
- * The project's own images, built where they are missing or older than their inputs.
- * @throws environmentError with the last line of a build that failed
- */
+/** The project's images, built where missing or older than their inputs. @throws environmentError */
 export async function ownImages(
   docker: Docker,
   builder: Builder,
@@ -160,10 +154,7 @@ export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): s
   return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
 }
 
-/**
- * The images of these programs by id, pulled where they are missing; a text says why an image is not available.
- * @param digests those that tags are pinned to
- */
+/** The images of these programs by id, pulled where missing; a text says why one is not available. */
 export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
@@ -191,11 +182,7 @@ export async function commandIn(docker: Docker, { id }: ImageFacts, executable: 
 /** Where an engine looks for programs if the image names no folders. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/**
- * Whether an image contains a program. Nothing is started: a program that does not know `--version` would run.
- * @param labels of the container that is made for a moment
- * @returns true, or the reason why it cannot be used
- */
+/** Whether an image contains a program, or why it cannot be used. Nothing is started. */
 export async function hasProgram(
   docker: Docker,
   { name, id }: ImageFacts,

@@ -16,18 +16,14 @@ export const HOST_NETWORK = "host";
 type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
 export interface NetworkPlace {
-  /** Its id, or its name. */
   network: string;
-  /** Absent in the network of its machine. */
   endpoint?: Docker.EndpointSettings;
   address: PartAddress;
   /** Cuts it off, and connects it again at the same address; absent where that cannot be done. */
   link?: Pick<Docker.Network, "connect" | "disconnect">;
-  /** Gives the address back when the part is gone. */
   release(): void;
 }
 
-/** What joins the parts on one engine to the others. */
 export interface PartNetwork {
   /** What the network does to every run; absent: nothing. */
   condition?: string;
@@ -139,7 +135,6 @@ export class MachineNetwork implements PartNetwork {
     "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them";
   readonly staysConnected = "a part in the network of its machine cannot be cut off: use an overlay network";
   readonly #host: string;
-  /** Finds that many free ports on the machine. */
   readonly #findPorts: () => Promise<number[]>;
   #free: number[] = [];
   readonly #used = new Set<number>();
@@ -186,7 +181,6 @@ export class MachineNetwork implements PartNetwork {
 
 const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
 
-/** An attachable overlay network that exists, and which others may use too. */
 export class OverlayNetwork implements PartNetwork {
   readonly condition: string;
   readonly losesAddress = LOSES_ADDRESS;

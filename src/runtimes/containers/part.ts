@@ -18,9 +18,7 @@ type Link = NonNullable<NetworkPlace["link"]>;
 /** The engine that runs a part, and its machine. */
 export interface PartEngine {
   connection: EngineConnection;
-  /** In `Runtime.machines`; absent where there is one. */
   machine?: string | undefined;
-  /** Removes a container once its engine answers again. */
   removeLater(container: Docker.Container): void;
 }
 
@@ -32,7 +30,6 @@ export class ContainerPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
-  /** Absent where there is one. */
   readonly machine?: string;
   caps: Caps = {};
   engineOutput: EngineOutput | undefined;
@@ -45,7 +42,6 @@ export class ContainerPart implements RunningPart {
   readonly #engine: PartEngine;
   readonly #place: NetworkPlace;
   readonly #earlier = new EarlierCounters();
-  /** Starts it and waits until it is ready. */
   #start: () => Promise<void> = async () => {};
   #isDown = false;
   #isPaused = false;
@@ -83,10 +79,7 @@ export class ContainerPart implements RunningPart {
     return this.#isDown;
   }
 
-  /**
-   * Starts the container for the first time.
-   * @param untilReady waits until the part answers
-   */
+  /** Starts the container for the first time. @param untilReady waits until the part answers */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#start = async () => {
       await this.#begin();
@@ -230,10 +223,7 @@ export class ContainerPart implements RunningPart {
     await link.connect({ Container: this.container.id, EndpointConfig: this.#place.endpoint });
   }
 
-  /**
-   * Kills the container at once and removes it with its volumes. Where the engine does not answer, that is done when it
-   * answers again.
-   */
+  /** Kills and removes the container; where the engine does not answer, when it answers again. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     // Some engines cannot kill what is paused.
@@ -249,7 +239,6 @@ export class ContainerPart implements RunningPart {
   }
 }
 
-/** @returns whether it was there */
 export async function removeContainer(container: Docker.Container): Promise<boolean> {
   try {
     await container.remove({ force: true, v: true });

@@ -11,11 +11,6 @@ export function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">):
 /** `store-3` → 2: roles of a kind take turns on its machines. */
 const turnOf = (role: string): number => Math.max(0, Number(/-(\d+)$/.exec(role)?.[1] ?? 1) - 1);
 
-/**
- * The machine of a part.
- * @param hosts of which each kind has at least one
- * @throws Error for a machine that is not among them
- */
 export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> | undefined }>(
   part: Pick<Part, "role" | "kind" | "program" | "machine">,
   hosts: readonly Host[],

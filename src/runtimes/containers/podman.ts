@@ -62,10 +62,7 @@ async function connectToPodman(): Promise<EngineAccess> {
   return { connection, builder: { binary: "podman", environment: {} }, close };
 }
 
-/**
- * Containers on Podman, with or without root, by its Docker-compatible API. The runtime starts the API service and stops
- * it again, so that the user need not set it up.
- */
+/** Podman, by its Docker-compatible API, whose service the runtime starts and stops. */
 export const podman: RuntimeDescription = containerRuntime({
   id: "podman",
   engines: [{ name: "Podman", connect: connectToPodman }],

@@ -25,10 +25,7 @@ const CALLERS: Partial<Record<PlacedKind, readonly PlacedKind[]>> = {
   server: ["generator"],
 };
 
-/**
- * Checks that the machines reach each other at the addresses of the hosts file, in the directions that are used.
- * @throws environmentError that names both machines
- */
+/** Checks that the machines reach each other as needed. @throws environmentError that names both */
 export async function requireReachable(hosts: readonly ContainerHost[]): Promise<void> {
   const withSpecs = hosts.flatMap((host) => (host.spec ? [{ host, spec: host.spec }] : []));
   for (const { host, spec } of withSpecs) {

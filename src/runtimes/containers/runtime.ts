@@ -28,11 +28,9 @@ import { requireReachable } from "./reachability.js";
 
 export interface ConnectedEngine {
   access: EngineAccess;
-  /** Absent where there is one. */
   spec?: DockerHost | undefined;
 }
 
-/** What a runtime of containers is opened with, besides the options of each. */
 export interface ContainerAccess {
   id: string;
   /** What the engines are, in words, e.g. `Docker`. */
@@ -142,7 +140,6 @@ export class ContainerRuntime implements Runtime {
     if (machines.length > 0) this.machines = machines;
   }
 
-  /** @throws environmentError when the project's own images cannot be built, or the machines do not fit together */
   static async open(access: ContainerAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
     const facts = await Promise.all(
       access.engines.map(({ access: { connection } }) => engineFacts(connection.docker, access.engineName)),
@@ -222,7 +219,6 @@ export class ContainerRuntime implements Runtime {
     return this.#hosts.flatMap(({ spec }) => (spec?.roles.includes(kind) ? spec.name : []));
   }
 
-  /** The caps that the smallest of the machines applies. */
   appliedCaps(caps: Caps): Caps {
     return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
   }
@@ -242,7 +238,6 @@ export class ContainerRuntime implements Runtime {
     if (image) this.#commands.set(id, await commandIn(this.#holderOf(id).docker, image, command));
   }
 
-  /** Asks the program in the image for its version. */
   async #readVersion(program: ProgramSource): Promise<void> {
     const { id, command, withoutVersionFlag } = program;
     const facts = this.program(id);

@@ -9,11 +9,8 @@ export const SSH_TUNNEL = { prefix: "ratelimit-bench-ssh-", what: "the ssh tunne
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /**
- * Forwards a socket of this machine to an engine's, by the user's own `ssh`: its configuration, keys, agent and known
- * hosts apply, and it asks nothing. The tunnel ends with this process, however that ends.
- * @param address `ssh://[user@]host[:port][/path/of/the/socket]`
- * @returns the socket, and how the tunnel is closed
- * @throws Error with what `ssh` says when there is no connection
+ * By the user's own `ssh`: its configuration, keys and known hosts apply, it asks nothing, and ends with this process.
+ * @param address `ssh://[user@]host[:port][/path/of/the/socket]` @throws Error with what `ssh` says
  */
 export async function openSshTunnel(address: string) {
   const { hostname, port, username, pathname } = new URL(address);

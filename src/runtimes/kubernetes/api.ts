@@ -56,7 +56,6 @@ function toKubernetesError(request: string, error: unknown): KubernetesError {
   return new KubernetesError(request, text, status, { cause: error });
 }
 
-/** A process that was started in a pod. */
 export interface ExecProcess {
   stdin: Writable;
   stdout: Readable;
@@ -67,7 +66,6 @@ export interface ExecProcess {
   close(): void;
 }
 
-/** A log that is followed. */
 export interface Following {
   /** Resolves when it ends, by itself or by `close`. */
   ended: Promise<void>;
@@ -76,10 +74,7 @@ export interface Following {
 
 const PACKAGE = new URL("../../../", import.meta.url);
 
-/**
- * The library takes 60 MB, so it is installed only where a cluster is used.
- * @throws environmentError with the command that installs it
- */
+/** The library takes 60 MB, so it is installed only where it is used. @throws environmentError */
 async function library(): Promise<typeof Kubernetes> {
   const name = "@kubernetes/client-node";
   try {
@@ -94,10 +89,7 @@ async function library(): Promise<typeof Kubernetes> {
   }
 }
 
-/**
- * The kubeconfig that the user has, with the context asked for.
- * @throws environmentError when there is none or it cannot be read, usageError when it has no such context
- */
+/** The user's kubeconfig, with the context asked for. @throws environmentError; usageError */
 async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promise<Kubernetes.KubeConfig> {
   const { KubeConfig } = await library();
   const config = new KubeConfig();
@@ -106,9 +98,7 @@ async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promis
   } catch (error) {
     throw environmentError(
       `the kubeconfig cannot be read (${messageOf(error).split("\n")[0]}): correct KUBECONFIG`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   // Without any file the library invents a cluster at localhost:8080.
@@ -129,10 +119,7 @@ export async function contextNamespace(access: Pick<KubernetesAccess, "context">
   return config.getContextObject(config.getCurrentContext())?.namespace ?? "default";
 }
 
-/**
- * The small part of a cluster's API that the runtime uses, in one namespace. Everything that is asked of a cluster goes
- * through here.
- */
+/** All that is asked of a cluster, in one namespace. */
 export class KubernetesApi {
   readonly namespace: string;
   readonly context: string;
@@ -154,7 +141,6 @@ export class KubernetesApi {
     this.#core = new loaded.CoreV1Api(this.#configuration());
   }
 
-  /** Asks the cluster nothing. @throws as `loadKubeConfig` */
   static async connect(access: KubernetesAccess): Promise<KubernetesApi> {
     const config = await loadKubeConfig(access);
     const context = config.getContextObject(config.getCurrentContext());
@@ -166,7 +152,6 @@ export class KubernetesApi {
     return [...this.#used.values()];
   }
 
-  /** Address of the cluster, for messages. */
   get server(): string {
     return this.#config.getCurrentCluster()?.server ?? "";
   }
@@ -243,7 +228,6 @@ export class KubernetesApi {
     );
   }
 
-  /** @returns undefined when it is gone */
   async pod(name: string): Promise<Kubernetes.V1Pod | undefined> {
     return this.#ask({ verb: "get", resource: "pods" }, () =>
       this.#core.readNamespacedPod({ namespace: this.namespace, name }),
@@ -318,11 +302,7 @@ export class KubernetesApi {
     }
   }
 
-  /**
-   * Follows the changes of the pods with these labels, those that exist first. Reconnects until it is closed.
-   * @param onChange called for each change; undefined: the pod is gone
-   * @returns ends it
-   */
+  /** Follows pods with these labels until closed; undefined: the pod is gone. @returns ends it */
   watchPods(
     labelSelector: string,
     onChange: (name: string, pod: Kubernetes.V1Pod | undefined) => void,
@@ -363,11 +343,7 @@ export class KubernetesApi {
     };
   }
 
-  /**
-   * Writes a container's log to a stream as it grows, and ends the stream with the log, or when the connection is lost.
-   * The library's own function does not end the stream then.
-   * @throws KubernetesError when there is no log yet
-   */
+  /** The library's own function does not end the stream with the log. @throws KubernetesError */
   async followLog(pod: string, container: string, stream: Writable): Promise<Following> {
     const path = `/api/v1/namespaces/${this.namespace}/pods/${pod}/log`;
     const url = new URL(this.server + path);
@@ -390,10 +366,7 @@ export class KubernetesApi {
     );
   }
 
-  /**
-   * Starts a process in a container.
-   * @throws KubernetesError when it cannot be started
-   */
+  /** Starts a process in a container. @throws KubernetesError when it cannot be started */
   async exec(pod: string, container: string, command: readonly string[]): Promise<ExecProcess> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     let onExit: (code: number | undefined) => void = () => {};
@@ -464,7 +437,6 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   });
 }
 
-/** @param onLate called with what came after the time-out */
 async function inTime<Value>(
   work: Promise<Value>,
   what: string,

@@ -15,11 +15,7 @@ const show = (paths: readonly string[]): string =>
 /** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
 export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
 
-/**
- * The counters in what `READ_COUNTERS` printed.
- * @param ownNetwork whether the pod has a network of its own; with the host's, the bytes are those of the node
- * @throws Error when a file is missing
- */
+/** The counters in what `READ_COUNTERS` printed. @throws Error when a file is missing */
 export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
   const texts = new Map<string, string>();
   for (const section of `\n${printed}`.split("\n== ").slice(1)) {
@@ -42,7 +38,6 @@ export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
 export const READ_RUN_DELAYS =
   'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
 
-/** The delays in what `READ_RUN_DELAYS` printed; undefined where the system does not report them. */
 export function runDelaysIn(printed: string): RunDelays | undefined {
   const delays = new Map<string, ThreadTimes>();
   for (const line of printed.split("\n")) {

@@ -1,6 +1,7 @@
 import type { V1ConfigMap, V1Pod } from "@kubernetes/client-node";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
+import { ARCHITECTURES } from "../containers/description.js";
 import { noImage } from "../containers/images.js";
 import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
 import type { Leftover, RuntimeDescription } from "../types.js";
@@ -11,10 +12,6 @@ import { checkPermissions } from "./permissions.js";
 import { GRACE_S } from "./pod.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
 
-/** Architectures by the names of `process.arch`. */
-const ARCHITECTURES: Readonly<Record<string, string>> = { amd64: "x64", arm64: "arm64" };
-
-/** Bare pods in a namespace of a cluster. */
 export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): RuntimeDescription {
   const connect = () => KubernetesApi.connect(access);
   const nodes = async () => {

@@ -6,7 +6,6 @@ import type { ExecProcess, KubernetesApi } from "./api.js";
 import { CONTAINER } from "./pod.js";
 import { commandLine, INPUT_COMMAND } from "./supervisor.js";
 
-/** A process in a pod that is there already. */
 export class PodExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
   readonly #process: ExecProcess;

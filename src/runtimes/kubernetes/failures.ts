@@ -1,42 +1,10 @@
+import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
 import { messageOf } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 
 /** Why something failed in a cluster: one line each, which ends with what fixes it. Nothing here asks the cluster. */
 
-/** What tells why a pod does not run; a `V1Pod` is one. */
-export interface PodState {
-  metadata?: { name?: string; deletionTimestamp?: unknown };
-  spec?: {
-    nodeName?: string;
-    activeDeadlineSeconds?: number;
-    nodeSelector?: Readonly<Record<string, string>>;
-    containers: readonly {
-      name: string;
-      image?: string;
-      resources?: { limits?: Readonly<Record<string, string>> };
-    }[];
-  };
-  status?: {
-    phase?: string;
-    reason?: string;
-    message?: string;
-    conditions?: readonly { type: string; status: string; reason?: string; message?: string }[];
-    containerStatuses?: readonly {
-      name: string;
-      state?: {
-        waiting?: { reason?: string; message?: string };
-        terminated?: { exitCode: number; signal?: number; reason?: string; message?: string };
-      };
-    }[];
-  };
-}
-
-/** An event of the cluster on a pod; a `CoreV1Event` is one. */
-export interface EventFacts {
-  type?: string;
-  reason?: string;
-  message?: string;
-}
+type EventFacts = Pick<CoreV1Event, "type" | "reason" | "message">;
 
 export interface PodFailure {
   /** One line, without the pod's name. */
@@ -59,13 +27,11 @@ const final = (text: string): PodFailure => ({ text, isFinal: true });
 const passing = (text: string): PodFailure => ({ text, isFinal: false });
 
 /**
- * Why a pod does not run, or ended.
- * @param pod undefined: it is gone
+ * Why a pod does not run, or ended; undefined where nothing holds it up. @param pod undefined: it is gone
  * @param events on the pod, oldest first; without them some reasons are not known
- * @returns undefined for a pod that runs, or that nothing holds up
  */
 export function podFailure(
-  pod: PodState | undefined,
+  pod: V1Pod | undefined,
   events: readonly EventFacts[] = [],
 ): PodFailure | undefined {
   if (!pod)
@@ -81,9 +47,8 @@ export function podFailure(
   );
 }
 
-const nodeOf = ({ spec }: PodState): string => (spec?.nodeName ? `the node ${spec.nodeName}` : "its node");
+const nodeOf = ({ spec }: V1Pod): string => (spec?.nodeName ? `the node ${spec.nodeName}` : "its node");
 
-/** What disrupted a pod, by the name that Kubernetes gives it. */
 const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   PreemptionByScheduler: () =>
     `a pod of higher priority took its place: choose idle nodes with ${NODE_FLAGS}`,
@@ -94,7 +59,7 @@ const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   DeletionByPodGC: (node) => `${node} is no longer part of the cluster: run again on nodes that stay`,
 };
 
-function disruption(pod: PodState): PodFailure | undefined {
+function disruption(pod: V1Pod): PodFailure | undefined {
   const { status } = pod;
   if (status?.reason === "Evicted") {
     return final(
@@ -127,7 +92,7 @@ function disruption(pod: PodState): PodFailure | undefined {
   return undefined;
 }
 
-function terminated(pod: PodState): PodFailure | undefined {
+function terminated(pod: V1Pod): PodFailure | undefined {
   for (const { name, state } of pod.status?.containerStatuses ?? []) {
     if (!state?.terminated) continue;
     const { exitCode, reason, message = "" } = state.terminated;
@@ -156,12 +121,12 @@ function terminated(pod: PodState): PodFailure | undefined {
   return undefined;
 }
 
-const deletion = ({ metadata }: PodState): PodFailure | undefined =>
+const deletion = ({ metadata }: V1Pod): PodFailure | undefined =>
   metadata?.deletionTimestamp
     ? final("its pod is being deleted by somebody else, which stops it in an orderly way: run again")
     : undefined;
 
-function nodeLost(pod: PodState, events: readonly EventFacts[]): PodFailure | undefined {
+function nodeLost(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
   const ready = pod.status?.conditions?.find(({ type }) => type === "Ready");
   const isLost =
     (pod.status?.phase === "Running" &&
@@ -179,7 +144,7 @@ function nodeLost(pod: PodState, events: readonly EventFacts[]): PodFailure | un
 const PULL_IS_REFUSED =
   /not found|denied|unauthorized|forbidden|no such host|invalid reference|manifest unknown/i;
 
-function waiting(pod: PodState): PodFailure | undefined {
+function waiting(pod: V1Pod): PodFailure | undefined {
   for (const { name, state } of pod.status?.containerStatuses ?? []) {
     const { reason, message = "" } = state?.waiting ?? {};
     const image = pod.spec?.containers.find((container) => container.name === name)?.image ?? "its image";
@@ -203,7 +168,7 @@ function waiting(pod: PodState): PodFailure | undefined {
   return undefined;
 }
 
-function containerText(pod: PodState, image: string, message: string): string {
+function containerText(pod: V1Pod, image: string, message: string): string {
   if (/runAsNonRoot and image will run as root/.test(message))
     return `the image ${image} runs as root, which its pod forbids: use an image that names a user by its number`;
   return `${nodeOf(pod)} cannot make its container (${short(message)}): see \`kubectl describe pod\``;
@@ -215,7 +180,7 @@ const imageFix = (image: string): string =>
     ? "push it to a registry and give --registry, or load it on every node"
     : "push it where the nodes can pull it, name another with --image, or load it on every node";
 
-function pullText(pod: PodState, image: string, message: string): string {
+function pullText(pod: V1Pod, image: string, message: string): string {
   // Each layer of the runtime puts its own sentence before the cause.
   const cause = message
     .split(/failed to (?:do request|resolve reference "[^"]*"|pull and unpack image "[^"]*"): /)
@@ -224,7 +189,7 @@ function pullText(pod: PodState, image: string, message: string): string {
   return `${nodeOf(pod)} does not have the image ${image} and cannot pull it${shown ? ` (${shown})` : ""}: ${imageFix(image)}`;
 }
 
-function unschedulable(pod: PodState): PodFailure | undefined {
+function unschedulable(pod: V1Pod): PodFailure | undefined {
   const condition = pod.status?.conditions?.find(
     ({ type, reason, status }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable",
   );
@@ -260,7 +225,7 @@ function schedulerText(message: string): string {
 }
 
 /** What holds up a pod that has a node and tells no reason itself: only events do. */
-function blocked(pod: PodState, events: readonly EventFacts[]): PodFailure | undefined {
+function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
   if (pod.status?.phase !== "Pending") return undefined;
   const known = ["FailedMount", "FailedCreatePodSandBox", "FailedAttachVolume", "NetworkNotReady"];
   const event = events.findLast(({ type, reason = "" }) => type === "Warning" && known.includes(reason));
@@ -270,22 +235,15 @@ function blocked(pod: PodState, events: readonly EventFacts[]): PodFailure | und
   );
 }
 
-/** Which cluster was asked, for messages. */
 export interface ClusterFacts {
   namespace: string;
-  /** A context of the kubeconfig. */
   context?: string;
-  /** Address of the API server. */
   server?: string;
 }
 
-/** The certificate of the server cannot be verified. */
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 
-/**
- * Why a request to a cluster failed.
- * @param error of `KubernetesApi`: with the HTTP status where the cluster answered
- */
+/** Why a request failed. @param error of `KubernetesApi`, with the HTTP status if it answered */
 export function apiFailure(error: unknown, cluster: ClusterFacts): string {
   const { status, request = "" } = error as { status?: number; request?: string };
   const text = messageOf(error);
@@ -361,7 +319,6 @@ function unreachableText(error: unknown, named: string, server: string | undefin
   return `${named} cannot be used${at} (${short(text)}): check the kubeconfig with \`kubectl version\``;
 }
 
-/** Why there is no such context: names those that there are. */
 export const unknownContext = (name: string, known: readonly string[]): string =>
   known.length === 0
     ? "the kubeconfig has no context: set KUBECONFIG, or make ~/.kube/config"

@@ -13,14 +13,12 @@ export const KIND_LABEL = "ratelimit-bench.kind";
 const ownerLabel = (owner: Owner): string =>
   createHash("sha256").update(ownerText(owner)).digest("hex").slice(0, 16);
 
-/** A text as the value of a label. */
 export const labelValue = (text: string): string =>
   text
     .replace(/[^0-9A-Za-z._-]/g, "-")
     .slice(0, 63)
     .replace(/^[^0-9A-Za-z]+|[^0-9A-Za-z]+$/g, "");
 
-/** Labels and annotations of all that a campaign creates. */
 export function campaignMetadata(owner: Owner, campaign: string) {
   return {
     labels: {
@@ -35,7 +33,6 @@ export function campaignMetadata(owner: Owner, campaign: string) {
 /** Selects what an owner created. */
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
-/** Labels of one role's pod, beside those of its campaign. */
 export const roleLabels = (role: string, kind: RoleKind) => ({
   [ROLE_LABEL]: labelValue(role),
   [KIND_LABEL]: kind,

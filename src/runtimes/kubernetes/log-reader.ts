@@ -11,10 +11,6 @@ export type SupervisorMessage =
 
 const NEWLINE = 0x0a;
 
-/**
- * Takes a pod's log apart, as it comes: the program's standard error, the supervisor's messages, and standard output.
- * See `supervisor.ts` for the format.
- */
 export class LogReader extends Writable {
   readonly #mark: string;
   readonly #onStderr: (chunk: Buffer) => void;

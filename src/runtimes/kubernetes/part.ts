@@ -31,7 +31,6 @@ const DONE_WITHIN_MS = 10_000;
 export interface PodContext {
   api: KubernetesApi;
   watch: PodWatch;
-  /** Whether pods have networks of their own. */
   ownNetwork: boolean;
 }
 
@@ -41,7 +40,6 @@ export class PodPart implements RunningPart {
   readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
-  /** The mark of the supervisor's lines in the log. */
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;
@@ -109,10 +107,7 @@ export class PodPart implements RunningPart {
     return this.#isDown;
   }
 
-  /**
-   * Waits until the pod runs, follows its log, and waits until it is ready.
-   * @throws environmentError with the reason and what fixes it
-   */
+  /** Waits until the pod runs and is ready, and follows its log. @throws environmentError with the fix */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#untilReady = untilReady;
     await this.#untilRunning();
@@ -339,10 +334,7 @@ export class PodPart implements RunningPart {
     await this.#session.run(`kill -CONT $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
-  /**
-   * Ends the program at once and deletes the pod. The pod is gone a second or two later: whoever closes the runtime waits
-   * for all of them, so that many pods do not add up.
-   */
+  /** The pod is gone seconds later: closing the runtime waits for all, so that this does not add up. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#forget();

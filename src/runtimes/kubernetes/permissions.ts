@@ -36,7 +36,6 @@ export const permissions: readonly Permission[] = [
   },
 ];
 
-/** A right as messages name it, e.g. `create pods/exec`. */
 export const useText = ({ verb, resource }: Use): string => `${verb} ${resource}`;
 
 /** Those that a cluster asks for. @param version e.g. `v1.34.4+k3s1`; undefined: not known, then all */
@@ -45,10 +44,8 @@ export function permissionsFor(version: string | undefined): readonly Permission
   return permissions.filter(({ sinceMinor = 0 }) => minor === undefined || Number(minor) >= sinceMinor);
 }
 
-/** Who gets the Role, and where. */
 export interface RoleOptions {
   namespace: string;
-  /** Name of the Role, its binding and its service account. */
   name: string;
   /** A user who gets the Role; absent: a service account is made. */
   user?: string;
@@ -101,12 +98,10 @@ function roleDocument(metadata: { name: string; namespace: string }): Document {
   return document;
 }
 
-/** What the check asks of a cluster. */
 export type Reviewer = Pick<KubernetesApi, "allows" | "namespace" | "userName" | "version">;
 
 /**
- * Asks the cluster for each right that a campaign needs, before the first run.
- * @returns why it could not be asked, where reviews are forbidden: then a missing right shows when it is used
+ * Asks for each right before the first run. @returns why it could not be asked: then a missing one shows when used
  * @throws environmentError that names the missing rights and the command that grants them
  */
 export async function checkPermissions(api: Reviewer): Promise<string | undefined> {
@@ -126,7 +121,6 @@ export async function checkPermissions(api: Reviewer): Promise<string | undefine
   throw environmentError(missingText(byResource(missing), api.namespace, user));
 }
 
-/** Several rights as messages name them, e.g. `create/get pods`. */
 function byResource(uses: readonly Use[]): string[] {
   const resources = [...new Set(uses.map(({ resource }) => resource))];
   return resources.map((resource) => {
@@ -135,10 +129,7 @@ function byResource(uses: readonly Use[]): string[] {
   });
 }
 
-/**
- * Lets the cluster check a pod without making it: quota, limits, pod security and policies.
- * @throws environmentError with what forbids it and what fixes it
- */
+/** Lets the cluster check a pod without making it. @throws environmentError with reason and fix */
 export async function checkPod(
   api: Pick<KubernetesApi, "createPod" | "namespace">,
   pod: V1Pod,

@@ -26,9 +26,8 @@ function listed(text: string): string[] {
 }
 
 /**
- * A label selector as `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`.
- * @param source the flag that gave it, for the message
- * @throws usageError for another text
+ * As `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`. @param source its flag @throws
+ * usageError
  */
 export function nodeRequirements(selector: string, source: string): V1NodeSelectorRequirement[] {
   // A comma in parentheses separates values, not requirements.

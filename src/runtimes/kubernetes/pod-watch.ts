@@ -26,7 +26,6 @@ export class PodWatch {
     this.#listeners.get(name)?.(pod);
   }
 
-  /** Calls `listener` for each change of a pod, undefined when it is gone. @returns what ends it */
   onChange(name: string, listener: (pod: V1Pod | undefined) => void): () => void {
     this.#listeners.set(name, listener);
     const timer = setInterval(() => {

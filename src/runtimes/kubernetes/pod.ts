@@ -8,7 +8,6 @@ import { type campaignMetadata, roleLabels } from "./labels.js";
 import { affinityOf } from "./placement.js";
 import { SUPERVISOR } from "./supervisor.js";
 
-/** The only container of a pod. */
 export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
@@ -33,9 +32,7 @@ export interface PodRequest {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   caps: Caps;
-  /** The mark of the supervisor's lines. */
   mark: string;
-  /** A ConfigMap with the part's files, by key and path; absent without any. */
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;
   /** Ports on which it listens, where it shares its node's. */
   hostPorts?: readonly number[] | undefined;
@@ -64,10 +61,7 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
   return { requests: { cpu, memory }, limits: { cpu, memory } };
 }
 
-/**
- * A bare pod that the restricted pod security profile admits, with the same caps as requests and limits (the class
- * Guaranteed) unless its part is uncapped, no token of the cluster, and no name service of its own.
- */
+/** As the restricted profile admits; caps are requests and limits (Guaranteed) unless it is uncapped. */
 export function podOf(request: PodRequest): V1Pod {
   const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
   const { labels, annotations } = request.metadata;
@@ -93,11 +87,7 @@ export function podOf(request: PodRequest): V1Pod {
       enableServiceLinks: false,
       automountServiceAccountToken: false,
       ...(access.host_network ? { hostNetwork: true } : {}),
-      affinity: affinityOf(access, {
-        kind,
-        campaign: labels[CAMPAIGN_LABEL] ?? "",
-        node: request.node,
-      }),
+      affinity: affinityOf(access, { kind, campaign: labels[CAMPAIGN_LABEL] ?? "", node: request.node }),
       securityContext: {
         runAsNonRoot: true,
         runAsUser: USER,

@@ -55,7 +55,6 @@ const HOST_PORTS = { first: 20_000, step: 10, last: 29_000 } as const;
 const GONE_WITHIN_MS = 30_000;
 const FORCE_AFTER_MS = 8_000;
 
-/** What a part asks of its pod that only the node can tell. */
 const READ_NODE =
   "uname -r; grep -c ^processor /proc/cpuinfo; grep MemTotal: /proc/meminfo; ulimit -n; if [ -f /sys/fs/cgroup/cpu.stat ]; then echo 2; else echo 1; fi";
 
@@ -89,7 +88,6 @@ interface NodeFacts extends RuntimeMachine {
   open_files: number;
 }
 
-/** Runs each part in a bare pod of one namespace. */
 export class KubernetesRuntime implements Runtime {
   readonly id = "kubernetes";
   readonly capsApplied = true;
@@ -106,7 +104,6 @@ export class KubernetesRuntime implements Runtime {
   readonly #images: Record<string, ImageFacts> = {};
   readonly #programs = new Map<string, ProgramFacts | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
-  /** Those on which pods have run. */
   readonly #nodes = new Map<string, NodeFacts>();
   /** Where each role ran first: it runs there again, so that runs can be compared. */
   readonly #placed = new Map<string, { kind: RoleKind; machine: string | undefined }>();
@@ -186,7 +183,6 @@ export class KubernetesRuntime implements Runtime {
     return [...new Set(machines)];
   }
 
-  /** The cluster, and the first of its nodes that was used. */
   get engine(): EngineFacts {
     const [node] = this.#nodes.values();
     return {
@@ -269,7 +265,6 @@ export class KubernetesRuntime implements Runtime {
     };
   }
 
-  /** A request of the runtime that the cluster refused. */
   #failed(what: string, error: unknown): BenchError {
     return environmentError(`${what}: ${apiFailure(error, this.#api)}`, { cause: error });
   }
@@ -373,7 +368,6 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  /** Files are keys of a ConfigMap; parts with the same files share it. */
   async #filesOf({
     role,
     files = {},
@@ -445,9 +439,8 @@ export class KubernetesRuntime implements Runtime {
   }
 
   /**
-   * Starts each image once, as the kind of role that it is for. So it is known before the first run whether nodes have
-   * the images, which ids and versions these have, and where the cluster puts each kind: roles are started there, and
-   * runs can be compared.
+   * Starts each image once, as its kind of role: so ids, versions and places are known before the first run. Roles are
+   * started there again, and runs can be compared.
    */
   async #inspectImages(): Promise<void> {
     const { programs, packageFolder } = this.#options;
@@ -568,10 +561,8 @@ export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefin
   };
 }
 
-/** A quantity of CPUs as Kubernetes writes it, e.g. `2`, `1930m`. */
 const cpusOf = (text = ""): number => (text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text));
 
-/** What the largest node gives to pods; undefined where nodes cannot be listed. */
 export function mostCpus(nodes: readonly V1Node[]): number | undefined {
   const all = nodes.map(({ status }) => cpusOf(status?.allocatable?.cpu)).filter((cpus) => cpus > 0);
   return all.length > 0 ? Math.max(...all) : undefined;

@@ -15,17 +15,12 @@ export class PodSession {
 
   readonly #nodeOf: () => string;
 
-  /** @param nodeOf names the node of the pod, for messages */
   constructor(api: KubernetesApi, pod: string, container: string, nodeOf: () => string) {
     this.#open = () => api.exec(pod, container, ["/bin/sh"]);
     this.#nodeOf = nodeOf;
   }
 
-  /**
-   * Runs a command line of the shell.
-   * @returns what it printed
-   * @throws Error when it failed, or when the pod does not answer in time
-   */
+  /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
   run(line: string): Promise<string> {
     const work = this.#last.then(() => this.#runOnce(line));
     this.#last = work.catch(() => {});

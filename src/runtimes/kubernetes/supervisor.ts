@@ -66,7 +66,6 @@ exit $code
 export const sessionCommand = (mark: string, line: string): string =>
   `{ ${line}\n} </dev/null 2>/dev/null; printf '\\n%s %s\\n' ${quoted(mark)} $?\n`;
 
-/** A shell word. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**

@@ -11,7 +11,6 @@ import { waitUntilReady } from "../readiness.js";
 import { readRunDelays } from "../run-delay.js";
 import type { Exit, Part, PartAllocation, PartCounters, ProcessIdentity, RunningPart } from "../types.js";
 
-/** Starts a program with exactly the given environment. */
 export function spawnProgram(
   path: string,
   parameters: readonly string[],
@@ -33,16 +32,12 @@ export function spawnProgram(
 }
 type Child = ReturnType<typeof spawnProgram>;
 
-/** How a part is started, the first time and again. */
 export interface Launch {
   spawn(): Child;
-  /** Whether it answers its readiness check; always for a part without one. */
   isAnswered(): Promise<boolean>;
-  /** Named in messages. */
   path: string;
 }
 
-/** @throws environmentError when the program cannot be started */
 function pidOf(child: Child, path: string): number {
   if (child.pid === undefined) throw environmentError(`${path} cannot be started`);
   return child.pid;
@@ -53,7 +48,6 @@ async function identityOf(child: Child, path: string, folder: string): Promise<R
   return { pid, started: (await startTimeOf(pid)) ?? "", folder };
 }
 
-/** A process of this machine that leads its own process group. */
 export class LocalPart implements RunningPart {
   readonly role: string;
   readonly address: Node;

@@ -1,9 +1,6 @@
 import { createServer } from "node:net";
 
-/**
- * Below the range that systems use for outgoing connections (Linux: from 32768; others: from 49152). A port of that range
- * may be taken before it is used, because a load test opens thousands of connections.
- */
+/** Below the range of outgoing connections (Linux: from 32768), of which a load test opens thousands. */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 1_000;

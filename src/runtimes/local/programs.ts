@@ -22,7 +22,6 @@ async function onPath(name: string): Promise<string | undefined> {
 
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
-/** @throws environmentError when the path that the user names is not a program */
 export async function requireExecutable(path: string, command: string): Promise<void> {
   if (!(await isExecutable(path))) throw environmentError(`${path} is not an executable ${command}`);
 }
@@ -58,9 +57,8 @@ async function versionOfFile(path: string): Promise<string> {
 }
 
 /**
- * Finds a program: at the given path, else on PATH, else the embedded one.
- * @param environment gives the folder of the Python environment; called only when it is needed
- * @throws environmentError when the given path is not a program, or the program does not run
+ * At the given path, else on PATH, else embedded. @param environment the Python folder, if needed @throws
+ * environmentError
  */
 export async function findProgram(
   {

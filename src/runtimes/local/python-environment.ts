@@ -5,10 +5,7 @@ import { environmentError, lastLine } from "../../contract/errors.js";
 /** The interpreter that starts every Python program of the project. */
 export const PYTHON = "python3";
 
-/**
- * The arguments that run a command of the report. Python is isolated: variables of another Python, such as PYTHONHOME,
- * would break it after everything has been measured.
- */
+/** Python is isolated: variables of another one, such as PYTHONHOME, would break the report. */
 export const reportCommand = (packageFolder: string, name: string, args: readonly string[]): string[] => [
   "-I",
   join(packageFolder, "report"),
@@ -17,7 +14,6 @@ export const reportCommand = (packageFolder: string, name: string, args: readonl
 ];
 
 export interface PythonOptions {
-  /** Ends the program. */
   signal?: AbortSignal;
   /** Gets the process id as soon as the program runs. */
   onStarted?(pid: number): Promise<void>;
@@ -40,17 +36,13 @@ export async function capturePython(
 }
 
 /**
- * Folder of the Python environment that builds reports and holds the embedded store; undefined where it does not exist
- * yet. Only report/cli/environment.py decides which one that is.
- * @throws environmentError when there is no Python, with the fix
+ * It builds reports and holds the embedded store; undefined where there is none yet. Only report/cli/environment.py
+ * decides which one. @throws environmentError when there is no Python, with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
   pythonEnvironment(packageFolder, ["--find"]);
 
-/**
- * The same; a missing environment is set up, which takes a minute, once.
- * @throws environmentError when it cannot be set up, with the fix
- */
+/** The same; a missing one is set up, which takes a minute, once. @throws environmentError */
 export async function ensurePythonEnvironment(
   packageFolder: string,
   onSetupStep: (text: string) => void,

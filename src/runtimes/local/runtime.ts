@@ -38,7 +38,6 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
   }
 }
 
-/** Puts files into a folder: texts are written, files of this machine linked. @returns the folder */
 async function placeFiles(folder: string, files: Part["files"] = {}): Promise<string> {
   for (const [name, file] of Object.entries(files)) {
     const path = join(folder, name);

@@ -17,14 +17,11 @@ import { findEngine } from "../../targets/stores/engines.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
 
-/** The server's configuration, checked and with all defaults. */
 export interface ServerConfig {
   spec: RunSpec & { limits: Limits; server: ServerSpec };
-  /** Credentials and encryption of an external store. */
   access?: StoreAccess;
 }
 
-/** A value that a variable requests. `source` names the variable in messages. */
 interface RequestedValue {
   id: string;
   source: string;
@@ -85,7 +82,6 @@ function withSource<Result>(source: string, decide: () => Result): Result {
   }
 }
 
-/** Addresses of the target's store. @throws usageError for an impossible port */
 function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   const place = { id: target.store, topology: target.topology };
   const variables = env.stores[target.store];
@@ -105,14 +101,10 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
 const addressableStores = () =>
   stores.flatMap(({ id, engine }) => (engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : []));
 
-/** Paths of the plugins, which must be loaded before the rest of the configuration is read. */
 export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
 
-/**
- * Reads the server's configuration: RUN_SPEC, or else the server's own variables.
- * @throws usageError naming the variable that is wrong, or the two that contradict each other
- */
+/** RUN_SPEC, or else the server's own variables. @throws usageError naming what is wrong */
 export function readConfig(environment: Environment): ServerConfig {
   const given = decodeRunSpec(environment);
   if (given) {

@@ -66,7 +66,6 @@ export function serverOf(server: Server) {
           resolve(`http://${family === "IPv6" ? `[${host}]` : host}:${port}`);
         });
       }),
-    /** Node closes idle connections with it. */
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

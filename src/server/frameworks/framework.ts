@@ -1,10 +1,7 @@
 import type { Server } from "node:http";
 import type { LimiterHook, RequestLimiter } from "../../targets/types.js";
 
-/**
- * What handlers read of a request, and call to answer it: the members that the requests and replies of every framework
- * have themselves, so that nothing is wrapped on the path of a request.
- */
+/** What handlers use of a request: members that every framework has, so that nothing is wrapped. */
 export interface WebRequest {
   readonly query: unknown;
   readonly ip?: string | undefined;
@@ -38,11 +35,8 @@ export interface WebRoutes {
   onError: ErrorHandler;
 }
 
-/** A server that does not listen yet. */
 export interface WebServer {
-  /** @returns its address */
   listen(address: { host: string; port: number; backlog?: number }): Promise<string>;
-  /** Waits for open requests. */
   close(): Promise<unknown>;
   readonly server: Pick<Server, "closeAllConnections">;
 }
@@ -51,7 +45,6 @@ export interface WebServer {
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
 export interface WebOptions {
-  /** `silent`: nothing is logged. */
   logLevel: string;
   load: LoadPackage;
 }

@@ -3,14 +3,12 @@ import type { Target } from "../../contract/target.js";
 import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/types.js";
 import type { ServerConfig } from "../config/index.js";
 
-/** Everything that the app needs; tests pass their own. */
 export interface AppDependencies {
   spec: Pick<ServerConfig["spec"], "run_nonce" | "limits" | "server">;
   target: Target;
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
   /** Undefined: nothing is limited. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
-  /** The version of the framework that was loaded. */
   framework: { version: string };
   plugins?: readonly PluginFacts[];
 }

@@ -4,15 +4,12 @@ const STEPS_PER_ROUND = 50_000;
 export interface Computation {
   /** Depends on every step, so that a compiler cannot remove one. */
   result: number;
-  /** Number of executed steps: `complexity` × a constant. */
   steps: number;
 }
 
 /**
- * Pure CPU work: `complexity` rounds of an integer mix (xorshift and multiply), in which each step depends on the one
- * before. It allocates nothing, and its time grows linearly with `complexity`.
- * @param complexity rounds, a whole number ≥ 1
- * @param seed 32 bits; the same seed gives the same result
+ * Integer mix (xorshift and multiply), each step after the one before: no allocation, linear in `complexity`.
+ * @param complexity rounds, a whole number ≥ 1 @param seed 32 bits; the same one gives the same result
  */
 export function compute(complexity: number, seed: number): Computation {
   let state = (seed ^ 0x9e3779b9) | 0;

@@ -2,13 +2,11 @@ import { DurationHistogram } from "./duration-histogram.js";
 
 /** Plain numbers since the start of the server. The hot path adds to them; `/usage` and `/metrics` read them. */
 export class Counters {
-  /** Requests to limited routes that began. */
   requests = 0;
   /** Requests whose handler and consumes are finished, whether or not the client is still connected. */
   finished = 0;
   /** Requests that were refused with 429. */
   hits = 0;
-  /** Answers of limited routes by status. */
   readonly answers = { 200: 0, 400: 0, 429: 0, 500: 0, 503: 0 };
   /** Duration of one request's consumes: from the first call of the limiter to its last decision. */
   readonly consumeDuration = new DurationHistogram();

@@ -17,7 +17,6 @@ export class DurationHistogram {
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
   }
 
-  /** Cumulative counts as Prometheus wants them, bounds and sum in seconds. */
   read(): { buckets: { le_s: number; count: number }[]; count: number; sum_s: number } {
     let count = 0;
     const buckets: { le_s: number; count: number }[] = [];

@@ -44,7 +44,6 @@ function allocatedBytes(from: number, collections: Collections, to: number): num
   return allocated + Math.max(0, to - used);
 }
 
-/** A field of a text with lines `name: value`. */
 const field = (text: string, name: string): number =>
   Number(new RegExp(`^${name}:\\s*(\\d+)$`, "m").exec(text)?.[1] ?? Number.NaN);
 
@@ -79,7 +78,6 @@ function systemCalls(): Calls | undefined {
 const known = <Counts extends Record<string, number>>(counts: Counts): Counts | undefined =>
   Object.values(counts).every(Number.isFinite) ? counts : undefined;
 
-/** A thread that has ended takes its counts along. */
 function between<Counts extends Record<string, number>>(from: Counts, to: Counts): Counts {
   const grown = Object.entries(to).map(([name, value]) => [name, Math.max(0, value - (from[name] ?? 0))]);
   return Object.fromEntries(grown) as Counts;

@@ -31,7 +31,6 @@ export function rateLimited(counters: Counters, limiter: RequestLimiter | undefi
 
 /** A request whose first key a hook decides on. */
 interface Hooked {
-  /** When it was asked. */
   asked_ms: number;
   /** All that the request carries: a framework may parse the query each time that it is read. */
   keys: string | string[] | null;

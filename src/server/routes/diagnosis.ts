@@ -3,14 +3,10 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 import type { Instruments } from "../lib/instruments.js";
 
-/** `GET /diagnosis`: what the instruments saw since the last call. */
 export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
   let finished = 0;
   return (_request, reply) => {
-    const reading: ProcessDiagnosis = {
-      requests: counters.finished - finished,
-      ...instruments.take(),
-    };
+    const reading: ProcessDiagnosis = { requests: counters.finished - finished, ...instruments.take() };
     finished = counters.finished;
     reply.send(reading);
   };

@@ -4,9 +4,8 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 
 /**
- * `GET /metrics` for Prometheus. The hot path only adds to plain numbers, which become metrics on request. The process
- * metrics (event-loop lag, garbage collection) start with the first request to this route, so that a benchmark without
- * such requests does not pay for them.
+ * The hot path only adds to plain numbers. The process metrics start with the first request to this route, so that a
+ * benchmark without such requests does not pay for them.
  */
 export function metrics(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Handler {
   let registry: Registry | undefined;
@@ -64,10 +63,7 @@ function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consu
   }
 }
 
-/**
- * The histogram in the form of prom-client. Its own class would have to observe each consume (0.3 µs each), because it
- * cannot be set to given counts. A registry only uses a metric's name and `get`.
- */
+/** prom-client's own class cannot be set to given counts; a registry only uses name and `get`. */
 function consumeDuration(counters: Counters): Metric {
   const name = "ratelimit_consume_duration_seconds";
   const help = "Time from asking the limiter to its last decision on a request";

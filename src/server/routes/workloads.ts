@@ -4,11 +4,7 @@ import type { Work } from "../middleware/rateLimit.js";
 /** The least work that an endpoint can do: a constant answer. */
 export const light: Work = () => '{"workload":"light"}';
 
-/**
- * Real CPU work. Each request has its own seed, and the answer contains seed and result, so that anyone can repeat the
- * work and compare.
- * @param complexity rounds of work, see `compute`
- */
+/** Seed and result are in the answer, so that anyone can repeat the work. @param complexity see `compute` */
 export function heavy(complexity: number): Work {
   let seed = 0;
   return () => {

@@ -3,7 +3,6 @@ import type { Node } from "../../contract/env.js";
 /** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
 export interface BenchmarkDescription {
   id: string;
-  /** Name of its executable. */
   program: string;
   /** The store whose image contains it. */
   imageOf: string;
@@ -24,10 +23,7 @@ interface BenchmarkWork {
   payloadBytes?: number | undefined;
 }
 
-/**
- * The arguments of a benchmark program. It runs on one thread, sends each command without pipelining, and draws keys at
- * random; both programs share these options.
- */
+/** One thread, no pipelining, random keys; both benchmark programs share these options. */
 export function benchmarkArguments(
   { host, port }: Node,
   { test, connections, requests, keys, payloadBytes }: BenchmarkWork,
@@ -59,10 +55,7 @@ const COLUMNS = [
 const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
 const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
 
-/**
- * Reads the CSV that `valkey-benchmark --csv` and `redis-benchmark --csv` print since version 6.2: a header and one line.
- * @throws Error that quotes the line which is not what it should be
- */
+/** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
 export function parseBenchmarkCsv(printed: string): PrintedFigures {
   const lines = printed
     .split(/[\r\n]+/)

@@ -2,24 +2,21 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Node } from "../../contract/env.js";
 import { protoText } from "../clients/grpc-method.js";
+import { SERVICE_CONNECTIONS } from "../clients/settings.js";
 import type { NativeProtocol } from "../types.js";
 import { benchmarkArguments, type PrintedFigures, parseBenchmarkCsv } from "./index.js";
 
-/** What a load program does in one start. */
 export interface LoadWork {
   protocol: NativeProtocol;
   /** Where the service, or the store that decides, listens. */
   place: Node;
   /** What it sends, one after the other, round and round. A program that draws its own keys gets one call, with `RANDOM_KEY`. */
   calls: readonly object[];
-  /** Number of keys for a program that draws them. */
   keys: number;
   connections: number;
 }
 
-/** What a load program printed. */
 export interface PrintedLoad extends PrintedFigures {
-  /** Absent for a program that sends as many as it is told. */
   calls?: number;
   /** Answers with an HTTP status of 400 or more: denials of a service that uses 429, and errors. */
   refused: number;
@@ -30,9 +27,7 @@ export interface PrintedLoad extends PrintedFigures {
 /** A program without Node that makes the calls of a client: one entry in this list. */
 export interface LoadProgram {
   id: string;
-  /** Name of its executable. */
   program: string;
-  /** One line that says what it is. */
   summary: string;
   protocol: NativeProtocol["kind"];
   /** The store whose image contains it. */
@@ -45,18 +40,13 @@ export interface LoadProgram {
   runsFor: "time" | "calls";
   /** Commands with which it begins, which a server may count. */
   opensWith: number;
-  /** Files that it reads, by name. */
   files(work: LoadWork): Readonly<Record<string, string>>;
-  /**
-   * @param amount seconds, or calls, see `runsFor`
-   * @param folder that holds its files
-   */
+  /** @param amount seconds, or calls, see `runsFor` @param folder that holds its files */
   arguments(work: LoadWork, amount: number, folder: string): string[];
   /** @throws Error that quotes the line which is not what it should be */
   figuresIn(output: string): PrintedLoad;
 }
 
-/** In the key of a call: digits that the program draws for each call. */
 export const RANDOM_KEY = "__rand_int__";
 
 /** A call without an answer is given up after this time, as by our own clients of the same services. */
@@ -186,9 +176,6 @@ const ghzSchema = z.object({
   latencyDistribution: z.array(z.object({ percentage: amount, latency: amount })),
 });
 
-/** As many as our own clients of gRPC open. */
-const GRPC_CONNECTIONS = 10;
-
 const ghz: LoadProgram = {
   id: "ghz",
   program: "ghz",
@@ -208,7 +195,7 @@ const ghz: LoadProgram = {
     return [
       ...["--insecure", "--proto", join(folder, PROTO), "--call", `${path}.${service}.${method}`],
       ...["--concurrency", String(work.connections)],
-      ...["--connections", String(Math.min(GRPC_CONNECTIONS, work.connections))],
+      ...["--connections", String(Math.min(SERVICE_CONNECTIONS, work.connections))],
       // Without a wait the calls under way at the end would count as errors.
       ...["--duration", `${seconds}s`, "--duration-stop", "wait", "--timeout", `${CALL_TIMEOUT_S}s`],
       ...["--data-file", join(folder, CALLS), "--disable-template-data", "--disable-template-functions"],

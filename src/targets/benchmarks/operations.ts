@@ -3,7 +3,6 @@ import { findKnown } from "../did-you-mean.js";
 /** Keys over which the operations of a run are spread. */
 export const KEYSPACE = 50_000;
 
-/** The window of the script's counters, seconds. */
 const SCRIPT_WINDOW_S = 60;
 
 /** In an argument of the benchmark program: 12 random digits below the number of keys, drawn for each command. */
@@ -12,7 +11,6 @@ const RANDOM_KEY = "__rand_int__";
 /** An operation of the store layer: one entry in this list. */
 export interface OperationDescription {
   id: string;
-  /** One line for help and menu. */
   summary: string;
   /** Whether it reads or writes a value, whose size then is part of the configuration. */
   hasPayload: boolean;
@@ -22,10 +20,7 @@ export interface OperationDescription {
   needs?: "EVAL";
   /** Names of its command in `INFO commandstats`; a run uses one of them. */
   commands: readonly string[];
-  /**
-   * What the benchmark program is told to run: one of its own tests, or a command.
-   * @param script the command that runs the script, as the store was prepared for it
-   */
+  /** One of the program's own tests, or a command. @param script the one prepared for the store */
   test(script: readonly string[]): { own: string } | { command: readonly string[] };
 }
 
@@ -65,7 +60,6 @@ export const operations: readonly OperationDescription[] = [
 
 export const operationIds: readonly string[] = operations.map(({ id }) => id);
 
-/** @throws usageError with the nearest valid id */
 export const findOperation = (id: string): OperationDescription => findKnown("operation", operations, id);
 
 /** The names of the keys that the benchmark program draws: 12 digits after the prefix. */

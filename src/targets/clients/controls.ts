@@ -11,7 +11,6 @@ const control = {
   open: async () => withoutStore({ handle: undefined, settings: {} }),
 } as const;
 
-/** No limiter at all. What it costs is what the harness costs. */
 export const none: ClientDescription = { id: "none", stores: ["none"], limiter: "none", ...control };
 
 /** The limiter without a network, its counters in the server's process. */

@@ -5,7 +5,7 @@ import {
   type RateLimitResponse,
   requireService,
 } from "../limiters/envoy-ratelimit.js";
-import { CONNECTIONS, domainOf } from "../services/envoy-ratelimit/index.js";
+import { domainOf } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
@@ -56,14 +56,8 @@ export const envoyGrpc: ClientDescription = {
   autoPipelining: () => "the service talks to the store; +pipeline-<n>us sets its pipeline",
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
-    const port = service.ports?.grpc ?? service.port;
-    const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(
-      libraries,
-      service,
-      port,
-      shouldRateLimit,
-      CONNECTIONS,
-    );
+    const at = { host: service.host, port: service.ports?.grpc ?? service.port };
+    const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(libraries, at, shouldRateLimit);
     const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: connections.call };
     return withoutStore({ ...connections, handle });
   },

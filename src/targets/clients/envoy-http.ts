@@ -1,6 +1,6 @@
 import { ownLibraries } from "../libraries.js";
 import { type EnvoyHandle, requireService } from "../limiters/envoy-ratelimit.js";
-import { CONNECTIONS, domainOf, HEALTH_PATH, JSON_PATH } from "../services/envoy-ratelimit/index.js";
+import { domainOf, HEALTH_PATH, JSON_PATH } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../types.js";
 import { envoyGrpc } from "./envoy-grpc.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
@@ -16,7 +16,7 @@ export const envoyHttp: ClientDescription = {
   native: { kind: "http", path: JSON_PATH },
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
-    const pool = await openHttpPool(libraries, service, HEALTH_PATH, CONNECTIONS);
+    const pool = await openHttpPool(libraries, service, HEALTH_PATH);
     const handle: EnvoyHandle = {
       domain: domainOf(service.nonce),
       decide: postJson(pool, JSON_PATH, "the service", DECIDED),

@@ -25,9 +25,7 @@ export interface GlideAsIoredis {
   /** Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does not have it. */
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   multi(): Transaction;
-  /** @returns the number of deleted keys */
   del(key: string): Promise<number>;
-  /** Releases the library's scripts. */
   release(): void;
 }
 
@@ -43,10 +41,7 @@ type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
   exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
 };
 
-/**
- * Runs rate-limiter-flexible's RateLimiterRedis on glide. It costs an object and an array per consume, less than glide's
- * own class does.
- */
+/** rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per consume. */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
   const shim: GlideAsIoredis & Record<string, unknown> = {

@@ -23,7 +23,6 @@ const block = (kind: string, name: string, lines: readonly string[]): string[] =
   "}",
 ];
 
-/** A method of a service with its messages, as a proto file has them. */
 export function protoText({
   package: path,
   service,

@@ -1,8 +1,8 @@
-import type { ServiceSpec } from "../../contract/run-spec.js";
+import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
 import type { GrpcMethod } from "./grpc-method.js";
-import { common, OPEN_DEADLINE_MS } from "./settings.js";
+import { common, SERVICE_CONNECTIONS as connections, OPEN_DEADLINE_MS } from "./settings.js";
 
 export const GRPC_PACKAGE = "@grpc/grpc-js";
 
@@ -55,17 +55,11 @@ const options = {
   "grpc.service_config_disable_resolution": 1,
 } as const;
 
-/**
- * Opens that many connections to a method of a service; calls take turns.
- * @param port the service's port for gRPC
- * @throws Error when one is not ready by the deadline
- */
+/** Opens connections to a gRPC method; calls take turns. @throws Error when one is not ready in time */
 export async function openGrpc<Request, Answer>(
   libraries: Libraries,
-  { host }: Pick<ServiceSpec, "host">,
-  port: number,
+  { host, port }: Pick<Node, "host" | "port">,
   method: GrpcMethod,
-  connections: number,
 ): Promise<GrpcConnections<Request, Answer>> {
   const [{ credentials, makeClientConstructor }, { fromJSON }] = await Promise.all([
     libraries.load(GRPC_PACKAGE, () => import("@grpc/grpc-js")),

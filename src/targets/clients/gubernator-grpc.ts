@@ -10,9 +10,6 @@ import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
-const CONNECTIONS = 10;
-
-/** The members that a limiter needs. */
 const method: GrpcMethod = {
   package: "pb.gubernator",
   service: "V1",
@@ -38,10 +35,7 @@ const method: GrpcMethod = {
       error: { type: "string", id: 5 },
     },
   },
-  enums: {
-    Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 },
-    Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 },
-  },
+  enums: { Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 }, Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 } },
 };
 
 export const gubernatorGrpc: ClientDescription = {
@@ -56,14 +50,8 @@ export const gubernatorGrpc: ClientDescription = {
   // No `native`: load programs would take an answer with an `error` for a decision.
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const { host, port } = namedPort(node, "grpc");
-    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(
-      libraries,
-      { host },
-      port,
-      method,
-      CONNECTIONS,
-    );
+    const place = namedPort(node, "grpc");
+    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(libraries, place, method);
     // A message leaves out what is 0, and so the status of an admission.
     const getRateLimits: GetRateLimits = async (request) => {
       const { responses = [] } = await connections.call(request);

@@ -5,7 +5,6 @@ import { gubernatorGrpc } from "./gubernator-grpc.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
-const CONNECTIONS = 10;
 const PATH = "/v1/GetRateLimits";
 
 export const gubernatorHttp: ClientDescription = {
@@ -14,7 +13,7 @@ export const gubernatorHttp: ClientDescription = {
   package: HTTP_PACKAGE,
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const pool = await openHttpPool(libraries, namedPort(node, "http"), HEALTH_PATH, CONNECTIONS);
+    const pool = await openHttpPool(libraries, namedPort(node, "http"), HEALTH_PATH);
     return withoutStore({ ...pool, handle: postJson(pool, PATH, "gubernator") satisfies GetRateLimits });
   },
 };

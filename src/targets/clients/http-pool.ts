@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
-import { common, retried } from "./settings.js";
+import { common, SERVICE_CONNECTIONS as connections, retried } from "./settings.js";
 
 export const HTTP_PACKAGE = "undici";
 
@@ -19,18 +19,12 @@ export interface HttpAnswer {
 export interface HttpPool {
   version: string;
   settings: ClientSettings;
-  /**
-   * Posts JSON on a free connection, and waits for one where there is none.
-   * @throws Error when it fails, or takes longer than the time-out of all clients
-   */
+  /** Posts JSON, on the next free connection. @throws Error when it fails or takes too long */
   post(path: string, body: string): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
-/**
- * Calls that are answered with JSON.
- * @returns a call that throws where the status is none of `decided`, which the answers of the server called `name` have
- */
+/** A call answered with JSON; throws where the status is none of `decided`. */
 export const postJson =
   (pool: Pick<HttpPool, "post">, path: string, name: string, decided: readonly number[] = [200]) =>
   async <Answer>(request: object): Promise<Answer> => {
@@ -39,16 +33,11 @@ export const postJson =
     throw new Error(`${name} answered ${status}: ${text.trim().slice(0, 200)}`);
   };
 
-/**
- * Opens a Pool of undici with that many connections.
- * @param path answers 200 to GET once the server is ready
- * @throws Error with the last problem when it does not answer by the deadline
- */
+/** A Pool of undici. @param path answers 200 once it is ready @throws Error when it is not in time */
 export async function openHttpPool(
   libraries: Libraries,
   { host, port }: { host: string; port: number },
   path: string,
-  connections: number,
 ): Promise<HttpPool> {
   const { Pool } = await libraries.load(HTTP_PACKAGE, () => import("undici"));
   const pool = new Pool(`http://${host}:${port}`, {

@@ -9,7 +9,6 @@ import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } f
 import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
-/** The methods that we use of ioredis and its fork iovalkey. */
 interface Connection {
   status: string;
   on(event: "error" | "ready" | "node error", listener: (error: Error) => void): unknown;
@@ -41,7 +40,6 @@ interface ClusterConnection extends Connection {
   cluster(subcommand: "KEYSLOT", key: string): Promise<unknown>;
 }
 
-/** The exports of ioredis or iovalkey that we use. */
 interface IoredisExports {
   Redis: new (options: StandaloneOptions) => Connection;
   Cluster: new (nodes: Node[], options: ClusterOptions) => ClusterConnection;
@@ -71,14 +69,10 @@ export const ioredisFamily = {
   survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
-  ownSettings: {
-    defaults: { sendsAgain: true, waitsForStore: true },
-    tuned: { sendsAgain: true },
-  },
+  ownSettings: { defaults: { sendsAgain: true, waitsForStore: true }, tuned: { sendsAgain: true } },
   autoPipelining: () => true,
 } satisfies Partial<ClientDescription>;
 
-/** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** How often a cluster is asked which node has which slots. */
 const SLOTS_REFRESH_MS = 1_000;
@@ -140,7 +134,6 @@ type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
 const tunedOptions = { enableAutoPipelining: true, enableOfflineQueue: false } as const;
 const tunedConnection = { commandTimeout: common.requestTimeoutMs } as const;
 
-/** The options of a standalone client beside its address and access. */
 function standaloneOptionsOf({
   settings,
   autoPipelining = false,
@@ -154,7 +147,6 @@ function standaloneOptionsOf({
   };
 }
 
-/** The options of a cluster client beside its nodes and access. */
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
   if (settings)
     return settings === "tuned" ? { ...tunedOptions, redisOptions: tunedConnection } : { redisOptions: {} };
@@ -201,10 +193,7 @@ function reason(error: Error): string {
   return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 }
 
-/**
- * Resolves when the client is ready for commands: without an offline queue nothing may be sent earlier.
- * @throws Error with the last failure, when it is not ready by the deadline
- */
+/** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
 function ready(connection: Connection): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
@@ -321,10 +310,7 @@ async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tu
   };
 }
 
-/**
- * Connects with ioredis or iovalkey.
- * @throws Error when the store cannot be reached within the deadline
- */
+/** Connects with ioredis or iovalkey. @throws Error when the store cannot be reached in time */
 export async function openIoredis(
   { package: name, load, always }: IoredisLibrary,
   place: StorePlace,

@@ -58,9 +58,8 @@ interface Pools {
 }
 
 /**
- * The version of the server. Also opens the first connection: all commands then share it, while commands that meet an
- * empty pool at once would find it full.
- * @throws Error when it does not answer in time, or is not memcached
+ * Opens the first connection, which all commands then share: at once they would find the empty pool full. @throws
+ * Error
  */
 function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
   const asked = new Promise<string>((resolve, reject) => {

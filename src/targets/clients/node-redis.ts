@@ -14,7 +14,6 @@ const PACKAGE = "redis";
 /** An idle connection sends PING, so that silence longer than the time-out means that the store hangs. */
 const PING_INTERVAL_MS = 1_000;
 
-/** How long `close` waits for replies. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const socket = {
@@ -86,7 +85,6 @@ const sharedSettings: ClientSettings = {
 /** See `bareOptions`. */
 const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
 
-/** What no option of the library changes. */
 const fixedSettings: ClientSettings = { auto_pipelining: true, auto_resend_unfulfilled_commands: false };
 const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   defaults: fixedSettings,
@@ -116,11 +114,7 @@ interface Client {
   destroy(): void;
 }
 
-/**
- * Tries to connect until the deadline: a cluster client gives up when no seed node answers, and a store may still be
- * starting.
- * @throws Error with the last failure, when it is not connected by the deadline
- */
+/** Tries until the deadline: a cluster client gives up when no seed node answers. @throws Error */
 async function connect(client: Client): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
@@ -155,10 +149,7 @@ async function connect(client: Client): Promise<void> {
   });
 }
 
-/**
- * Waits for pending replies, but destroys the connections when the store hangs or is gone.
- * @param connections all that may be open; a cluster client forgets them as soon as it begins to close
- */
+/** Waits for pending replies, unless the store hangs. @param connections of a cluster client, all */
 async function close(client: Client, connections: readonly Pick<Client, "destroy">[]): Promise<void> {
   const timer = setTimeout(() => {
     for (const each of connections) each.destroy();
@@ -175,7 +166,6 @@ function requireMethods(client: object): void {
   }
 }
 
-/** User and password of an external store. */
 function credentials({ access }: StorePlace) {
   return {
     ...(access?.username ? { username: access.username } : {}),
@@ -245,10 +235,7 @@ async function openCluster(
     },
     command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
     shardKeys: () =>
-      shardKeys({
-        slots: () => ask("CLUSTER", "SLOTS"),
-        keySlot: (key) => ask("CLUSTER", "KEYSLOT", key),
-      }),
+      shardKeys({ slots: () => ask("CLUSTER", "SLOTS"), keySlot: (key) => ask("CLUSTER", "KEYSLOT", key) }),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
       return close(client, connections);

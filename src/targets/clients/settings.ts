@@ -1,10 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClientSettings } from "../../contract/server-api.js";
 
-/**
- * Settings that all clients share, so that a difference between two clients is not a difference of settings.
- * docs/clients.md has the reason for each value, and the defaults of the libraries.
- */
+/** Settings that all clients share; docs/clients.md has the reason for each value. */
 export const common = {
   requestTimeoutMs: 5_000,
   connectTimeoutMs: 3_000,
@@ -12,6 +9,9 @@ export const common = {
   reconnectDelayMs: 200,
   tcpKeepAliveMs: 30_000,
 } as const;
+
+/** What a client of a service opens, by every protocol. */
+export const SERVICE_CONNECTIONS = 10;
 
 /** How long `open` tries before it gives up. */
 export const OPEN_DEADLINE_MS = 5_000;
@@ -65,11 +65,7 @@ export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promis
   });
 }
 
-/**
- * Tries until the deadline of `open`: a store may still be starting.
- * @param attempt gets the time that is left
- * @throws the error of the last attempt
- */
+/** Tries until the deadline of `open`. @param attempt gets the time that is left @throws its last error */
 export async function retried<Value>(attempt: (leftMs: number) => Promise<Value>): Promise<Value> {
   const deadlineMs = performance.now() + OPEN_DEADLINE_MS;
   for (;;) {

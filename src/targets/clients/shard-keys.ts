@@ -1,7 +1,6 @@
 import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
-/** Cluster commands on any client. */
 export interface ClusterCommands {
   /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
   slots(): Promise<unknown>;
@@ -9,11 +8,7 @@ export interface ClusterCommands {
   keySlot(key: string): Promise<unknown>;
 }
 
-/**
- * Finds one key for each primary by the cluster's own slots. The hash tag keeps the slot whatever prefix a limiter puts
- * before the key.
- * @throws Error when the answers are not those of a cluster
- */
+/** A key for each primary by the cluster's slots; the hash tag keeps it whatever the prefix. @throws Error */
 export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
   const ranges = (await cluster.slots()) as [number, number, unknown][];
   if (!Array.isArray(ranges) || ranges.length === 0) throw new Error("CLUSTER SLOTS names no slots");

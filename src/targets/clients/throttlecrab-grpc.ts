@@ -11,8 +11,6 @@ import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
-const CONNECTIONS = 10;
-
 const method: GrpcMethod = {
   package: "throttlecrab",
   service: "RateLimiter",
@@ -49,14 +47,8 @@ export const throttlecrabGrpc: ClientDescription = {
   native: { kind: "grpc", method, port: "grpc" },
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const { host, port } = namedPort(node, "grpc");
-    const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(
-      libraries,
-      { host },
-      port,
-      method,
-      CONNECTIONS,
-    );
+    const place = namedPort(node, "grpc");
+    const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(libraries, place, method);
     // A message leaves out what is false or 0.
     const throttle: Throttle = async (request) =>
       readAnswer({ allowed: false, ...(await connections.call(request)) });

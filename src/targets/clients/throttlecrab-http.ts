@@ -5,7 +5,6 @@ import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
 
-const CONNECTIONS = 10;
 const PATH = "/throttle";
 
 export const throttlecrabHttp: ClientDescription = {
@@ -15,7 +14,7 @@ export const throttlecrabHttp: ClientDescription = {
   native: { kind: "http", path: PATH, port: "http" },
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
-    const pool = await openHttpPool(libraries, namedPort(node, "http"), "/health", CONNECTIONS);
+    const pool = await openHttpPool(libraries, namedPort(node, "http"), "/health");
     const post = postJson(pool, PATH, "ThrottleCrab");
     const throttle: Throttle = async (request) => readAnswer(await post(request));
     return withoutStore({ ...pool, handle: throttle });

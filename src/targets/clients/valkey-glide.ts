@@ -35,7 +35,6 @@ const sharedSettings: ClientSettings = {
   read_from: "primary",
 };
 
-/** What `+tuned` passes. */
 const tunedOptions = {
   requestTimeout: common.requestTimeoutMs,
   inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
@@ -56,10 +55,7 @@ const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unkn
 /** Standalone or cluster client. */
 type Closable = { close(): void };
 
-/**
- * Tries again until the deadline: glide gives up at the first refusal, but a store may still be starting.
- * @throws the last Error with a cause, or an Error that there was no answer in time
- */
+/** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   let last = new Error("no answer");
   return retried(async (leftMs) => {
@@ -94,10 +90,7 @@ function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): 
   });
 }
 
-/**
- * Glide talks to its core through a socket in /tmp and leaves it there, even after `close()`. All clients of the process
- * share it, so it can only be removed when the process ends; after a kill -9 the harness removes it.
- */
+/** Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends. */
 let removesSocket = false;
 function removeSocketAtExit(): void {
   if (removesSocket) return;
@@ -108,7 +101,6 @@ function removeSocketAtExit(): void {
   });
 }
 
-/** User, password and encryption of an external store. */
 function accessOptions({ username, password, tls }: StoreAccess = {}) {
   return {
     ...(password ? { credentials: { ...(username ? { username } : {}), password } } : {}),
@@ -206,10 +198,7 @@ async function open(
     command: (key, name, ...parameters) =>
       client.customCommand([name, ...parameters.map(String)], { route: { type: "primarySlotKey", key } }),
     shardKeys: () =>
-      shardKeys({
-        slots: () => ask("CLUSTER", "SLOTS"),
-        keySlot: (key) => ask("CLUSTER", "KEYSLOT", key),
-      }),
+      shardKeys({ slots: () => ask("CLUSTER", "SLOTS"), keySlot: (key) => ask("CLUSTER", "KEYSLOT", key) }),
     close: async () => close(client, shim),
   };
 }

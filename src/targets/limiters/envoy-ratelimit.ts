@@ -1,13 +1,13 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { SERVICE_CONNECTIONS } from "../clients/settings.js";
 import { OneCallLimiter, type Verdict } from "../request-limiter.js";
-import { CONNECTIONS, domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
+import { domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
 import type { LimiterDescription, StorePlace } from "../types.js";
 
 export interface RateLimitRequest {
   domain: string;
   descriptors: readonly { entries: readonly { key: string; value: string }[] }[];
-  /** Absent: 1. */
   hitsAddend?: number;
 }
 
@@ -32,7 +32,6 @@ export interface EnvoyHandle {
   decide(request: RateLimitRequest): Promise<RateLimitResponse>;
 }
 
-/** @throws Error for a target whose service is not known */
 export function requireService({ service }: StorePlace): ServiceSpec {
   if (service) return service;
   throw new Error("the run spec names no service: a campaign starts one");
@@ -78,7 +77,7 @@ async function requireLimits(handle: EnvoyHandle): Promise<void> {
     if (descriptors.some((_, index) => !statuses[index]?.currentLimit))
       throw new Error(noLimit(handle.domain));
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, trial));
+  await Promise.all(Array.from({ length: SERVICE_CONNECTIONS }, trial));
 }
 
 export const envoyLimiter: LimiterDescription = {

@@ -8,7 +8,6 @@ import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
 const PACKAGE = "express-rate-limit";
 
 type Library = typeof import("express-rate-limit");
-/** What Express calls for a request, in its order. */
 type Middleware = (request: HookedRequest, reply: Reply, next: () => void) => void;
 /** Express parses the query each time that it is read. */
 type KeyedRequest = HookedRequest & { limited_key?: string };

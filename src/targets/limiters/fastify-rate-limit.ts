@@ -31,7 +31,6 @@ type Settings = Readonly<Record<string, unknown>>;
 
 const ROUTE: LimitedRequest["routeOptions"] = Object.freeze({});
 
-/** @param limit the quota reported to a denied caller */
 const limiterOf = (decide: Decide, limit: number): Limiter =>
   new LibraryLimiter<Answer>(
     (key, cost) =>
@@ -63,7 +62,6 @@ const limiting = ({ window_s }: Limits): Settings => ({
 
 const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
-/** Whether the library has a store for this client. */
 const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);
 

@@ -40,11 +40,7 @@ export class LibraryLimiter<Answer> implements Limiter {
   }
 }
 
-/**
- * Loads the scripts on each primary by consuming one temporary key there with each limiter, and deletes the key.
- * @param remove deletes what the consumes of a key left
- * @throws the error of the first consume that fails
- */
+/** Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error */
 export async function preload(
   limiters: readonly Limiter[],
   keys: readonly string[],
@@ -66,10 +62,7 @@ export const unsupported = (
   why: string,
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
-/**
- * A client of ioredis's kind with a limiter that calls its methods, on Redis and Valkey, or the reason why another kind
- * of client cannot have it.
- */
+/** A client of ioredis's kind with a limiter that calls its methods, or why another kind cannot have it. */
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
     return unsupported(client, limiter, "it takes a client with the methods of ioredis");
@@ -99,11 +92,7 @@ export interface ScriptRecorder {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
 }
 
-/**
- * The sha1 of a script that a library does not export: a stub records its definition.
- * @param use lets the library use the stub as a connection
- * @param name of the script; absent: the library has one
- */
+/** The sha1 of a script that a library does not export: a stub records it. @param name if it has several */
 export async function scriptSha1(
   library: string,
   use: (recorder: ScriptRecorder) => unknown,

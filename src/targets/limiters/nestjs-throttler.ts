@@ -126,12 +126,7 @@ export const nestjsThrottler: LimiterDescription = {
       kind: "eval" as const,
       name_or_sha1: createHash("sha1").update(redis.scriptSrc).digest("hex"),
     };
-    return {
-      version: libraries.version(PACKAGE),
-      ...(script ? { script } : {}),
-      install,
-      ...pair,
-    };
+    return { version: libraries.version(PACKAGE), ...(script ? { script } : {}), install, ...pair };
   },
 };
 

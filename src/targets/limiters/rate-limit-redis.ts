@@ -18,10 +18,7 @@ interface Handle {
   nodes?(role: "master"): Pick<Handle, "call">[];
 }
 
-/**
- * Sends the library's commands. In a cluster a script is loaded on every primary, because SCRIPT LOAD names no key; each
- * call then goes to the node of its key.
- */
+/** In a cluster a script is loaded on every primary, because SCRIPT LOAD names no key. */
 const sender =
   (handle: Handle, { handleApi }: ClientDescription) =>
   async ({ command: [name = "", ...parameters] }: { command: string[] }): Promise<unknown> => {
@@ -32,7 +29,6 @@ const sender =
     return sha1;
   };
 
-/** The library's store on a client. */
 export async function redisStore(
   { handle }: OpenClient,
   description: ClientDescription,

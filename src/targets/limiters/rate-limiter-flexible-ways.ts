@@ -22,7 +22,6 @@ function onFlexible(
   return unsupported(client, limiter, `it runs no script of ${PACKAGE}`);
 }
 
-/** What the ways have in common. */
 const shared = {
   package: PACKAGE,
   algorithm: "fixed window",
@@ -64,10 +63,7 @@ const insuranceLimiter: LimiterDescription = {
   }),
 };
 
-/**
- * Two limiters: what the first denies, the second may admit. Each has half of the quota, so that both together keep it.
- * A denial takes two commands.
- */
+/** What the first limiter denies, the second may admit, each with half of the quota. */
 class BurstyLimiter implements LibraryLimiter {
   readonly _incrTtlLuaScript: string | undefined;
   readonly #steady: LibraryLimiter;

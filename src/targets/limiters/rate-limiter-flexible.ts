@@ -71,7 +71,6 @@ class FlexibleLimiter implements Limiter {
   };
   readonly #refused: (refusal: unknown) => Decision;
 
-  /** @param limit the quota reported to a denied caller */
   constructor(library: LibraryLimiter, limit: number) {
     this.#library = library;
     this.#refused = (refusal) => {
@@ -119,10 +118,6 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
   return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-/**
- * The `create` of a limiter of the library.
- * @param make a limiter of one quota
- */
 export const createFlexible =
   (make: Make) =>
   async (
@@ -169,7 +164,6 @@ export const createFlexible =
     return { version, ...(script ? { script } : {}), ...pair };
   };
 
-/** Where its classes keep a key's count. */
 export const countKey = (key: string, keyPrefix: string): string => `${keyPrefix}:${key}`;
 
 export const rateLimiterFlexible: LimiterDescription = {

@@ -22,14 +22,10 @@ const sha1Of = (text: string): string => createHash("sha1").update(text).digest(
 /** The first line of its scripts has a flag of Upstash's own server, which Redis and Valkey refuse. */
 const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
 
-/**
- * The two methods of Upstash's own client that the library calls, on another client. Sends its scripts without their
- * first line, and so under another sha1.
- */
+/** Two methods of Upstash's own client on another one; scripts lose their first line, so the sha1 differs. */
 class ScriptAdapter {
   /** A hash of the script as it is sent. */
   sha1 = "";
-  /** The keys of the last call. */
   keys: readonly string[] = [];
   readonly #handle: Handle;
   /** The sha1 of each script as it is sent, by that of the library. */
@@ -56,7 +52,6 @@ class ScriptAdapter {
   }
 }
 
-/** One of the library's algorithms with a quota of `points` in a window. */
 type Algorithm = (
   Ratelimit: Library["Ratelimit"],
   points: number,

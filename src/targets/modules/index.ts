@@ -10,5 +10,4 @@ export const modules: readonly ModuleDescription[] = list.map(({ module }) => mo
 
 export const moduleLimiters: readonly LimiterDescription[] = list.map(({ limiter }) => limiter);
 
-/** @throws usageError with the valid ids */
 export const findModule = (id: string): ModuleDescription => findKnown("module", modules, id);

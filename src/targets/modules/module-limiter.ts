@@ -13,14 +13,12 @@ export interface ModuleAnswer {
   msBeforeNext: number;
 }
 
-/** What is special about a module's limiter. */
 export interface ModuleLimiter {
   /** One line for help texts. */
   summary: string;
   algorithm: Algorithm;
   /** Parameters of the command after the key. */
   parameters(limits: Limits, cost: number): readonly (string | number)[];
-  /** @throws Error for a reply of another form */
   read(reply: unknown, limits: Limits, cost: number): ModuleAnswer;
 }
 

@@ -5,5 +5,4 @@ import { envoyRatelimit } from "./envoy-ratelimit/index.js";
 /** Services that decide beside the store: one folder each, and one line here. */
 export const services: readonly ServiceDescription[] = [envoyRatelimit];
 
-/** @throws usageError with the valid ids */
 export const findService = (id: string): ServiceDescription => findKnown("service", services, id);

@@ -18,8 +18,7 @@ interface DecidingServer
   /** Asks nothing that the server counts. @throws Error where it does not decide yet */
   requireReady(node: DecidingNode): Promise<void>;
   /**
-   * The counters of one process since its start. They cannot be reset, so a clean start is that they are 0.
-   * @param metrics what `GET /metrics` answers
+   * Since its start: they cannot be reset, so a clean start is that they are 0. @param metrics of `GET /metrics`
    */
   readingOf(name: string, metrics: string): StoreReading;
 }
@@ -39,8 +38,7 @@ export async function get({ host, name, ports }: DecidingNode, path: string): Pr
 }
 
 /**
- * Reads the numbers of `/metrics`, which may be written as `1.5e+06`.
- * @returns the number of a metric, named with its labels. It throws an environmentError where there is none
+ * A metric by its name with labels, which may be written as `1.5e+06`. @throws environmentError without it
  */
 export function metricsIn(name: string, metrics: string): (metric: string) => number {
   const lines = metrics.split("\n");

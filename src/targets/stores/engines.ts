@@ -7,5 +7,4 @@ import { throttlecrab } from "./throttlecrab.js";
 
 export const engines: readonly StoreEngine[] = [resp, memcached, throttlecrab, gubernator];
 
-/** @throws usageError with the valid ids */
 export const findEngine = (id: string): StoreEngine => findKnown("store engine", engines, id);

@@ -18,7 +18,6 @@ const members: Record<EvidenceName, readonly (keyof StoreReading)[]> = {
 export const gives = ({ withoutEvidence = [] }: Declared, name: EvidenceName): boolean =>
   !withoutEvidence.includes(name);
 
-/** The reading without the evidence that the store is declared not to give. */
 export function onlyGiven(reading: StoreReading, { withoutEvidence = [] }: Declared): StoreReading {
   const absent: readonly string[] = withoutEvidence.flatMap((name) => members[name]);
   return Object.fromEntries(

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError, messageOf } from "../../contract/errors.js";
 
-/**
- * Repeats a check until it finds no problem.
- * @param findProblem resolves with the problem, or with undefined when there is none; an error counts as a problem
- * @throws environmentError with the last problem
- */
+/** Repeats a check until it finds no problem; an error is one. @throws environmentError with the last */
 export async function waitUntil(
   name: string,
   deadlineMs: number,

@@ -25,7 +25,6 @@ class HttpChannel implements Channel {
   readonly #parser = new HTTPParser(HTTPParser.RESPONSE);
   #socket: Socket | undefined;
   #status = 0;
-  /** The wait that a limited answer names, where a log wants it; NaN if it names none. */
   #wait_ms = Number.NaN;
   #keepsAlive = true;
   /** The parser has read a part of the answer. */
@@ -137,7 +136,6 @@ class HttpChannel implements Channel {
     else this.#drop();
   }
 
-  /** Destroys the connection and opens another one. */
   #drop(): void {
     const pauseMs = this.#hasAnswered ? 0 : RECONNECT_MS;
     if (this.#isInFlight) this.#source.undecided();
@@ -150,7 +148,6 @@ class HttpChannel implements Channel {
   }
 }
 
-/** Opens channels; channel number n is `connections[n]`. */
 export function httpChannels(connections: readonly Connection[]): OpenChannel {
   const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
   return (index, listener) => {

@@ -19,10 +19,7 @@ const ANSWER = Buffer.from(
   ].join("\r\n"),
 );
 
-/**
- * A server in this process that takes the place of the one under test while the load loop is warmed up. It answers each
- * request with the same bytes, in this thread. Requests are short enough to arrive in one read.
- */
+/** Takes the server's place while the load loop is warmed up: the same bytes for each request. */
 export async function startLoopbackServer(): Promise<Loopback> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {

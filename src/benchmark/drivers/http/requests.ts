@@ -21,11 +21,9 @@ interface PreparedRequest {
   requestBuffer: Buffer;
 }
 
-/** The requests of one connection, and what became of them. */
 export interface RequestSource {
   /** Takes the next request; valid until the next call. */
   next(): PreparedRequest;
-  /** The request that was taken last is sent now. */
   sent(): void;
   /** Nobody knows whether the request that was sent last was decided on. */
   undecided(): void;
@@ -33,10 +31,7 @@ export interface RequestSource {
   log?: Pick<ConnectionLog, "answered">;
 }
 
-/**
- * Builds the bytes of one request in advance: handing out prebuilt buffers costs no more than one static request.
- * @param url base address and path of the endpoint
- */
+/** The bytes of one request, built in advance. */
 export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);
@@ -45,7 +40,6 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   );
 }
 
-/** Offsets at which the digits of fresh keys begin. */
 function freshKeyOffsets(buffer: Buffer): number[] {
   const offsets: number[] = [];
   for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
@@ -64,7 +58,6 @@ const NUMBERS_PER_CONNECTION = 1e11;
 class FreshNumber {
   readonly #digits: Buffer;
 
-  /** @param last the number before the first one */
   constructor(last: number) {
     this.#digits = Buffer.from(String(last).padStart(FRESH_KEY_DIGITS, "0"));
   }
@@ -79,11 +72,7 @@ class FreshNumber {
   }
 }
 
-/**
- * Makes the request sources of the connections to one server. Requests with fresh keys are copied for each connection,
- * and their digits are written in place: a connection has one request in flight, so its buffer is free again when the
- * next request is taken.
- */
+/** A connection has one request in flight, so its copy of a request with fresh keys is free for the next. */
 function sourcesFor(
   url: URL,
   { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,
@@ -124,10 +113,7 @@ export interface Connection {
   source: RequestSource;
 }
 
-/**
- * The connections of a worker. Connection number i, counted over all workers, goes to endpoint i modulo their number, so
- * that they are spread evenly however many workers there are.
- */
+/** Connection i of all workers goes to endpoint i modulo their number, so that they are spread evenly. */
 export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {
   const { streams, first } = requests;
   const sources = new Map<URL, ReturnType<typeof sourcesFor>>();

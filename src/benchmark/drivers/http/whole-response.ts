@@ -14,7 +14,6 @@ const CONNECTION = bytes("connection");
 const KEEP_ALIVE = bytes("keep-alive");
 const TRANSFER_ENCODING = bytes("transfer-encoding");
 
-/** Whether the buffer has `text` (lower case) at `at`, ignoring case. */
 function matchesAt(buffer: Uint8Array, at: number, text: Uint8Array): boolean {
   for (let i = 0; i < text.length; i++) if (((buffer[at + i] ?? 0) | LOWER_CASE) !== text[i]) return false;
   return true;
@@ -45,7 +44,6 @@ function numberAt(buffer: Uint8Array, at: number, end: number): number {
   return value;
 }
 
-/** Whether the value of `connection` is exactly `keep-alive`. */
 function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
   let offset = at;
   while (buffer[offset] === SPACE) offset++;
@@ -53,10 +51,8 @@ function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
 }
 
 /**
- * Fast path for the usual answer: complete and alone in one read, with a content length, on a connection that stays
- * open. It saves the cost of the parser, which handles everything else.
- * @param length bytes of `buffer` that were read
- * @returns the status, or 0 for an answer that the parser has to read
+ * Fast path for the usual answer, complete in one read, with a content length, on a connection that stays open.
+ * @param length bytes of `buffer` that were read @returns the status, or 0 for what the parser has to read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {
   for (let i = 0; i < VERSION.length; i++) if (buffer[i] !== VERSION[i]) return 0;

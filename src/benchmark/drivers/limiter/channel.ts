@@ -12,13 +12,11 @@ import { type ConnectionCounts, RequestCounts } from "../../measurement/request-
 import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
 import type { ChannelRequests } from "../driver.js";
 
-/** What the limiter is asked about: one key, or all keys of a request. */
 export type Keys = string | readonly string[];
 
 /** Digits that number the requests of one connection; those before them number the connection, as over HTTP. */
 const COUNTED_DIGITS = 11;
 
-/** The next keys of one channel, which sends them at once. */
 export class KeySource {
   readonly #requests: readonly Descriptors[];
   readonly #stream: RequestStream;
@@ -27,10 +25,6 @@ export class KeySource {
   readonly #log: ConnectionLog | undefined;
   #fresh = 0;
 
-  /**
-   * @param connection number of the channel, counted over all workers
-   * @param log gets each decision; absent where nobody wants them
-   */
   constructor(
     requests: readonly Descriptors[],
     stream: RequestStream,
@@ -61,7 +55,6 @@ export class KeySource {
     this.#counts.undecided();
   }
 
-  /** The limiter decided on the request that was taken last. */
   decided(decision: Decision): void {
     if (!this.#log || decision.outcome === "failed") return;
     this.#log.answered(decision.outcome, decision.outcome === "limited" ? decision.msBeforeNext : Number.NaN);
@@ -77,20 +70,17 @@ export interface Decider {
   consume(keys: Keys): Promise<Decision>;
 }
 
-/** Calls since the driver was opened. */
 export interface CallCounts {
   begun: number;
   finished: number;
 }
 
-/** In the order of their codes. */
 export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "failed"];
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
 
 /**
- * Consumes that finish before the event loop gets its turn. A limiter without I/O (`none`, `memory`) settles in a
- * microtask, and a channel that then sends at once would keep timers and messages waiting for ever. With this many, the
- * turn of the loop costs each consume almost nothing, and it comes every few milliseconds.
+ * Consumes before the event loop gets its turn: a limiter without I/O settles in a microtask, and a channel that then
+ * sends at once would keep timers and messages waiting for ever.
  */
 const CONSUMES_PER_TURN = 1024;
 
@@ -105,7 +95,6 @@ class TurnQueue {
     else this.later(channel);
   }
 
-  /** The channel is ready in the next turn. */
   later(channel: LimiterChannel): void {
     this.#waiting.push(channel);
     if (this.#waiting.length === 1) setImmediate(() => this.#turn());
@@ -188,7 +177,6 @@ class LimiterChannel implements Channel {
   }
 }
 
-/** Channels that call the limiter; channel number n sends the requests of `streams[n]`. */
 export function limiterChannels(
   decider: Decider,
   { requests, streams, first, counts = new RequestCounts(requests.length), log }: ChannelRequests,

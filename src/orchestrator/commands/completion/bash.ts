@@ -5,7 +5,6 @@ const list = (words: readonly string[]): string => `'${words.join(" ")}'`;
 /** The shell completes paths itself. */
 const PATHS_FOLLOW = "compopt -o default 2>/dev/null; return";
 
-/** A branch of the case statement: the action after any of these flags. */
 function branch(command: string, flags: readonly CompletionFlag[], action: string): string[] {
   if (flags.length === 0) return [];
   return [`    ${flags.map(({ name }) => `${command}:${name}`).join("|")}) ${action} ;;`];

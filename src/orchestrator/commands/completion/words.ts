@@ -2,11 +2,9 @@ import type { Command, Option } from "commander";
 import { SETTINGS } from "../../request/settings.js";
 import type { CliCommand } from "../types.js";
 
-/** A flag and its possible values. */
 export interface CompletionFlag {
   name: string;
   summary: string;
-  /** Absent for a switch. */
   placeholder?: string;
   optional?: boolean;
   /** Values to offer. A flag that takes a list separates them by commas. */

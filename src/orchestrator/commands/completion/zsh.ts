@@ -3,7 +3,6 @@ import type { CompletionCommand, CompletionFlag } from "./words.js";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
-/** A flag in the syntax of `_arguments`. */
 function argument({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
   if (placeholder === undefined) return quoted(explained);

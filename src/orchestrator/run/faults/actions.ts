@@ -6,7 +6,6 @@ import type { RunningRole } from "../part-supervisor.js";
 import type { RunStore } from "../store.js";
 
 export interface FaultTargets {
-  /** Those that the fault is done to. */
   roles: readonly RunningRole[];
   store: RunStore;
   restart(part: RunningPart): Promise<void>;
@@ -23,7 +22,6 @@ interface Action {
 
 type Ability = "kill" | "pause" | "resume" | "disconnect" | "reconnect";
 
-/** The same on all roles, at once. */
 const each = async ({ roles }: FaultTargets, ability: Ability): Promise<void> => {
   await Promise.all(
     roles.map(async ({ id, part }) => {
@@ -43,13 +41,11 @@ async function untilBack(targets: FaultTargets): Promise<void> {
   if (first?.kind === "service") await targets.store.untilServiceReady();
 }
 
-/** @throws Error where nothing stands between the servers and the store */
 async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
   if (relays.length === 0) throw new Error("no relay stands between the servers and the store");
   await Promise.all(relays.map((relay) => relay.set(mode)));
 }
 
-/** The place of a store node among all of them. */
 const placeOf = (id: string | undefined): number => Number(/\d+$/.exec(id ?? "")?.[0] ?? 1) - 1;
 
 const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => ({

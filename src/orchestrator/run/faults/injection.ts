@@ -8,7 +8,6 @@ import { actions, type FaultTargets } from "./actions.js";
 /** Time as faults need it; tests have their own. */
 export interface FaultClock {
   now_ms(): number;
-  /** Resolves at that time, or rejects when the signal aborts. */
   until(at_ms: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -21,7 +20,6 @@ export interface FaultInjectionOptions {
   faults: readonly Fault[];
   /** Length of the window: what lasts to the end lasts until then. */
   window_s: number;
-  /** The running roles of a fault, and what actions work on. */
   targetsOf(fault: Fault): FaultTargets;
   /** Told what was done, for the run's log. */
   log(line: string): void;
@@ -37,10 +35,7 @@ interface Injected {
   undo?: (() => Promise<void>) | undefined;
 }
 
-/**
- * Does the planned faults of one run at their times in the window and undoes them. `undoAll` undoes what is still done, the last
- * first, whatever happened before.
- */
+/** Does a run's faults at their times; `undoAll` undoes what is done, the last first. */
 export class FaultInjection {
   readonly #options: FaultInjectionOptions;
   readonly #clock: FaultClock;
@@ -78,11 +73,7 @@ export class FaultInjection {
     );
   }
 
-  /**
-   * After the run: waits for what is under way.
-   * @returns the faults in the order of the configuration
-   * @throws PartFailed where one could not be done or undone
-   */
+  /** Waits for what is under way. @throws PartFailed where a fault could not be done or undone */
   async finish(): Promise<FaultRecord[]> {
     await Promise.race([this.#work, this.failed]);
     return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {

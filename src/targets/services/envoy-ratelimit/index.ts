@@ -10,8 +10,6 @@ import type { ServiceDescription, StorePlace } from "../../types.js";
 
 const ID = "envoy-ratelimit";
 
-/** Connections of a client to the service. */
-export const CONNECTIONS = 10;
 export const HEALTH_PATH = "/healthcheck";
 export const JSON_PATH = "/json";
 
@@ -22,7 +20,6 @@ const NONCE_LENGTH = 8;
 /** The domain of this run alone. It is short, because it is a part of each key in the store. */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
-/** The service admits what it has no limit for. */
 export const noLimit = (domain: string): string =>
   `the service has no limit for the domain ${domain}: it would admit everything`;
 
@@ -115,10 +112,7 @@ async function hasLimits(place: ServiceSpec): Promise<boolean> {
   return keys.every((_, index) => statuses[index]?.currentLimit);
 }
 
-/**
- * Connections that are tried. The service shares its port silently with every other one that listens there, and the
- * system deals new connections out.
- */
+/** Tried connections: a service shares its port silently, and the system deals connections out. */
 const TRIED_CONNECTIONS = 16;
 
 async function requireOwnAnswers(place: ServiceSpec): Promise<void> {
@@ -153,10 +147,7 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   );
 }
 
-/**
- * Counters appear some time after they were counted, all of one moment together. So this counts something of its own and
- * waits until it appears.
- */
+/** Counters appear late, all of one moment together: this counts something and waits for it. */
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   const before = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
@@ -170,7 +161,6 @@ async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   }
 }
 
-/** Envoy's rate limit service (https://github.com/envoyproxy/ratelimit). */
 export const envoyRatelimit: ServiceDescription = {
   id: ID,
   program: "ratelimit",

@@ -16,10 +16,7 @@ interface Command {
   reject(error: Error): void;
 }
 
-/**
- * One connection to a memcached, by its text protocol. It opens with a command and again after it was lost; commands
- * that were under way then fail.
- */
+/** A connection by memcached's text protocol; it opens again with the next command after it was lost. */
 export class MemcachedNode {
   readonly place: Node;
   readonly name: string;

@@ -130,10 +130,7 @@ async function persistKeys(nodes: readonly MemcachedNode[]): Promise<number> {
   return persisted;
 }
 
-/**
- * `flush_all` only marks items as gone: the crawler has to remove them before they are no longer counted. Both are
- * repeated, because a service may still write what it has answered already.
- */
+/** `flush_all` only marks items as gone: the crawler removes them. A service may still write: so twice. */
 async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) await node.call("flush_all");
   await waitUntil("emptied store", deadlineMs, async () => {

@@ -1,18 +1,13 @@
 import { readFileSync } from "node:fs";
+import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { KubernetesError } from "../../../../src/runtimes/kubernetes/api.js";
-import {
-  apiFailure,
-  type EventFacts,
-  type PodState,
-  podFailure,
-  unknownContext,
-} from "../../../../src/runtimes/kubernetes/failures.js";
+import { apiFailure, podFailure, unknownContext } from "../../../../src/runtimes/kubernetes/failures.js";
 
 /** Recorded from a cluster of two nodes (Kubernetes 1.34.4). */
 const recorded = <Value>(name: string): Record<string, Value> =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/kubernetes/${name}.json`, import.meta.url), "utf8"));
-const pods = recorded<{ pod: PodState; events: EventFacts[] }>("pods");
+const pods = recorded<{ pod: V1Pod; events: CoreV1Event[] }>("pods");
 const errors = recorded<{
   request: string;
   message: string;
@@ -59,7 +54,7 @@ describe("a pod", () => {
 
   test("whose pod is gone or being deleted says so", () => {
     expect(podFailure(undefined)?.text).toContain("gone");
-    const pod = { metadata: { name: "x", deletionTimestamp: "2026-01-01" }, status: { phase: "Running" } };
+    const pod = { metadata: { deletionTimestamp: new Date(0) }, status: { phase: "Running" } };
     expect(podFailure(pod)?.text).toContain("deleted");
   });
 
