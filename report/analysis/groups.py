@@ -55,7 +55,7 @@ def _group_of(summary: Summary) -> Group:
 
 
 def _by_condition(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """In several versions, or with TLS and without, each client is compared with itself: see `rankings.ts`."""
+    """In several versions, or with TLS and without, a client is ranked with itself, as in `rankings.ts`."""
     conditions = {
         (each.store_version, each.node, each.is_encrypted) for each in (row.identity for row in rows)
     }
