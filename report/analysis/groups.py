@@ -26,7 +26,7 @@ class Group:
     settings: str = ""
     """`Identity.settings` of its rows."""
     client: str = ""
-    """`Identity.in_any_version` of its rows, which are in several versions of the store or of Node."""
+    """`Identity.in_any_condition` of rows in several versions of store or Node, or with TLS and without."""
     framework: str | None = None
     """`Summary.framework` of its rows."""
 
@@ -52,13 +52,16 @@ def _group_of(summary: Summary) -> Group:
     )
 
 
-def _by_version(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """In several versions of store or Node each client is compared with itself alone, as in `rankings.ts`."""
-    if len({(row.identity.store_version, row.identity.node) for row in rows}) < 2:
+def _by_condition(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
+    """In several versions, or with TLS and without, a client is ranked with itself, as in `rankings.ts`."""
+    conditions = {
+        (each.store_version, each.node, each.is_encrypted) for each in (row.identity for row in rows)
+    }
+    if len(conditions) < 2:
         return [(group, rows)]
     found: dict[str, list[Summary]] = {}
     for row in rows:
-        found.setdefault(row.identity.in_any_version, []).append(row)
+        found.setdefault(row.identity.in_any_condition, []).append(row)
     return [(replace(group, client=client), own) for client, own in found.items()]
 
 
@@ -92,7 +95,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         ]
         groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
 
-    groups = {part: own for group, all_rows in groups.items() for part, own in _by_version(group, all_rows)}
+    groups = {part: own for group, all_rows in groups.items() for part, own in _by_condition(group, all_rows)}
 
     def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
         group, members = entry

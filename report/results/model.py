@@ -218,9 +218,15 @@ class Identity:
         return "+".join([self.libraries, *kept])
 
     @property
-    def in_any_version(self) -> str:
-        """`variant` without its version of Node."""
-        return self.variant.replace(f"+node-{self.node}", "")
+    def is_encrypted(self) -> bool:
+        """The store that the campaign started for it talks over TLS."""
+        return "tls" in self.options
+
+    @property
+    def in_any_condition(self) -> str:
+        """`variant` without its version of Node and its encryption."""
+        apart = (f"node-{self.node}", "tls")
+        return "+".join(part for part in self.variant.split("+") if part not in apart)
 
     @property
     def libraries(self) -> str:

@@ -67,8 +67,9 @@ def mode_text(ranking: Ranking) -> str:
     """Which script the rows of a ranking should run, and which settings and framework they have unless they
     are the usual ones; empty where there is nothing to say."""
     group = ranking.group
-    varying = joined([f"{name}s" for name in _varying_versions(ranking)])
-    versions = f"{group.client} in several {varying}" if group.client else ""
+    named = {"encryption": "with TLS and without"}
+    varying = joined([named.get(name, f"in several {name}s") for name in _varying_conditions(ranking)])
+    versions = f"{group.client} {varying}" if group.client else ""
     framework = f"on {group.framework}" if group.framework else ""
     texts = (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)
     return ", ".join(filter(None, texts))
@@ -133,22 +134,25 @@ def what_varies(ranking: Ranking) -> str:
         *(["client"] if len(clients) > 1 else []),
         *(["limiter"] if len(limiters) > 1 else []),
         *(["limiter version"] if len(limiters) == 1 and len(versions) > 1 else []),
-        *_varying_versions(ranking),
+        *_varying_conditions(ranking),
     ]
     return ", ".join(varying) or "client"
 
 
-def _varying_versions(ranking: Ranking) -> list[str]:
+def _varying_conditions(ranking: Ranking) -> list[str]:
     rows = [row.identity for row in ranking.summaries]
     return [
         *(["store version"] if len({row.store_version for row in rows}) > 1 else []),
         *(["Node version"] if len({row.node for row in rows}) > 1 else []),
+        *(["encryption"] if len({row.is_encrypted for row in rows}) > 1 else []),
     ]
 
 
 def store_name(ranking: Ranking) -> str:
     identity = ranking.summaries[0].identity
-    one = replace(identity, store_version=None) if "store version" in _varying_versions(ranking) else identity
+    one = (
+        replace(identity, store_version=None) if "store version" in _varying_conditions(ranking) else identity
+    )
     return one.store_text if ranking.store else "an unknown one"
 
 

@@ -12,7 +12,7 @@ import {
 import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
 import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";
-import { type StoreAccess, storeAddressFrom } from "./store-url.js";
+import { type StoreAccess, storeAccessFrom, storeAddressFrom } from "./store-url.js";
 import { idSchema } from "./target.js";
 
 export const probeActions = [
@@ -94,7 +94,7 @@ export function parseProbeRequest(line: string): ProbeRequest {
 export interface ProbeEnv {
   spec: Pick<RunSpec, "store" | "plugins">;
   timeoutS: number;
-  /** Credentials of an external store, from STORE_URL, which also names the node if no nodes are given. */
+  /** Credentials and encryption of the store. STORE_URL also names the node if no nodes are given. */
   access: StoreAccess;
 }
 
@@ -103,7 +103,7 @@ export function decodeProbeEnv(env: Environment): ProbeEnv {
   const address = storeAddressFrom(env);
   const named: Node[] = address ? [{ host: address.host, port: address.port }] : [];
   const given = decodeRunSpec(env);
-  const store = given?.store ?? {
+  const store: RunSpec["store"] = given?.store ?? {
     id: read.PROBE_STORE ?? "valkey",
     topology: read.PROBE_TOPOLOGY ?? "standalone",
     nodes: read.PROBE_NODES ? parseNodes(read.PROBE_NODES) : [],
@@ -114,6 +114,6 @@ export function decodeProbeEnv(env: Environment): ProbeEnv {
       plugins: given?.plugins ?? decodePlugins(env),
     },
     timeoutS: Number((given ? undefined : read.PROBE_TIMEOUT) ?? 60),
-    access: address?.access ?? {},
+    access: storeAccessFrom(env, store) ?? {},
   };
 }

@@ -20,6 +20,7 @@ export const nodeSchema = z.strictObject({
 /** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 
+/** The store of a run. Credentials of a user's store are not part of it: they are in STORE_URL and STORE_CA. */
 const storeSpecSchema = z.strictObject({
   id: idSchema,
   /** Id of the engine of a store that the user named by its program alone; absent for a known store. */
@@ -27,6 +28,8 @@ const storeSpecSchema = z.strictObject({
   topology: idSchema,
   /** In the order of roles, primaries first; empty for a store in the server's process, or if not known yet. */
   nodes: z.array(nodeSchema),
+  /** Present where a store that the campaign started is encrypted: the certificate of its authority, PEM. */
+  ca: z.string().max(4096).optional(),
 });
 export type StoreSpec = z.infer<typeof storeSpecSchema>;
 

@@ -9,7 +9,7 @@ export interface StoreTls {
   key?: string;
 }
 
-/** Credentials and encryption of an external store. They are secret: never printed, never stored. */
+/** Credentials and encryption of a store. They are secret: never printed, never stored. */
 export interface StoreAccess {
   username?: string;
   password?: string;
@@ -84,6 +84,13 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   });
   return parseStoreUrl(env.STORE_URL, Object.fromEntries(tls));
 }
+
+/** Access to the store of a run: that of `STORE_URL`, else that of an encrypted store that the campaign started. */
+export const storeAccessFrom = (
+  env: Environment,
+  { ca }: { ca?: string | undefined },
+): StoreAccess | undefined =>
+  storeAddressFrom(env)?.access ?? (ca === undefined ? undefined : { tls: { ca } });
 
 function textOf(path: string, variable: string): string {
   try {

@@ -5,6 +5,7 @@ import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { stores } from "./stores/index.js";
+import { isCluster } from "./topologies.js";
 import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } from "./types.js";
 
 /** Id of the option that measures a target once more; see `copy`. */
@@ -144,6 +145,33 @@ const node: OptionDescription = {
   apply: (client, _topology, id) => ({ ...client, node: NODE.exec(id)?.[1] ?? "" }),
 };
 
+/** Id of the option that encrypts what server and store say to each other. */
+const TLS = "tls";
+
+/** Whether the store that a campaign starts for a target is encrypted. */
+export const isEncrypted = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
+  ids.includes(TLS);
+
+/** Only stores that speak RESP can; services and modules of plugins have connections of their own. */
+const tls: OptionDescription = {
+  id: TLS,
+  summary: "server and store talk over TLS, with a certificate that is made for the campaign",
+  apply(client, topology) {
+    const [first, ...others] = client.stores.filter((id) =>
+      stores.some((store) => store.id === id && store.engine === "resp"),
+    );
+    if (client.control || client.service || first === undefined)
+      return unsupported(client, TLS, "it does not talk to a store that speaks RESP");
+    if (isCluster(topology))
+      return unsupported(
+        client,
+        TLS,
+        `nodes of a ${topology} name each other by addresses, which no certificate holds`,
+      );
+    return { ...client, stores: [first, ...others] };
+  },
+};
+
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
 
 /** A program without Node makes the calls, so that a limit of Node is told apart from one of the service. */
@@ -196,4 +224,5 @@ export const options: readonly OptionDescription[] = [
   ...frameworkOptions,
   failOpen,
   node,
+  tls,
 ];

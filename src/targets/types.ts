@@ -348,6 +348,8 @@ export interface NodeAllocation {
   folder: string;
   /** Ports by the names in `StoreDescription.ports`. */
   ports: Readonly<Record<string, number>>;
+  /** Paths of its certificate and key; absent: connections to it are not encrypted. */
+  tls?: { cert: string; key: string };
 }
 
 /** A library that a RESP store loads and that adds a limiter's command: one file in `modules/`. */

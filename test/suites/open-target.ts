@@ -32,14 +32,16 @@ export interface OpenTarget extends LimiterPair {
 const hasOwnSuite = (id: string): boolean =>
   id !== "fastify-rate-limit" && limiters.some((limiter) => limiter.id === id);
 
-/** It changes what is made of a decision, and not the client: `integration/targets/fail-open.test.ts` tries it. */
-const FAIL_OPEN = "fail-open";
+/** They do not change the client itself: `fail-open.test.ts` and `tls.test.ts` try them. */
+const TRIED_ELSEWHERE = ["fail-open", "tls"];
 
 /** The variants of a client: plain, and with each option that has no suite of its own. */
 export const allVariants = (): string[] => [
   "",
   // A family of options has no id of its own.
-  ...options.flatMap(({ id, pattern }) => (pattern || hasOwnSuite(id) || id === FAIL_OPEN ? [] : [`+${id}`])),
+  ...options.flatMap(({ id, pattern }) =>
+    pattern || hasOwnSuite(id) || TRIED_ELSEWHERE.includes(id) ? [] : [`+${id}`],
+  ),
 ];
 
 /** The targets of a client on a store, one for each variant that it supports there. */

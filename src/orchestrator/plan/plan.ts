@@ -28,6 +28,7 @@ import type { PartFaults } from "../../runtimes/types.js";
 import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
+import { isEncrypted } from "../../targets/options.js";
 import {
   type Availability,
   cannotExhaust,
@@ -265,7 +266,20 @@ function serviceConflict(request: Request, target: Target): string | undefined {
   return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
 }
 
-/** Of a traffic whose quota binds, the limits with the quota that the load gives. @throws usageError */
+/** Why the store cannot get a certificate of ours. */
+function encryptionReason({ storeAccess, runtime }: Request, target: Target): string | undefined {
+  if (!isEncrypted(target)) return undefined;
+  if (storeAccess.STORE_URL)
+    return "+tls is for stores that the campaign starts: give rediss:// in STORE_URL";
+  return runtime === "kubernetes"
+    ? "+tls: a pod gets its address after its files: give --runtime local, docker or podman"
+    : undefined;
+}
+
+/**
+ * Of a traffic whose quota binds, the limits with the quota that follows from the load.
+ * @throws usageError that names the traffic, and what would help
+ */
 function boundLimits(request: Request, traffic: string, limits: Limits, load: Load, extent: Extent): Limits {
   const { binding } = findProfile(traffic);
   if (!binding) return limits;
@@ -326,6 +340,7 @@ function combine(
               unsupportedLimits(target, limits) ??
               unequalDenials(target, traffic, limits) ??
               serviceConflict(request, target) ??
+              encryptionReason(request, target) ??
               undividedLoad(entry, traffic) ??
               nodeReason(target, entry.layer) ??
               frameworkReason(entry, target) ??

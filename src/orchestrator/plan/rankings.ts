@@ -10,7 +10,7 @@ import {
   usesStore,
 } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import { COPY, isCopy, nodeVersionOf, OWN_SETTINGS } from "../../targets/options.js";
+import { COPY, isCopy, isEncrypted, nodeVersionOf, OWN_SETTINGS } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -48,7 +48,7 @@ export function addedReference(target: Target, available?: Availability): Target
     target.framework,
   ];
   const options = parseTargetText(text).options.filter(
-    ({ id }) => deciding.includes(id) || nodeVersionOf([id]),
+    ({ id }) => deciding.includes(id) || nodeVersionOf([id]) || isEncrypted({ options: [id] }),
   );
   for (const client of ADDED_REFERENCES) {
     const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
@@ -75,23 +75,24 @@ function rankedBy({ store, topology, decided_by, limiter, algorithm, options, fr
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
 }
 
-/** On several versions of a store or Node, each client is compared with itself alone. */
-function byVersion(members: readonly Planned[]): readonly (readonly Planned[])[] {
-  const versions = new Set(
-    members.map(
-      ({
-        configuration: {
-          target: { store_version, node },
-        },
-      }) => `${store_version} ${node}`,
+/**
+ * On a store, or in a Node, in several versions, or with and without encryption each client is compared with itself in
+ * the others, and with no other client: what differs is that alone.
+ */
+function byCondition(members: readonly Planned[]): readonly (readonly Planned[])[] {
+  const conditions = new Set(
+    members.map(({ configuration: { target } }) =>
+      canonicalJson([target.store_version ?? "", target.node ?? "", isEncrypted(target)]),
     ),
   );
-  if (versions.size < 2) return [members];
+  if (conditions.size < 2) return [members];
   return grouped(members, ({ configuration: { target } }) => {
     const { storeVersion: _, options, ...named } = parseTargetText(target.text);
     return canonicalJson({
       ...named,
-      options: options.filter(({ id }) => id !== COPY && !nodeVersionOf([id])),
+      options: options.filter(
+        ({ id }) => id !== COPY && !nodeVersionOf([id]) && !isEncrypted({ options: [id] }),
+      ),
     });
   });
 }
@@ -112,7 +113,7 @@ export function rankingsOf(
   acrossFrameworks = false,
 ): Ranking[] {
   return grouped(configurations, (planned) => rankingKey(planned, acrossFrameworks))
-    .flatMap(byVersion)
+    .flatMap(byCondition)
     .map((members) => {
       const reference = members.length > 1 ? referenceOf(members) : undefined;
       return { members, ...(reference ? { reference } : {}) };

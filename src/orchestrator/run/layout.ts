@@ -12,11 +12,13 @@ import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
+import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { needsRelay } from "../plan/faults.js";
 import { roleCounts, workersOf } from "../plan/role-counts.js";
+import { storeAuthority } from "./store-authority.js";
 
 /** A store that the user already runs, with the variables that give programs access to it. */
 export interface ExternalStore extends Discovery {
@@ -125,9 +127,15 @@ function storeRole(id: string, settings: RunSettings): Role {
       ...capsFor(settings, "store"),
       workingFolder: "own",
       ...(store.ports ? { ports: store.ports } : {}),
-      ...(module && file ? { files: { [module]: { path: file } } } : {}),
+      files: {
+        ...(module && file ? { [module]: { path: file } } : {}),
+        ...(isEncrypted(target) ? certificateFiles() : {}),
+      },
       arguments: (allocation) => [
-        ...findEngine(store.engine ?? "").nodeArguments(store, topology, allocation),
+        ...findEngine(store.engine ?? "").nodeArguments(store, topology, {
+          ...allocation,
+          ...(isEncrypted(target) ? { tls: certificateIn(allocation.files) } : {}),
+        }),
         ...(module ? ["--loadmodule", join(allocation.files, module)] : []),
         ...storeArguments,
       ],
@@ -136,6 +144,24 @@ function storeRole(id: string, settings: RunSettings): Role {
   };
 }
 
+/** Names of an encrypted store's files. */
+const CERTIFICATE = { cert: "store-cert.pem", key: "store-key.pem" } as const;
+
+const certificateIn = (folder: string) => ({
+  cert: join(folder, CERTIFICATE.cert),
+  key: join(folder, CERTIFICATE.key),
+});
+
+const certificateFiles = (): NonNullable<Part["files"]> => {
+  const { key, certificateFor } = storeAuthority();
+  return {
+    [CERTIFICATE.key]: { text: key },
+    // The others may reach it through its relay.
+    [CERTIFICATE.cert]: { text: (host) => certificateFor([...new Set([host, relayOf(host)])]) },
+  };
+};
+
+/** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
 const relayRole = (id: string, storeId: string): Role => ({
@@ -399,6 +425,7 @@ class RunSpecs {
         ...namedEngine(target.store),
         topology: target.topology,
         nodes: places ? [...this.nodes(places)] : [],
+        ...(isEncrypted(target) ? { ca: storeAuthority().ca } : {}),
       },
       ...this.#service(places),
       key_prefix: keyPrefixOf(this.#settings),

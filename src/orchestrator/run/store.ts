@@ -11,9 +11,10 @@ import {
   probeReportSchema,
   type StoreEvidence,
 } from "../../contract/store.js";
-import type { Target } from "../../contract/target.js";
+import { storeProgram, type Target } from "../../contract/target.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { findModule } from "../../targets/modules/index.js";
+import { isEncrypted } from "../../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import {
@@ -382,6 +383,10 @@ abstract class ProbedStore {
   }
 }
 
+/** What programs without TLS say of `--tls-port`; older ones do not even know it. */
+const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
+
+/** A fresh store that the run starts. */
 class OwnRunStore extends ProbedStore {
   protected readonly external = false;
 
@@ -401,8 +406,26 @@ class OwnRunStore extends ProbedStore {
       this.probe = started.find(({ id }) => id === PROBE)?.part;
       await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
     } catch (error) {
-      throw this.#moduleRefused(error) ?? error;
+      throw this.#moduleRefused(error) ?? this.#encryptionRefused(error) ?? error;
     }
+  }
+
+  /** What the store said before it failed. */
+  #lastLines({ cause }: Error): string[] {
+    const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
+    return [...this.nodes.flatMap(({ part }) => part.lastLines()), ...beforeReady];
+  }
+
+  /** A program that was built without TLS ends, and its log says so. */
+  #encryptionRefused(error: unknown): Error | undefined {
+    if (!isEncrypted(this.target)) return undefined;
+    const said = [messageOf(error), ...this.#lastLines(error as Error)].join("\n");
+    if (!WITHOUT_TLS.test(said)) return undefined;
+    const program = storeProgram(this.target);
+    return environmentError(
+      `+tls: the program of ${program} was built without TLS: name one with it by --program ${program}=PATH, or use containers`,
+      { cause: error },
+    );
   }
 
   /** A store that cannot load its module ends, and its log says why; one that a module crashes just ends. */
@@ -410,14 +433,11 @@ class OwnRunStore extends ProbedStore {
     const { module: id } = this.target;
     const file = this.moduleFile;
     if (!id || !file) return undefined;
-    const { cause } = error as Error;
-    const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
     // A container reports a signal as a code above 128.
     const [, crash] =
       / ended (?:during the run )?with (SIG[A-Z]+|1[3-5]\d)\b/.exec(` ${messageOf(error)}`) ?? [];
     const reason =
-      moduleRefusal([...this.nodes.flatMap(({ part }) => part.lastLines()), ...beforeReady]) ??
-      (crash ? `it ended with ${crash}` : undefined);
+      moduleRefusal(this.#lastLines(error as Error)) ?? (crash ? `it ended with ${crash}` : undefined);
     if (!reason) return undefined;
     const { remedy } = findModule(id);
     return environmentError(`${id}: the store does not load ${file}: ${reason}: ${remedy}`, { cause: error });

@@ -228,7 +228,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
       );
       const { files = {} } = part;
       if (Object.keys(files).length > 0)
-        await container.putArchive(await archiveOf(files), { path: FILES_FOLDER });
+        await container.putArchive(await archiveOf(files, place.address.host), { path: FILES_FOLDER });
       return new ContainerPart(part, this, container, place);
     } catch (error) {
       place.release();

@@ -23,19 +23,20 @@ import {
   versionIn,
 } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
-import type {
-  Caps,
-  EngineFacts,
-  ImageFacts,
-  OwnProgram,
-  Part,
-  PartAllocation,
-  PartFaults,
-  ProgramFacts,
-  ProgramSource,
-  RunningPart,
-  Runtime,
-  RuntimeOptions,
+import {
+  type Caps,
+  type EngineFacts,
+  type ImageFacts,
+  type OwnProgram,
+  type Part,
+  type PartAllocation,
+  type PartFaults,
+  type ProgramFacts,
+  type ProgramSource,
+  type RunningPart,
+  type Runtime,
+  type RuntimeOptions,
+  textOf,
 } from "../types.js";
 import type { KubernetesApi } from "./api.js";
 import { PodExecPart } from "./exec-part.js";
@@ -377,7 +378,7 @@ export class KubernetesRuntime implements Runtime {
     const contents = await Promise.all(
       entries.map(async ([path, file]) => ({
         path,
-        bytes: "path" in file ? await readFile(file.path) : Buffer.from(file.text),
+        bytes: "path" in file ? await readFile(file.path) : Buffer.from(textOf(file, ownAddress)),
       })),
     );
     const total = contents.reduce((sum, { bytes }) => sum + bytes.length, 0);

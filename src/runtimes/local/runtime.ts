@@ -5,17 +5,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { ownPrograms, requireVersion } from "../own-programs.js";
 import { waitUntilReady } from "../readiness.js";
-import type {
-  Caps,
-  Part,
-  PartAllocation,
-  PartFaults,
-  ProgramFacts,
-  ProgramSource,
-  RunningPart,
-  Runtime,
-  RuntimeDescription,
-  RuntimeOptions,
+import {
+  type Caps,
+  type Part,
+  type PartAllocation,
+  type PartFaults,
+  type ProgramFacts,
+  type ProgramSource,
+  type RunningPart,
+  type Runtime,
+  type RuntimeDescription,
+  type RuntimeOptions,
+  textOf,
 } from "../types.js";
 import { type Launch, LocalPart, spawnProgram } from "./part.js";
 import { freePort } from "./ports.js";
@@ -38,11 +39,16 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
   }
 }
 
+const HOST = "127.0.0.1";
+
+/** Puts files into a folder: texts are written, files of this machine linked. @returns the folder */
 async function placeFiles(folder: string, files: Part["files"] = {}): Promise<string> {
   for (const [name, file] of Object.entries(files)) {
     const path = join(folder, name);
     await mkdir(dirname(path), { recursive: true });
-    await ("path" in file ? symlink(resolve(file.path), path) : writeFile(path, file.text));
+    await ("path" in file
+      ? symlink(resolve(file.path), path)
+      : writeFile(path, textOf(file, HOST), { mode: 0o600 }));
   }
   return folder;
 }
@@ -115,8 +121,8 @@ class LocalRuntime implements Runtime {
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
     const allocation: PartAllocation = {
-      host: "127.0.0.1",
-      bind: "127.0.0.1",
+      host: HOST,
+      bind: HOST,
       port: await freePort(),
       secondPort: await freePort(),
       ports,

@@ -10,7 +10,7 @@ import {
   type StoreSpec,
 } from "../../contract/run-spec.js";
 import { decodeServerEnv, type ServerEnv, storeVariableNames } from "../../contract/server-env.js";
-import { type StoreAccess, storeAddressFrom } from "../../contract/store-url.js";
+import { type StoreAccess, storeAccessFrom } from "../../contract/store-url.js";
 import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";
@@ -19,6 +19,7 @@ import { isCluster } from "../../targets/topologies.js";
 
 export interface ServerConfig {
   spec: RunSpec & { limits: Limits; server: ServerSpec };
+  /** Credentials and encryption of the store. */
   access?: StoreAccess;
 }
 
@@ -110,8 +111,8 @@ export function readConfig(environment: Environment): ServerConfig {
   if (given) {
     const { limits, server } = given;
     if (!limits || !server) throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
-    const address = storeAddressFrom(environment);
-    return { spec: { ...given, limits, server }, ...(address ? { access: address.access } : {}) };
+    const access = storeAccessFrom(environment, given.store);
+    return { spec: { ...given, limits, server }, ...(access ? { access } : {}) };
   }
   const env = decodeServerEnv(environment, addressableStores());
   const target = decideTarget(env);

@@ -127,6 +127,22 @@ def test_in_versions_of_node_each_client_is_ranked_with_itself() -> None:
     assert "iovalkey in several Node versions" in mode_text(cell.rankings[0])
 
 
+def test_with_tls_and_without_each_client_is_ranked_with_itself() -> None:
+    (cell,) = cells_of(
+        *runs_of("iovalkey+tls", 900),
+        *runs_of("iovalkey", 1000),
+        *runs_of("valkey-glide", 500),
+        *runs_of("valkey-glide+tls", 400),
+    )
+    assert standings(cell) == [
+        ("valkey", [("iovalkey", 1), ("iovalkey+tls", 2)]),
+        ("valkey", [("valkey-glide", 1), ("valkey-glide+tls", 2)]),
+    ]
+    assert "iovalkey with TLS and without" in mode_text(cell.rankings[0])
+    (cell,) = cells_of(*runs_of("iovalkey+tls", 900), *runs_of("valkey-glide+tls", 400))
+    assert standings(cell) == [("valkey", [("iovalkey+tls", 1), ("valkey-glide+tls", 2)])]
+
+
 def test_controls_stand_beside_and_are_not_ranked() -> None:
     (cell,) = cells_of(
         result(configuration("iovalkey"), 1, 1000),

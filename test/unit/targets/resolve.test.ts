@@ -11,6 +11,15 @@ const skip = (text: string): string => {
   return "skip" in resolution ? resolution.skip : `not skipped: ${resolution.target.text}`;
 };
 
+test.each([
+  "none+tls",
+  "memory+tls",
+  "memcached+tls",
+  "envoy-http+tls",
+  "ioredis@throttlecrab+tls",
+  "iovalkey:cluster+tls",
+])("%s has no store that could get a certificate", (text) => expect(skip(text)).toContain("tls"));
+
 describe("a target with options", () => {
   test.each([
     ["iovalkey+same-script", "iovalkey@valkey:standalone+same-script", "iovalkey+same-script"],
@@ -24,6 +33,8 @@ describe("a target with options", () => {
     ["ioredis@redis~8.0", "ioredis@redis~8.0:standalone", "ioredis@redis~8.0"],
     ["iovalkey+node-22.11", "iovalkey@valkey:standalone+node-22.11", "iovalkey+node-22.11"],
     ["none+node-22.11.0", "none+node-22.11.0", "none+node-22.11.0"],
+    ["ioredis+tls", "ioredis@redis:standalone+tls", "ioredis+tls"],
+    ["valkey-glide@valkey+tls", "valkey-glide@valkey:standalone+tls", "valkey-glide+tls"],
     ["memcached", "memcached@memcached:standalone", "memcached"],
     [
       "ioredis~5.6.1@valkey+same-script+rate-limiter-flexible~7.1.1",

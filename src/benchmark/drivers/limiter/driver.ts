@@ -1,5 +1,5 @@
 import { formatNodes } from "../../../contract/env.js";
-import { storeAddressFrom } from "../../../contract/store-url.js";
+import { storeAccessFrom } from "../../../contract/store-url.js";
 import type { Driver } from "../driver.js";
 import { type Decider, limiterChannels, limiterOutcomes } from "./channel.js";
 
@@ -19,7 +19,7 @@ export const limiterDriver: Driver = {
     const { registerTargets } = await import("../../../plugins/register-targets.js");
     const { openTarget } = await import("../../../targets/open-target.js");
     registerTargets(plugins);
-    const target = await openTarget(spec, storeAddressFrom(process.env)?.access);
+    const target = await openTarget(spec, storeAccessFrom(process.env, spec.store));
     const { client, limiter } = target;
     const store = await client.storeVersion();
     const calls = { begun: 0, finished: 0 };

@@ -7,8 +7,10 @@ export const resp: StoreEngine = {
   defaultPort: 6379,
   evidence: ["decisions", "scripts", "keys", "evictions", "restarts", "memory", "cpu"],
   faults: { failover: true, "flush-scripts": true, "flush-keys": true, "fill-memory": true },
-  nodeArguments: (store, topology, { bind, port, secondPort, folder }) => [
-    ...["--port", String(port), "--bind", bind],
+  nodeArguments: (store, topology, { bind, port, secondPort, folder, tls }) => [
+    ...(tls ? ["--port", "0", "--tls-port"] : ["--port"]),
+    ...[String(port), "--bind", bind],
+    ...(tls ? ["--tls-cert-file", tls.cert, "--tls-key-file", tls.key, "--tls-auth-clients", "no"] : []),
     ...(store.isNamed ? [] : ["--dir", folder]),
     ...(topology.primaries + topology.replicas > 1 ? ["--cluster-port", String(secondPort)] : []),
     ...confArguments(store),

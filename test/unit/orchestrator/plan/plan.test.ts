@@ -18,6 +18,14 @@ const durations = (plan: Plan) =>
     "duration_s" in extent ? extent.duration_s : undefined,
   ]);
 
+test.each([
+  ["a store of the user", ["--store-url", "redis://localhost:1"], "rediss://"],
+  ["pods", ["--runtime", "kubernetes"], "--runtime"],
+])("%s cannot get a certificate of ours: +tls is skipped with the fix", (_what, flags, fix) => {
+  const { skips } = planFor("--clients", "ioredis,ioredis+tls", ...flags);
+  expect(skips).toEqual([{ asked: "ioredis+tls", reason: expect.stringContaining(fix) }]);
+});
+
 describe("web frameworks", () => {
   const flags = ["--clients", "none,ioredis@valkey", "--framework", "fastify,express", "--concurrency", "20"];
 

@@ -46,6 +46,12 @@ describe("references", () => {
     ]);
   });
 
+  test("with and without TLS each client is compared with itself, in one ranking of its own", () => {
+    const clients = "iovalkey@valkey,iovalkey@valkey+tls,ioredis@valkey,ioredis@valkey+tls";
+    expect(references(planOf(clients))).toEqual(["iovalkey", "ioredis@valkey"]);
+    expect(references(planOf("iovalkey@valkey+tls,ioredis@valkey+tls"))).toEqual(["iovalkey+tls"]);
+  });
+
   test("of versions of Node are each client's own in the first; the limiter layer has no server that could be in one", () => {
     const clients = "iovalkey+node-22,iovalkey+node-24,ioredis@valkey+node-22,ioredis@valkey+node-24";
     expect(references(planOf(clients))).toEqual(["iovalkey+node-22", "ioredis@valkey+node-22"]);

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { NO_WORKLOAD } from "../../../../src/contract/configuration.js";
 import type { Node } from "../../../../src/contract/env.js";
@@ -9,7 +10,7 @@ import {
   type Role,
   type RunSettings,
 } from "../../../../src/orchestrator/run/layout.js";
-import type { PartAllocation } from "../../../../src/runtimes/types.js";
+import { type PartAllocation, textOf } from "../../../../src/runtimes/types.js";
 import { configuration } from "../../../helpers/evidence.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
@@ -85,6 +86,25 @@ describe("the roles of a run", () => {
       "server-2": { memory_bytes: 9 },
       "generator-1": undefined,
     });
+  });
+
+  test("of an encrypted store get a certificate for its address; programs get that of the authority", () => {
+    const roles = layout(["--clients", "ioredis@redis+tls"]);
+    const part = roles.find(({ id }) => id === "store-1")?.part(new Map());
+    expect(part?.arguments(allocation).join(" ")).toMatch(
+      /^--port 0 --tls-port 3001 .*--tls-cert-file \/in\/files\/store-cert.pem --tls-key-file \/in\/files\/store-key.pem --tls-auth-clients no/,
+    );
+    const file = part?.files?.["store-cert.pem"];
+    const text = file && "text" in file ? textOf(file, "run-1-store-1") : "";
+    const certificate = new X509Certificate(text);
+    for (const host of ["run-1-store-1", "run-1-relay-1"]) expect(certificate.checkHost(host)).toBe(host);
+    for (const id of ["probe", "server-1"]) {
+      const { ca = "" } = specOf(roles, id).store;
+      expect(certificate.verify(new X509Certificate(ca).publicKey)).toBe(true);
+    }
+    const plain = layout(["--clients", "ioredis@redis"]);
+    expect(specOf(plain, "server-1").store.ca).toBeUndefined();
+    expect(plain.find(({ id }) => id === "store-1")?.part(new Map()).files).toEqual({});
   });
 
   test("of a cluster have six nodes, whose second port is that of their bus", () => {

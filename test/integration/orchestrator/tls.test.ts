@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { MeasuredResult } from "../../../src/contract/result.js";
+import { Campaign } from "../../helpers/campaign.js";
+import { expectReconciled } from "../../helpers/expectations.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { needs } from "../../helpers/needs.js";
+import { build } from "../../helpers/programs.js";
+
+beforeAll(build);
+const newFolder = temporaryFolders();
+
+/** Files below a folder whose text has a certificate or a key. */
+function pemFiles(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) return pemFiles(path);
+    return readFileSync(path, "latin1").includes("-----BEGIN ") ? [path] : [];
+  });
+}
+
+/** Why a client that trusts the system's authorities alone does not connect. */
+const refusal = (port: number): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port }, () => {
+      socket.destroy();
+      resolve("connected");
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  });
+
+const invalid = ({ verdict }: MeasuredResult) =>
+  verdict.reasons.filter(({ severity }) => severity === "invalid");
+
+describe("an encrypted store of the campaign", needs(["redis"]), () => {
+  test("every client, each by turns with itself in the clear: all decisions are counted, no certificate or key stays", async () => {
+    const home = newFolder();
+    const plain = ["ioredis", "node-redis", "iovalkey@redis+same-script", "valkey-glide@redis+same-script"];
+    const clients = plain.flatMap((client) => [client, `${client}+tls`]).join(",");
+    const campaign = Campaign.run(home, clients);
+    await campaign.endsWell();
+    expect(campaign.manifest.plan.references).toHaveLength(4);
+    expect(campaign.measured).toHaveLength(8);
+    for (const result of campaign.measured) {
+      expectReconciled(result);
+      expect(result.turns).toBeDefined();
+      expect(invalid(result)).toEqual([]);
+    }
+    expect(await campaign.leftovers()).toEqual([]);
+    expect(pemFiles(home)).toEqual([]);
+    const summary = readFileSync(join(campaign.folder, "report", "summary.csv"), "utf8");
+    for (const client of plain) expect(summary).toContain(`${client}+tls`);
+  });
+
+  test("a client without its authority is refused; nothing of it stays after Ctrl-C", async () => {
+    const home = newFolder();
+    const campaign = Campaign.run(home, "ioredis+tls", ["--warmup", "30", "--layer", "limiter"]);
+    await campaign.waitForLog("  warmup");
+    const store = await campaign.part("store-1");
+    const [, port] = /127\.0\.0\.1:(\d+)/.exec(readFileSync(`/proc/${store}/cmdline`, "utf8")) ?? [];
+    const [key = ""] = pemFiles(campaign.temporary).filter((path) => path.endsWith("key.pem"));
+    expect(statSync(key).mode & 0o077).toBe(0);
+    expect(await refusal(Number(port))).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
+    campaign.signal("SIGINT");
+    expect((await campaign.ended).code).toBe(130);
+    expect(await campaign.leftovers()).toEqual([]);
+    expect(pemFiles(home)).toEqual([]);
+  });
+});
+
+test("a program that was built without TLS ends the campaign with 3 and the flag that names another", async () => {
+  const home = newFolder();
+  const program = join(home, "valkey-server");
+  const script = '[ "$1" = --version ] && echo v=9.0.0 && exit\necho "# Failed finding TLS support."\nexit 1';
+  writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const campaign = Campaign.run(home, "iovalkey+tls", ["--program", `valkey=${program}`]);
+  const { code, stderr } = await campaign.ended;
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^[^\n]*--program valkey=PATH[^\n]*\n$/);
+  expect(await campaign.leftovers()).toEqual([]);
+});
