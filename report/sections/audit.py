@@ -75,10 +75,11 @@ def verdict(finding: Finding) -> str:
     mark = MARKS[finding.status][0]
     if finding.seen.startswith(("/", "not at all")):
         return f"{mark} {finding.seen}"
-    if finding.status == BROKEN and finding.admissions:
-        seen, least, most = finding.admissions
-        return f"{mark} {seen - most} over" if seen > most else f"{mark} {least - seen} under"
-    return f"{mark} {finding.seen}".strip() if finding.status == BROKEN else mark
+    if finding.status != BROKEN:
+        return mark
+    # The number that was seen stands in the bounds.
+    said = finding.seen.partition(": ")[2] if finding.admissions else finding.seen
+    return f"{mark} {said}".strip()
 
 
 def bounds(finding: Finding) -> str:

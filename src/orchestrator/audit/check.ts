@@ -47,7 +47,7 @@ export const rangeText = ({ least, most }: { least: number; most: number }): str
 /** Whether as many were admitted as the algorithm can admit, and by how many it differs. */
 export function admissionsOutcome(
   admissions: Admissions,
-  texts: { promised?: string; seen?: string },
+  texts: { promised?: string; ifOff?: string },
   notes: readonly string[] = [],
 ): CheckOutcome {
   const { seen, least, most } = admissions;
@@ -58,7 +58,7 @@ export function admissionsOutcome(
     ...outcomeOf(
       off === "",
       `${rangeText(admissions)}${texts.promised ?? ""}`,
-      `${seen}${texts.seen ?? ""}${off}`,
+      `${seen}${off}${off && (texts.ifOff ?? "")}`,
       notes,
     ),
     admissions,

@@ -161,3 +161,11 @@ def test_the_table_has_the_newest_finding_of_each_condition(
     assert "no keys" in shown
     (tmp_path / "none").mkdir()
     assert main(["--table", str(tmp_path / "none")]) == 2
+
+
+def test_the_table_in_the_documentation_is_that_of_the_published_audits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = Path(__file__).parents[3]
+    assert main(["--table", str(root / "results/published/audits")]) == 0
+    assert capsys.readouterr().out == (root / "docs/audit-conditions.md").read_text(encoding="utf-8")

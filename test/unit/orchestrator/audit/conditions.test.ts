@@ -20,6 +20,11 @@ test.each([
   });
 });
 
+test("a limiter that is wrong with one clock, too, is told apart from one that clocks break", () => {
+  const seen = (alone: number) => clocksOutcome(steady(20), steady(alone)).seen;
+  expect([seen(30), seen(100)].map((text) => text?.includes("one clock"))).toEqual([true, false]);
+});
+
 /** Requests on two keys at once, of which so many are admitted. */
 const answers = (at: number, admitted: number): Answers =>
   new Answers(
