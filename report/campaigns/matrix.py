@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.decision_cpu import PARTS, node_cpu
@@ -12,8 +12,10 @@ from report.analysis.figures import Figure, consumer_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
-from report.results.audit import BROKEN, HOLDS, Audit
+from report.base.markdown import code, prose, table
+from report.results.audit import BROKEN, HOLDS, SKIPPED, Audit, Check, Finding, Target
 from report.results.model import Identity
+from report.sections.audit import bounds, verdict
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison
 
@@ -38,10 +40,22 @@ QUESTIONS: Mapping[str, tuple[str, str, str]] = {
     "concurrency": ("Exact", "at once", "the command audit"),
     "edge": ("Exact", "at the edge", "the command audit"),
     "failover": ("Survives", "a failover", "the command audit"),
+    "clocks-500-ms": ("Clocks", "0.5 s apart", "the command audit"),
+    "clocks-2-s": ("Clocks", "2 s apart", "the command audit"),
+    "clocks-30-s": ("Clocks", "30 s apart", "the command audit"),
+    "eviction": ("Eviction", "used-up keys", "the command audit"),
+    "ipv6-prefix": ("IPv6", "clients by prefix", "the command audit"),
 }
 
 #: Checks of an audit, and the question that each answers.
-_CHECKS = {"exact-burst-4-servers": "concurrency", "window-edge": "edge", "failover": "failover"}
+CHECKS = {
+    "exact-burst-4-servers": "concurrency",
+    "window-edge": "edge",
+    **{
+        name: name
+        for name in ("failover", "clocks-500-ms", "clocks-2-s", "clocks-30-s", "eviction", "ipv6-prefix")
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +179,14 @@ class Matrix:
         """What it saw of promises about exactness."""
         source = Source(audit.started_at, audit.runtime, link)
         for target in audit.targets:
-            for check, question in _CHECKS.items():
+            for check, question in CHECKS.items():
                 finding = target.findings.get(check)
                 if finding and finding.status in (HOLDS, BROKEN):
                     good = finding.status == HOLDS
-                    text = "✓" if good else f"✗ {finding.seen}".strip()
                     key = (target.label, target.store, target.topology)
-                    self._put(ANY, key, question, Answer(text, "", source, good=good))
+                    self._put(
+                        ANY, key, question, Answer(verdict(finding), bounds(finding), source, good=good)
+                    )
 
     def _sentence(self, analysis: Analysis, source: Source) -> None:
         """What a campaign says of clients on a standalone store, and of what a limiter costs."""
@@ -331,3 +346,48 @@ def view_of(matrix: Matrix) -> MatrixView:
         },
         values,
     )
+
+
+def conditions_markdown(audits: Sequence[Audit]) -> str:
+    """Targets by the conditions of audits, each with the newest finding, and what each condition promises."""
+    targets: dict[str, Target] = {}
+    checks: dict[str, Check] = {}
+    for audit in sorted(audits, key=lambda each: each.started_at):
+        checks |= {check.id: check for check in audit.checks if check.id in CHECKS}
+        for target in audit.targets:
+            before = targets[target.text].findings if target.text in targets else {}
+            targets[target.text] = replace(target, findings={**before, **target.findings})
+    made = [name for name in CHECKS if name in checks]
+    rows = [
+        [code(text.replace(":standalone", "")), target.algorithm]
+        + [_condition_cell(target.findings.get(name)) for name in made]
+        for text, target in sorted(targets.items())
+    ]
+    about = []
+    for name in made:
+        found = (target.findings.get(name) for target in targets.values())
+        reasons = sorted({each.reason for each in found if each and each.status == SKIPPED})
+        about.append(f"- **{prose(checks[name].title)}**: {prose(checks[name].promise)}")
+        about[-1] += f" Does not apply: {prose('; '.join(reasons))}." if reasons else ""
+    heads = [" ".join(QUESTIONS[CHECKS[name]][:2]) for name in made]
+    newest = max(audit.started_at for audit in audits)[:10]
+    return "\n".join(
+        [
+            "# Limiters under what breaks limits",
+            "",
+            f"From {plural(len(audits), 'audit')}, the newest of {newest}; ✓ holds, ✗ broken, "
+            "with what was admitted of what the algorithm admits, – does not apply, ? not checked.",
+            "",
+            *table(["Target", "Promises", *heads], rows, len(heads) + 2),
+            "",
+            *about,
+            "",
+        ]
+    )
+
+
+def _condition_cell(finding: Finding | None) -> str:
+    if finding is None:
+        return ""
+    told = bounds(finding) if finding.status == BROKEN and not finding.seen.startswith("not") else ""
+    return prose(verdict(finding)) + (f" ({told})" if told else "")

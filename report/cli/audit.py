@@ -4,12 +4,14 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from report.base.errors import one_line
+from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
+from report.campaigns.matrix import conditions_markdown
 from report.export.audit_markdown import audit_markdown
 from report.html.audit_page import audit_page
-from report.results.audit import Audit, load_audit
+from report.results.archives import found_campaigns
+from report.results.audit import AUDIT_FILE, Audit, load_audit
 
 PAGE = "index.html"
 
@@ -21,6 +23,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = parser_of(
         "report audit", "Makes the page and the Markdown of an audit from its audit.json.", _EPILOG
     )
+    parser.add_argument(
+        "--table",
+        action="store_true",
+        help="print the table of limiters and conditions of all audits below DIR",
+    )
     parser.add_argument("folder", metavar="DIR")
     return parser
 
@@ -29,8 +36,21 @@ def audit_files(audit: Audit) -> dict[str, str]:
     return {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)}
 
 
+def _table(root: Path) -> str:
+    with found_campaigns(root, AUDIT_FILE) as found:
+        if wrong := [f"{place}: {why}" for place, _, why in found if why]:
+            raise ReportError(wrong, USAGE)
+        audits = [load_audit(folder) for _, folder, _ in found]
+    if not audits:
+        raise ReportError(f"{one_line(root)} holds no audit", USAGE)
+    return conditions_markdown(audits)
+
+
 def _run(options: argparse.Namespace) -> int:
     folder = Path(options.folder).resolve()
+    if options.table:
+        print(_table(folder), end="")
+        return 0
     write_all(folder, audit_files(load_audit(folder)))
     print(one_line(folder / PAGE, 4096))
     return 0

@@ -34,6 +34,8 @@ class Finding:
     notes: tuple[str, ...]
     limits: str
     """E.g. `20 points in 2 s`."""
+    admissions: tuple[int, int, int] | None = None
+    """Of a check that counts them: what was admitted, the least and the most that the algorithm admits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def _limits(limits: Mapping[str, Any] | None) -> str:
 
 
 def _finding(document: Mapping[str, Any]) -> Finding:
+    admissions = document.get("admissions")
     return Finding(
         status=document["status"],
         promised=document.get("promised", ""),
@@ -77,6 +80,7 @@ def _finding(document: Mapping[str, Any]) -> Finding:
         reason=document.get("reason", ""),
         notes=tuple(document.get("notes", ())),
         limits=_limits(document.get("limits")),
+        admissions=(admissions["seen"], admissions["least"], admissions["most"]) if admissions else None,
     )
 
 

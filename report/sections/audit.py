@@ -70,6 +70,26 @@ def _cell(target: Target, check: Check, number: int) -> Cell:
     return Cell(finding.status, mark, words, _one_line(finding), _anchor(check, number))
 
 
+def verdict(finding: Finding) -> str:
+    """`✓`, `✓ /64`, `✗ 80 over`: the mark, and what says more in a cell."""
+    mark = MARKS[finding.status][0]
+    if finding.seen.startswith(("/", "not at all")):
+        return f"{mark} {finding.seen}"
+    if finding.status != BROKEN:
+        return mark
+    # The number that was seen stands in the bounds.
+    said = finding.seen.partition(": ")[2] if finding.admissions else finding.seen
+    return f"{mark} {said}".strip()
+
+
+def bounds(finding: Finding) -> str:
+    """`117 of 96–106`; empty for a check that counts no admissions."""
+    if finding.admissions is None:
+        return ""
+    seen, least, most = finding.admissions
+    return f"{seen} of {least}" + (f"–{most}" if most > least else "")
+
+
 def rows(audit: Audit) -> tuple[Row, ...]:
     """The table: a row for each target, a cell for each check. The most broken promises come first."""
     found = [

@@ -20,12 +20,23 @@ const auditCheckSchema = z.strictObject({
 });
 export type AuditCheck = z.infer<typeof auditCheckSchema>;
 
+const admissionsSchema = z.strictObject({
+  seen: z.int().min(0),
+  least: z.int().min(0),
+  most: z.int().min(0),
+});
+/** Admitted requests, and the bounds that the declared algorithm sets to them. */
+export type Admissions = z.infer<typeof admissionsSchema>;
+
+/** What one check showed of one target. */
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
   /** The promise in numbers, and what happened; absent where nothing was tried. */
   promised: text.optional(),
   seen: text.optional(),
+  admissions: admissionsSchema.optional(),
+  /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
   /** Facts that break no promise. */
   notes: z.array(text).optional(),

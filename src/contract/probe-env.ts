@@ -59,6 +59,8 @@ const storeFaultSchema = z.strictObject({
   action: z.enum(storeFaultActions),
   /** For `failover`: the primary, by its place among the nodes. */
   node: z.int().min(0).optional(),
+  /** For `fill-memory`: the store then drops the keys that were longest unused, instead of refusing writes. */
+  evicts: z.literal(true).optional(),
   /** For `free-memory`: the settings before. */
   settings: z.record(z.string(), z.string()).optional(),
 });

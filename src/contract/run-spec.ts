@@ -51,6 +51,10 @@ const serverSpecSchema = z.strictObject({
   log_level: z.string().max(10),
   /** It has instruments that cost CPU time, and answers to `/diagnosis`. */
   diagnose: z.literal(true).optional(),
+  /** By how much the wall clock of this process is ahead of the machine's. */
+  clock_shift_ms: z.int().optional(),
+  /** Its client is what a proxy in front of it names; the hook of a limiter tells clients by its own default. */
+  by_address: z.literal(true).optional(),
 });
 
 export type ServerSpec = z.infer<typeof serverSpecSchema>;

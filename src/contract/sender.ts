@@ -15,6 +15,9 @@ const requestGroupSchema = z.strictObject({
   /** The `userId`s of each request; without any, the server takes the sender's address. */
   keys: z.array(z.string().max(200_000)).max(64),
   count: z.int().min(1).max(10_000),
+  /** Of clients behind a proxy, which the requests name in turn. */
+  addresses: z.array(z.ipv6()).min(1).max(1_000).optional(),
+  /** It is not sent before all earlier requests are answered. */
   waits: z.literal(true).optional(),
 });
 export type RequestGroup = z.infer<typeof requestGroupSchema>;

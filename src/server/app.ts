@@ -11,19 +11,21 @@ import { metrics } from "./routes/metrics.js";
 import { usage } from "./routes/usage.js";
 import { heavy, light } from "./routes/workloads.js";
 
+/** One proxy stands before a server that tells clients by their address. */
+const isProxy = (_address: string, hop: number): boolean => hop === 0;
 const NOT_FOUND = { error: "not found", routes: ["/light", "/heavy", "/healthz", "/usage", "/metrics"] };
 
 /** Builds the server on the target's framework; it does not listen. */
 export async function buildApp(dependencies: AppDependencies, load: LoadPackage): Promise<WebServer> {
   const { spec, target, limiter } = dependencies;
-  const { complexity, log_level: logLevel, diagnose } = spec.server;
+  const { complexity, log_level: logLevel, diagnose, by_address: byAddress } = spec.server;
   const counters = new Counters();
   const routes: WebRoutes = {
     limited: {
       "/light": rateLimited(counters, limiter, light),
       "/heavy": rateLimited(counters, limiter, heavy(complexity)),
     },
-    ...(limiter?.hook ? { hook: routeHook(counters, limiter.hook) } : {}),
+    ...(limiter?.hook ? { hook: routeHook(counters, limiter.hook, byAddress) } : {}),
     open: {
       "/healthz": healthz(dependencies),
       "/usage": usage(dependencies, counters),
@@ -40,5 +42,5 @@ export async function buildApp(dependencies: AppDependencies, load: LoadPackage)
   const id = target.framework ?? USUAL_FRAMEWORK;
   const build = builders[id];
   if (!build) throw new Error(`no adapter for ${id}`);
-  return build(routes, { logLevel, load });
+  return build(routes, { logLevel, load, ...(byAddress ? { trustProxy: isProxy } : {}) });
 }

@@ -11,6 +11,7 @@ import { findFramework, otherFramework } from "../targets/resolve.js";
 import { buildApp } from "./app.js";
 import { pluginPaths, readConfig } from "./config/index.js";
 import type { WebServer } from "./frameworks/framework.js";
+import { shiftClock } from "./lib/clock-shift.js";
 
 const GRACE_MS = 3_000;
 /** Time that a library may keep the process alive after its client is closed, e.g. by the timer of a lost command. */
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
   loadedPlugins = plugins.map(({ path }) => path);
   registerTargets(plugins);
   const { spec, access } = readConfig(process.env);
+  shiftClock(spec.server.clock_shift_ms);
   const opened = await openTarget(spec, access);
   let app: WebServer;
   let url: string;

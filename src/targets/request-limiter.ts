@@ -99,12 +99,12 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   #counting(install: InstallHook): InstallHook {
-    return (app, { keyOf, decided }) =>
+    return (app, hook) =>
       install(app, {
-        keyOf,
+        ...hook,
         decided: (request, outcome) => {
           this.#count(outcome);
-          decided(request, outcome);
+          hook.decided(request, outcome);
         },
       });
   }

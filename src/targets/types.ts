@@ -220,6 +220,8 @@ export interface HookedRequest {
 
 /** What a limiter that decides in a hook of the web framework is told, and tells. */
 export interface LimiterHook {
+  /** The library tells clients by its own default, not by `keyOf`, which is called all the same. */
+  byAddress?: true;
   /** The key of a request. @throws an error with a status code for a bad one */
   keyOf(request: HookedRequest): string;
   /** Called once for each decision, before the handler runs. */

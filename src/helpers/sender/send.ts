@@ -39,16 +39,17 @@ export class Sender {
     await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
     const begin = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
-    for (const [group, { after_ms, keys, count, waits }] of groups.entries()) {
+    for (const [group, { after_ms, keys, count, waits, addresses }] of groups.entries()) {
       if (waits) await Promise.all(sent);
       const left = begin + after_ms - now();
       if (left > 0) await delay(left);
       const path = pathOf(keys);
       for (let n = 0; n < count; n++) {
         const server = n % servers.length;
+        const address = addresses?.[n % addresses.length];
         const place = { group, server, sent_ms: now() };
         sent.push(
-          this.#get(`${servers[server]}${path}`, timeout_ms).then((answer) => ({
+          this.#get(`${servers[server]}${path}`, timeout_ms, address).then((answer) => ({
             ...place,
             answered_ms: now(),
             ...answer,
@@ -70,10 +71,15 @@ export class Sender {
     this.#opened.set(server, count);
   }
 
-  #get(url: string, timeoutMs: number): Promise<Answer> {
+  #get(url: string, timeoutMs: number, address?: string): Promise<Answer> {
+    const options = {
+      agent: this.#agent,
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(address === undefined ? {} : { headers: { "x-forwarded-for": address } }),
+    };
     return new Promise((resolve) => {
       const failed = (error: unknown) => resolve({ status: null, error: messageOf(error).slice(0, 300) });
-      const sent = request(url, { agent: this.#agent, signal: AbortSignal.timeout(timeoutMs) }, (answer) => {
+      const sent = request(url, options, (answer) => {
         const headers = Object.fromEntries(
           Object.entries(answer.headers).flatMap(([name, value]) =>
             ABOUT_LIMITS.test(name) && value !== undefined ? [[name, String(value)]] : [],

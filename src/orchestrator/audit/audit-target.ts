@@ -13,6 +13,7 @@ import type { Check, LimitsId } from "./check.js";
 const LIMITS: Readonly<Record<LimitsId, readonly Limits[]>> = {
   quota: [2, 1].map((window_s) => ({ points: 20, window_s, block_s: 0 })),
   block: [{ points: 5, window_s: 1, block_s: 3 }],
+  long: [{ points: 20, window_s: 60, block_s: 0 }],
 };
 
 /** The limits under which a target is checked, or why it can keep none of them. */
@@ -26,8 +27,10 @@ export function limitsFor(target: Target, id: LimitsId): Limits | string {
 function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   const groups: [Check, ...Check[]][] = [];
   for (const check of checks) {
-    const { limits = "quota", alone } = check;
-    const group = groups.find(([first]) => !first.alone && (first.limits ?? "quota") === limits);
+    const { limits = "quota", alone, servers } = check;
+    const group = groups.find(
+      ([first]) => !first.alone && (first.limits ?? "quota") === limits && first.servers === servers,
+    );
     if (group && !alone) group.push(check);
     else groups.push([check]);
   }
@@ -43,7 +46,7 @@ export interface TargetListener {
 
 /** Makes the checks of one target. A check that fails does not keep the others from being made. */
 export async function auditTarget(
-  settings: Omit<SystemSettings, "limits">,
+  settings: Omit<SystemSettings, "limits" | "servers">,
   place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
@@ -55,14 +58,19 @@ export async function auditTarget(
     found.set(check.id, whole);
     listener.finding(whole);
   };
-  for (const group of groupsOf(checks)) {
+  const applicable = checks.filter((check) => {
+    const reason = check.unsupportedReason?.(settings.target);
+    if (reason !== undefined) add(check, { status: "skipped", reason, seconds: 0 });
+    return reason === undefined;
+  });
+  for (const group of groupsOf(applicable)) {
     const limits = limitsFor(settings.target, group[0].limits ?? "quota");
     if (typeof limits === "string") {
       for (const check of group) add(check, { status: "skipped", reason: limits, seconds: 0 });
       continue;
     }
     try {
-      await AuditedSystem.use({ ...settings, limits }, place, async (system) => {
+      await AuditedSystem.use({ ...settings, limits, servers: group[0].servers }, place, async (system) => {
         const make = async (check: Check): Promise<void> => {
           listener.check(check);
           const checkBegan = performance.now();
@@ -94,7 +102,7 @@ export async function auditTarget(
 async function outcomeIn(
   system: AuditedSystem,
   check: Check,
-): Promise<Pick<Finding, "status" | "reason" | "promised" | "seen" | "notes">> {
+): Promise<Pick<Finding, "status" | "reason" | "promised" | "seen" | "admissions" | "notes">> {
   try {
     return await check.run(system);
   } catch (error) {

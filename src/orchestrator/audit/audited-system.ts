@@ -8,7 +8,7 @@ import { describeClient, findLimiter } from "../../targets/resolve.js";
 import type { ClientDescription, LimiterDescription } from "../../targets/types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { actions } from "../run/faults/actions.js";
-import { keyPrefixOf, layoutOf, SENDER, senderRole } from "../run/layout.js";
+import { keyPrefixOf, layoutOf, SENDER, type ServerDifference, senderRole } from "../run/layout.js";
 import {
   PartFailed,
   type PartPlace,
@@ -22,6 +22,8 @@ import { crossesEdge, hasAlignedWindows } from "./expected.js";
 
 /** Servers of an audited system: checks for one server send to the first alone. */
 const SERVERS = 4;
+const KEYS_AT_ONCE = 50;
+const KEYS_EVERY_MS = 20;
 /** Longer than any client waits for a store that does not answer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -31,6 +33,8 @@ export interface SystemSettings {
   caps: KindCaps;
   modules: Readonly<Record<string, string>>;
   serviceEnv: Readonly<Record<string, string>> | undefined;
+  /** How the servers differ, in their order. */
+  servers?: readonly ServerDifference[] | undefined;
 }
 
 /** The configuration of a run that has no load: the checks send what they need. */
@@ -53,6 +57,11 @@ interface StartedSystem {
   servers: readonly RunningRole[];
   sender: RunningPart;
   restart: (part: RunningPart) => Promise<void>;
+}
+
+export interface SendOptions {
+  servers?: number | readonly number[];
+  begin?: SenderRequest["begin"];
 }
 
 /** A target's store, service, servers and sender, started for checks. */
@@ -93,6 +102,7 @@ export class AuditedSystem {
       workers: 1,
       caps: settings.caps,
       modules: settings.modules,
+      ...(settings.servers ? { servers: settings.servers } : {}),
     };
     const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
     return withParts([...roles, senderRole], place, async ({ supervisor }) => {
@@ -130,18 +140,14 @@ export class AuditedSystem {
 
   /**
    * Sends requests, and waits for all answers.
-   * @param servers how many of the servers get them, in turn
+   * @param servers how many of the servers get them, in turn, or which, by their places
    * @throws PartFailed when a part ends, or the sender gives no report
    */
-  async send(
-    groups: readonly RequestGroup[],
-    { servers = 1, begin }: { servers?: number; begin?: SenderRequest["begin"] } = {},
-  ): Promise<Answers> {
+  async send(groups: readonly RequestGroup[], { servers = 1, begin }: SendOptions = {}): Promise<Answers> {
     const request: SenderRequest = {
-      servers: this.#started.servers.slice(0, servers).map(({ part }) => {
-        const { host, port } = part.address;
-        return `http://${host}:${port}`;
-      }),
+      servers: this.#started.servers
+        .filter((_, place) => (typeof servers === "number" ? place < servers : servers.includes(place)))
+        .map(({ part: { address } }) => `http://${address.host}:${address.port}`),
       ...(begin ? { begin } : {}),
       groups: [...groups],
       timeout_ms: REQUEST_TIMEOUT_MS,
@@ -165,6 +171,17 @@ export class AuditedSystem {
 
   burst(key: string, count: number, servers = 1): Promise<Answers> {
     return this.send([{ after_ms: 0, keys: [key], count }], { servers });
+  }
+
+  /** One request on each of so many fresh keys, evenly. */
+  onFreshKeys(count: number): Promise<Answers> {
+    return this.send(
+      Array.from({ length: count }, (_, n) => ({
+        after_ms: Math.floor(n / KEYS_AT_ONCE) * KEYS_EVERY_MS,
+        keys: [this.freshKey()],
+        count: 1,
+      })),
+    );
   }
 
   /** Requests with these keys, each after the answer to the one before: a limiter that is not atomic denies, too. */

@@ -1,17 +1,23 @@
-import type { AuditCheck, Finding } from "../../contract/audit.js";
+import type { Admissions, AuditCheck, Finding } from "../../contract/audit.js";
+import type { Target } from "../../contract/target.js";
+import type { ServerDifference } from "../run/layout.js";
 import type { AuditedSystem } from "./audited-system.js";
 
-export type CheckOutcome = Pick<Finding, "promised" | "seen" | "reason" | "notes"> & {
+export type CheckOutcome = Pick<Finding, "promised" | "seen" | "admissions" | "reason" | "notes"> & {
   status: "holds" | "broken" | "skipped";
 };
 
-/** Limits that a check can ask for: a quota alone, or one with a block. */
-export type LimitsId = "quota" | "block";
+/** Limits that a check can ask for: a quota alone, one with a block, or one whose window outlasts the check. */
+export type LimitsId = "quota" | "block" | "long";
 
 /** A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list. */
 export interface Check extends AuditCheck {
   /** Absent: `quota`. */
   limits?: LimitsId;
+  /** How its servers differ, in their order: checks with the same list share a system. */
+  servers?: readonly ServerDifference[];
+  /** Why it does not apply to a target; asked before anything is started. */
+  unsupportedReason?(target: Target): string | undefined;
   /** It may leave a system behind that decides no more, so it gets one of its own. */
   alone?: true;
   /** It mostly waits, and keys of its own are all it uses: such checks are made side by side. */
@@ -37,3 +43,24 @@ export const outcomeOf = (
 /** `20`, `20 to 22`. */
 export const rangeText = ({ least, most }: { least: number; most: number }): string =>
   least === most ? String(least) : `${least} to ${most}`;
+
+/** Whether as many were admitted as the algorithm can admit, and by how many it differs. */
+export function admissionsOutcome(
+  admissions: Admissions,
+  texts: { promised?: string; ifOff?: string },
+  notes: readonly string[] = [],
+): CheckOutcome {
+  const { seen, least, most } = admissions;
+  const over = Math.max(0, seen - most);
+  const under = Math.max(0, least - seen);
+  const off = over > 0 ? `: ${over} over` : under > 0 ? `: ${under} under` : "";
+  return {
+    ...outcomeOf(
+      off === "",
+      `${rangeText(admissions)}${texts.promised ?? ""}`,
+      `${seen}${off}${off && (texts.ifOff ?? "")}`,
+      notes,
+    ),
+    admissions,
+  };
+}

@@ -1,6 +1,6 @@
 import type { RequestGroup } from "../../contract/sender.js";
 import type { Answers } from "./answers.js";
-import type { AuditedSystem } from "./audited-system.js";
+import type { AuditedSystem, SendOptions } from "./audited-system.js";
 import { admittedRanges, hasAlignedWindows, type Range } from "./expected.js";
 
 /** Requests on one key at once, at a time. */
@@ -23,19 +23,25 @@ const MOST_TRIES = 3;
 /**
  * Sends bursts on a fresh key and compares what was admitted with the limiter's declared algorithm.
  * @param options `begin`: share of a window of the wall clock at which the first is sent, for limiters with such windows;
- * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked at
+ * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked at; `servers`: see `send`
  * @throws NotChecked where requests failed
  */
 export async function judgedBursts(
   system: AuditedSystem,
   bursts: readonly ScriptedBurst[],
-  { begin = 0, meetsEdges = false }: { begin?: number; meetsEdges?: boolean } = {},
+  {
+    begin = 0,
+    meetsEdges = false,
+    servers = 1,
+  }: { begin?: number; meetsEdges?: boolean; servers?: SendOptions["servers"] } = {},
 ): Promise<{ bursts: JudgedBurst[]; answers: Answers }> {
   for (let tries = 1; ; tries++) {
     const key = system.freshKey();
     const groups = bursts.map(({ after_ms, count }): RequestGroup => ({ after_ms, keys: [key], count }));
     const aligned = system.alignedTo(begin);
-    const answers = (await system.send(groups, aligned ? { begin: aligned } : {})).requireDecided();
+    const answers = (
+      await system.send(groups, { servers, ...(aligned ? { begin: aligned } : {}) })
+    ).requireDecided();
     const each = bursts.map((_, index) => answers.ofGroup(index));
     const metEdge = !meetsEdges && each.some((burst) => system.metEdge(burst));
     if (metEdge && tries < MOST_TRIES) continue;

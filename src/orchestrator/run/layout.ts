@@ -5,7 +5,13 @@ import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
 import { type MeasuredKind, type RoleKind, roleId } from "../../contract/role.js";
-import { encodeRunSpec, type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
+import {
+  encodeRunSpec,
+  type RunSpec,
+  runSpec,
+  type ServerSpec,
+  type ServiceSpec,
+} from "../../contract/run-spec.js";
 import { healthSchema } from "../../contract/server-api.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Discovery } from "../../contract/store.js";
@@ -25,6 +31,9 @@ export interface ExternalStore extends Discovery {
   access: Readonly<Record<string, string>>;
 }
 
+/** What an audit gives one of its servers. */
+export type ServerDifference = Pick<ServerSpec, "clock_shift_ms" | "by_address">;
+
 export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
@@ -37,6 +46,8 @@ export interface RunSettings {
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
+  /** How each server differs, in their order. */
+  servers?: readonly ServerDifference[];
   /** Servers and store are read with instruments that cost CPU time. */
   diagnose?: true;
   partFaults?: PartFaults;
@@ -360,6 +371,7 @@ class RunSpecs {
         port: allocation.port,
         complexity,
         log_level: "silent",
+        ...this.#settings.servers?.[this.#serverIds.indexOf(id)],
         ...this.#diagnose,
       },
     };

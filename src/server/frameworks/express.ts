@@ -12,13 +12,15 @@ import {
 export interface ExpressApp extends RequestListener {
   /** The prototype of all requests. */
   request: Partial<WebRequest>;
+  set(setting: string, value: unknown): void;
   get(path: string, ...handlers: unknown[]): void;
   use(handler: unknown): void;
 }
 
-export const buildExpress: BuildServer = async (routes, { logLevel, load }) => {
+export const buildExpress: BuildServer = async (routes, { logLevel, load, trustProxy = false }) => {
   const { default: express } = await load<{ default: () => ExpressApp }>("express");
   const app = express();
+  app.set("trust proxy", trustProxy);
   await addRoutes(app, routes, logLevel);
   return serverOf(createServer(app));
 };

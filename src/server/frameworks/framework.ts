@@ -46,6 +46,8 @@ export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
 export interface WebOptions {
   logLevel: string;
+  /** Whether this hop before it, from 0, is a proxy that names its client; absent: none is. */
+  trustProxy?: (address: string, hop: number) => boolean;
   load: LoadPackage;
 }
 

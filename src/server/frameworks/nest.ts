@@ -46,12 +46,13 @@ export interface NestParts {
 }
 
 /** Without the syntax of decorators, which Node does not run. */
-export const buildNest: BuildServer = async (routes, { logLevel, load }) => {
+export const buildNest: BuildServer = async (routes, { logLevel, load, trustProxy = false }) => {
   const core = await commonJs<Core>(load("@nestjs/core"));
   const common = await commonJs<Common>(load("@nestjs/common"));
   const platform = await commonJs<Platform>(load("@nestjs/platform-express"));
   const adapter = new platform.ExpressAdapter();
   giveLog(adapter.getInstance(), logLevel);
+  adapter.getInstance().set("trust proxy", trustProxy);
   const parts: NestParts = { imports: [], guards: [] };
   const { hook } = routes;
   await hook?.install(parts, hook);

@@ -44,8 +44,13 @@ const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
  * The hook decides on one key; the handler asks for the others of a request that has several. A request is finished when
  * its last decision is known: its handler follows in the same turn of the event loop, if its client is still there.
  */
-export const routeHook = (counters: Counters, hook: NonNullable<RequestLimiter["hook"]>): RouteHook => ({
+export const routeHook = (
+  counters: Counters,
+  hook: NonNullable<RequestLimiter["hook"]>,
+  byAddress?: true,
+): RouteHook => ({
   install: hook.install,
+  ...(byAddress ? { byAddress } : {}),
   onError(error, request, reply) {
     // What the library throws for a denied request, and a bad key.
     if (error.statusCode !== undefined) {

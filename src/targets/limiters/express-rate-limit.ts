@@ -44,17 +44,20 @@ export const expressRateLimit: LimiterDescription = {
       : await redisStore(client, description, limits, prefix, libraries);
     const store = redis ?? new MemoryStore();
     const pair = limitersOn(store, limits);
-    const install: InstallHook = async (app: Routes, { keyOf, decided }) => {
+    const install: InstallHook = async (app: Routes, { keyOf, decided, byAddress }) => {
+      const keyed = (request: KeyedRequest): string => {
+        request.limited_key = keyOf(request);
+        return request.limited_key;
+      };
       app.use(
         rateLimit({
           windowMs,
           store,
-          keyGenerator: (request: KeyedRequest) => {
-            request.limited_key = keyOf(request);
-            return request.limited_key;
-          },
-          limit: ({ limited_key: key }: KeyedRequest) =>
-            key?.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points,
+          ...(byAddress ? {} : { keyGenerator: keyed }),
+          limit: (request: KeyedRequest) =>
+            (byAddress ? keyed(request) : request.limited_key)?.startsWith(EXHAUSTED_KEY_PREFIX)
+              ? 0
+              : limits.points,
           // A limit of 0 is meant: the warning for each request would cost more than the limiter.
           validate: { limit: false },
           handler: (request, reply, _next, { statusCode, message }) => {

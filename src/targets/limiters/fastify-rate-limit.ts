@@ -4,7 +4,7 @@ import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { ClientDescription, InstallHook, Limiter, LimiterDescription } from "../types.js";
+import type { ClientDescription, HookedRequest, InstallHook, Limiter, LimiterDescription } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
@@ -94,11 +94,14 @@ export const fastifyRateLimit: LimiterDescription = {
         await createDecide(libraries, { ...settings, global: false, keyGenerator, max }),
         limits.points,
       );
-    const install: InstallHook = async (app, { keyOf, decided }) =>
+    const install: InstallHook = async (app, { keyOf, decided, byAddress }) =>
       app.register(await loadPlugin(libraries), {
         ...settings,
-        keyGenerator: keyOf,
-        max: (_request: unknown, key: string) => (key.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points),
+        ...(byAddress ? {} : { keyGenerator: keyOf }),
+        max: (request: HookedRequest, key: string) => {
+          if (byAddress) keyOf(request);
+          return key.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points;
+        },
         onExceeding: (request: FastifyRequest) => decided(request, "allowed"),
         onExceeded: (request: FastifyRequest) => decided(request, "limited"),
       });

@@ -107,7 +107,7 @@ export const nestjsThrottler: LimiterDescription = {
         library.ThrottlerModule.forRoot({
           throttlers: [{ name: THROTTLER, ttl, limit }],
           storage: { increment },
-          getTracker,
+          ...(hook.byAddress ? {} : { getTracker }),
         }),
       );
       parts.guards.push(Guarded, admitted);

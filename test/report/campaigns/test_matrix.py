@@ -9,6 +9,7 @@ from conftest import analysis_of_results
 from page_reader import data_of, read
 from report.campaigns.matrix import Matrix, Source, view_of
 from report.cli.pages import CAMPAIGNS, main
+from report.results.audit import Audit, Finding, Target
 from tables import by_column
 
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
@@ -84,3 +85,26 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
     reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))
     assert "iovalkey costs Node least" in reader.text
     assert {row["client"] for row in data_of(reader)["rows"].values()} == {"iovalkey", "ioredis", "none"}
+
+
+def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
+    def finding(status: str, seen: str, admissions: tuple[int, int, int]) -> Finding:
+        return Finding(status, "", seen, "", (), "", admissions)
+
+    findings = {
+        "clocks-2-s": finding("broken", "184: 80 over", (184, 96, 104)),
+        "clocks-30-s": finding("broken", "90: 6 under", (90, 96, 104)),
+        "ipv6-prefix": finding("holds", "/64", (20, 20, 20)),
+    }
+    label = "ioredis+upstash-fixed"
+    target = Target(
+        label, label, "ioredis", "redis", "standalone", "upstash-fixed", "aligned window", "", findings
+    )
+    matrix = Matrix()
+    matrix.add_audit(Audit("one", "2026-01-01", "", "local", (), (), (target,), (), {}), "link")
+    (table,) = view_of(matrix).section.tables
+    names = [f"{column.name} {column.unit}" for column in table.columns]
+    cells = dict(zip(names, table.rows[0].cells, strict=True))
+    assert (cells["Clocks 2 s apart"].text, cells["Clocks 2 s apart"].range) == ("✗ 80 over", "184 of 96–104")
+    assert cells["Clocks 30 s apart"].text == "✗ 6 under"
+    assert cells["IPv6 clients by prefix"].text == "✓ /64"

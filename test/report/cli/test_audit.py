@@ -128,3 +128,44 @@ def test_a_file_that_is_no_audit_is_refused_with_its_field(
 def test_a_folder_without_an_audit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 2
     assert "audit.json cannot be read" in capsys.readouterr().err
+
+
+def test_the_table_has_the_newest_finding_of_each_condition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clocks = {"id": "clocks-2-s", "title": "Clocks", "promise": "The quota.", "matters": "It counts."}
+    prefix = {"id": "ipv6-prefix", "title": "IPv6", "promise": "One quota.", "matters": "It counts."}
+
+    def write(day: int, *findings: dict[str, Any]) -> None:
+        document = _audit(_target("ioredis@redis:standalone+upstash-fixed", *findings))
+        document["checks"] = [clocks, prefix]
+        document["started_at"] = f"2026-01-0{day}T00:00:00.000Z"
+        folder = tmp_path / f"day-{day}"
+        folder.mkdir()
+        (folder / "audit.json").write_text(json.dumps(document), encoding="utf-8")
+
+    admissions = {"seen": 184, "least": 96, "most": 104}
+    write(2, _finding("clocks-2-s", "broken", seen="184: 80 over", admissions=admissions))
+    write(
+        1, _finding("clocks-2-s", "holds", seen="100"), _finding("ipv6-prefix", "skipped", reason="no keys")
+    )
+    assert main(["--table", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if "upstash-fixed" in line)
+    assert [cell.strip() for cell in row.strip("|").split("|")] == [
+        "`ioredis@redis+upstash-fixed`",
+        "fixed window",
+        "✗ 80 over (184 of 96–104)",
+        "–",
+    ]
+    assert "no keys" in shown
+    (tmp_path / "none").mkdir()
+    assert main(["--table", str(tmp_path / "none")]) == 2
+
+
+def test_the_table_in_the_documentation_is_that_of_the_published_audits(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    root = Path(__file__).parents[3]
+    assert main(["--table", str(root / "results/published/audits")]) == 0
+    assert capsys.readouterr().out == (root / "docs/audit-conditions.md").read_text(encoding="utf-8")

@@ -5,9 +5,6 @@ import { type Check, outcomeOf, skipped } from "../check.js";
 
 /** Enough for their memory to stand out from buffers and tables. */
 const KEYS = 5_000;
-/** Sent at once. */
-const AT_ONCE = 50;
-const EVERY_MS = 20;
 /** Two windows, and this time for clocks of whole seconds. */
 const LONGER_MS = 1_300;
 /** Share of the memory that may stay: tables shrink later than their keys go. */
@@ -30,12 +27,7 @@ export const expiry: Check = {
     const stored = async () => (await system.store.perform(["stored-keys"]))?.stored;
     if ((await stored()) === undefined) return skipped("its store does not list keys");
     const before = await usedBytes(system);
-    const groups = Array.from({ length: KEYS }, (_, n) => ({
-      after_ms: Math.floor(n / AT_ONCE) * EVERY_MS,
-      keys: [system.freshKey()],
-      count: 1,
-    }));
-    (await system.send(groups)).requireDecided();
+    (await system.onFreshKeys(KEYS)).requireDecided();
     const full = await usedBytes(system);
     // On a slow machine the first keys end before the last ones are sent: what grew says nothing then.
     const wasFull = ((await stored())?.keys ?? 0) >= MOST_LEFT * KEYS;

@@ -1,12 +1,15 @@
 import type { Check } from "../check.js";
 import { blockTime } from "./block-time.js";
 import { burstFactor } from "./burst-factor.js";
+import { clocksApart } from "./clocks-apart.js";
 import { endlessKey } from "./endless-key.js";
+import { eviction } from "./eviction.js";
 import { exactBurst, exactBurstOnServers } from "./exact-burst.js";
 import { expiry } from "./expiry.js";
 import { failover } from "./failover.js";
 import { headers } from "./headers.js";
 import { hostileKeys } from "./hostile-keys.js";
+import { ipv6Prefix } from "./ipv6-prefix.js";
 import { longRunRate } from "./long-run-rate.js";
 import { scriptFlush } from "./script-flush.js";
 import { severalDescriptors } from "./several-descriptors.js";
@@ -27,6 +30,9 @@ export const checks: readonly Check[] = [
   scriptFlush,
   storeRestart,
   failover,
+  ...clocksApart,
+  eviction,
+  ipv6Prefix,
   headers,
   hostileKeys,
 ];

@@ -6,6 +6,8 @@ import { isReplica } from "./readings.js";
 
 /** The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no room. */
 const FULL_SHARE = 0.95;
+/** So that the store drops no keys before others come: its buffers take memory, too. */
+const EVICTION_ROOM_BYTES = 256 * 1024;
 /** In the order of their restoring: with its policy back before its limit the store would evict keys. */
 const LIMIT_SETTINGS = ["maxmemory", "maxmemory-policy"] as const;
 
@@ -40,12 +42,13 @@ async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): P
   );
 }
 
-/** Keys are not evicted: a store that drops counters is another fault. */
-async function fillMemory(node: StoreNode): Promise<void> {
+/** A store that drops counters is another fault than one that refuses writes. */
+async function fillMemory(node: StoreNode, { evicts }: StoreFault): Promise<void> {
   const used = Number((await node.info("memory")).get("used_memory"));
   if (!Number.isFinite(used)) throw environmentError(`${node.name}: INFO has no number used_memory`);
-  await node.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
-  await node.call("CONFIG", "SET", "maxmemory", Math.floor(FULL_SHARE * used));
+  await node.call("CONFIG", "SET", "maxmemory-policy", evicts ? "volatile-lru" : "noeviction");
+  const limit = evicts ? used + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * used);
+  await node.call("CONFIG", "SET", "maxmemory", limit);
 }
 
 async function freeMemory(node: StoreNode, before: Readonly<Record<string, string>>): Promise<void> {
@@ -71,7 +74,7 @@ const faults: Readonly<
   },
   // In the background: the keys are gone at once, and freeing them is no fault of its own.
   "flush-keys": (nodes) => onPrimaries(nodes, (node) => node.call("FLUSHALL", "ASYNC")),
-  "fill-memory": (nodes) => onEach(nodes, fillMemory),
+  "fill-memory": (nodes, fault) => onEach(nodes, (node) => fillMemory(node, fault)),
   "free-memory": (nodes, { settings = {} }) => onEach(nodes, (node) => freeMemory(node, settings)),
 };
 
