@@ -18,16 +18,12 @@ from report.results.model import (
     FaultRecord,
     FaultRun,
     Identity,
-    Limit,
-    LimiterPromise,
     LimiterScript,
     Measured,
     OverAdmission,
     Pauses,
     Planned,
-    Prediction,
     Printed,
-    Reason,
     Role,
     Run,
     Second,
@@ -36,6 +32,7 @@ from report.results.model import (
     Turns,
     WarmUp,
 )
+from report.results.records import LimitedBy, Prediction, Promise, Reason
 from report.results.validate import Document
 from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
@@ -448,7 +445,7 @@ def _boundary(stated: Mapping[str, Any] | None) -> Boundary | None:
         burst_quotas=stated["burst"]["factor"],
         over_admitted=stated["over_admission"]["total"],
         under_admitted=stated["under_admission"]["total"],
-        promises=tuple(LimiterPromise(**promise) for promise in stated["promises"]),
+        promises=tuple(Promise(**promise) for promise in stated["promises"]),
     )
 
 
@@ -510,7 +507,7 @@ def _measured(result: Document, series: bool) -> Measured:
         servers_ready_s=tuple(result.get("servers_ready_s", {}).values()),
         client_settings=_consumer(result).get("client_settings", {}),
         deciding_software=_deciding_software(result),
-        limited_by=Limit(**limit) if (limit := result.get("limited_by")) else None,
+        limited_by=LimitedBy(**limit) if (limit := result.get("limited_by")) else None,
         limiter_script=_limiter_script(result),
         script_calls=_script_calls(result),
     )
@@ -726,7 +723,7 @@ def _printed(result: Document) -> Printed:
         program_version=result["program"]["version"],
         store_version=result["versions"].get("store"),
         foreign_cpu_percent=result.get("host_load", {}).get("foreign_cpu_percent"),
-        limited_by=Limit(limited["resource"], limited["text"]) if limited else None,
+        limited_by=LimitedBy(**limited) if limited else None,
     )
 
 

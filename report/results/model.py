@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
+from report.results.records import LimitedBy, Prediction, Promise, Reason
 from report.statistics.bounds import Bounds
 from report.statistics.samples import Place
 
@@ -254,23 +255,6 @@ class Identity:
         return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a run is suspect or invalid."""
-
-    rule: str
-    severity: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The resource that limited a run (`none` if none was used up), and the counter that shows it."""
-
-    resource: str
-    text: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What one role used in the window."""
@@ -329,16 +313,6 @@ class Second:
         return (self.allowed + self.limited) / self.interval_s
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """Shares of 0 to 1."""
-
-    limited_share: float
-    seen_share: float
-    tolerance: float
-    basis: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendSchedule:
     """How well an open loop kept its schedule (rule M5): offered = sent + dropped + unsent."""
@@ -387,18 +361,6 @@ class AddedMemory:
     """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LimiterPromise:
-    """What a limiter's algorithm promises, and what a run saw of it (rule M27)."""
-
-    id: str
-    promised: float
-    seen: float
-    unit: str
-    """`quotas`, `requests/s`, `requests` or `share`."""
-    holds: bool
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Boundary:
     """What each key was admitted while its quota bound (traffic `boundary`)."""
@@ -411,7 +373,7 @@ class Boundary:
     over_admitted: int
     """Requests of all keys, like `under_admitted`: at least so many."""
     under_admitted: int
-    promises: tuple[LimiterPromise, ...]
+    promises: tuple[Promise, ...]
     """Empty without a limiter."""
 
 
@@ -484,7 +446,7 @@ class Measured:
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
     """Modules and service of the run: `Module redis-cell`, with version and checksum."""
-    limited_by: Limit | None
+    limited_by: LimitedBy | None
     """None in results of versions that did not record it."""
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
@@ -521,7 +483,7 @@ class Printed:
     program_version: str
     store_version: str | None
     foreign_cpu_percent: float | None
-    limited_by: Limit | None
+    limited_by: LimitedBy | None
 
 
 @dataclass(frozen=True, slots=True)
