@@ -189,6 +189,8 @@ class Module {
       const type = this.type(inner, member, own);
       const [python, renamed] = keywords.has(member) ? [`${member}_`, `name="${member}"`] : [member, ""];
       if (required.has(member)) return `${python}: ${type}${renamed && ` = field(${renamed})`}`;
+      // Absence and null say different things.
+      if (type.endsWith("| None")) return `${python}: ${type} | UnsetType = UNSET`;
       return `${python}: Maybe[${type}] = ${renamed ? `field(default=None, ${renamed})` : "None"}`;
     });
     // Python wants those with a default behind the others.
@@ -234,8 +236,7 @@ const write = (schemas: Readonly<Record<string, object>>, uses: ReadonlyMap<stri
       const own = module.record(alternative, `${values.join("_or_")}_${name}`, "");
       return values.map((value) => `"${value}": ${own}`);
     });
-    if (root.oneOf)
-      module.lines.push(`${name.toUpperCase()}S: dict[str, type[Record]] = {${kinds.join(", ")}}`);
+    if (root.oneOf) module.lines.push(`${name.toUpperCase()}S: dict[str, type[Record]] = {${kinds.join(", ")}}`);
     else module.record(root, name, "");
   }
   return module;
@@ -251,7 +252,7 @@ export const recordsModule = (schemas: Readonly<Record<string, object>>): string
 
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from report.results.record import Maybe, Record, one_of, only_true
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-__all__ = ["Maybe", "Record", "one_of", "only_true"]
+__all__ = ["Maybe", "Record", "one_of", "only_true", "plain"]
 
 if TYPE_CHECKING:
     from typing import Optional as Maybe
@@ -18,7 +18,7 @@ else:
             return kind
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False):
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
     """An object of a document."""
 
 
@@ -43,3 +43,8 @@ def one_of(*shapes: tuple[str, ...]) -> Callable[[Record], None]:
             raise ValueError(wrong)
 
     return check
+
+
+def plain(value: Any) -> Any:
+    """The dictionaries and lists of records, without members that are absent."""
+    return msgspec.to_builtins(value)

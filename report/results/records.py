@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from report.results.record import Maybe, Record, one_of, only_true
 
@@ -175,7 +175,7 @@ class FaultFiguresFault(Record):
     error_share: Share | None; recovery: Literal["recovered", "never", "not known"]; recovery_s: Amount | None
     requests_lost: Count; p99_worst_us: Count | None; answers: Answers | None
     behaviour: Literal["open", "closed", "errors", "waits", "unchanged"]; recovery_text: Maybe[str] = None
-    over_admission: Maybe[OverAdmission | None] = None; server_memory_peak_bytes: Maybe[Count] = None
+    over_admission: OverAdmission | None | UnsetType = UNSET; server_memory_peak_bytes: Maybe[Count] = None
     server_memory_before_bytes: Maybe[Count] = None
 class FaultFigures(Record): faults: list[FaultFiguresFault]; before: Maybe[Before] = None
 class Above(Record): keys: Count; admitted: Count; limited: Count

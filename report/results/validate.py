@@ -4,16 +4,24 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 
 from report.base.errors import FieldError, one_line
 from report.results.record import Record
-from report.results.records import RESULTS, Audit, Manifest
+from report.results.records import (
+    RESULTS,
+    Audit,
+    FailedOrAbortedResult,
+    Manifest,
+    MeasuredResult,
+    PrintedResult,
+)
 from report.results.upgrade import SCHEMA_VERSION, upgraded
 
 Document = Mapping[str, Any]
+Result = MeasuredResult | PrintedResult | FailedOrAbortedResult
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
@@ -163,7 +171,7 @@ def _check_format(document: object, schema: str) -> Document:
     return document
 
 
-def validate_result(document: object) -> Document:
+def validate_result(document: object) -> Result:
     """Admits the JSON of one run.
 
     Raises:
@@ -174,8 +182,7 @@ def validate_result(document: object) -> Document:
     if kind is None:
         found = one_line(json.dumps(result.get("status")), 40)
         raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(RESULTS))}")
-    _decoded(result, kind)
-    return result
+    return cast(Result, _decoded(result, kind))
 
 
 def validate_manifest(document: object) -> Document:

@@ -7,8 +7,7 @@ from report.analysis.deciders import algorithm_of
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import count, plural
-from report.results.model import Boundary
-from report.results.records import Promise
+from report.results.records import Boundary, Promise
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 
 #: By id: the promise, the form of its figures, and whether it is an upper bound.
