@@ -236,7 +236,8 @@ const write = (schemas: Readonly<Record<string, object>>, uses: ReadonlyMap<stri
       const own = module.record(alternative, `${values.join("_or_")}_${name}`, "");
       return values.map((value) => `"${value}": ${own}`);
     });
-    if (root.oneOf) module.lines.push(`${name.toUpperCase()}S: dict[str, type[Record]] = {${kinds.join(", ")}}`);
+    if (root.oneOf)
+      module.lines.push(`${name.toUpperCase()}S: dict[str, type[Record]] = {${kinds.join(", ")}}`);
     else module.record(root, name, "");
   }
   return module;
