@@ -19,10 +19,12 @@ import { groups } from "../src/targets/groups.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
+import { recordsModule } from "./records-module.js";
 
 /**
  * Writes what is generated and committed:
- * - JSON Schemas of the files that programs exchange, which Python validates against, and of campaign files, for editors;
+ * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
+ * - report/results/records.py, from those that the report reads;
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions;
  * - scripts/help/: what the scripts print for --help before anything is installed;
@@ -53,13 +55,22 @@ const helpOf = (topic?: string): string =>
 const pageWith = (path: string, name: string, text: string): string =>
   read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
 
+const jsonSchemas = Object.fromEntries(
+  Object.entries(schemas).map(([name, schema]) => [name, z.toJSONSchema(schema, { reused: "ref" })]),
+);
+
 const generated: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
+    Object.entries(jsonSchemas).map(([name, schema]) => [
       `src/contract/schemas/${name}.schema.json`,
-      json(z.toJSONSchema(schema, { reused: "ref" })),
+      json(schema),
     ]),
   ),
+  "report/results/records.py": recordsModule({
+    result: jsonSchemas.result ?? {},
+    manifest: jsonSchemas.manifest ?? {},
+    audit: jsonSchemas.audit ?? {},
+  }),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),

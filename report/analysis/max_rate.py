@@ -7,7 +7,8 @@ from typing import Any
 from report.analysis.load_text import load_name, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import plural
-from report.results.model import Campaign, Identity, Limit, Run
+from report.results.model import Campaign, Identity, Run
+from report.results.records import LimitedBy
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
 
 #: Where the load generator itself ran out, a miss says nothing about the target.
@@ -26,7 +27,7 @@ class RateTrial:
     reason: str
     """Why it was missed or is void."""
     file: str
-    limit: Limit | None
+    limit: LimitedBy | None
     """The resource that limited the run; None where it is not on record."""
 
 
@@ -60,7 +61,8 @@ class MaxRate:
         return kept, min((rate for rate in missed if kept is None or rate > kept), default=None)
 
     @property
-    def limit(self) -> Limit | None:
+    def limit(self) -> LimitedBy | None:
+        """What limited the lowest rate that was missed."""
         missed = [trial for trial in (self.near or self.trials) if trial.status == "missed"]
         return min(missed, key=lambda trial: trial.rate_per_second).limit if missed else None
 
@@ -91,7 +93,7 @@ def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[t
     return found
 
 
-def _limit(run: Run | None) -> Limit | None:
+def _limit(run: Run | None) -> LimitedBy | None:
     return run.measured.limited_by if run and run.measured else None
 
 

@@ -20,7 +20,7 @@ COMMANDS = {
     "statistics": "report.cli.statistics_service",
     "readme": "report.cli.readme",
 }
-PACKAGES = ("hdrh", "jinja2", "jsonschema", "jsonschema_rs", "plotly", "yaml")
+PACKAGES = ("hdrh", "jinja2", "msgspec", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 REPORT = Path(__file__).resolve().parent.parent

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from report.base.csv_text import Cell, csv_number
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Boundary, Measured
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured
+from report.results.records import Boundary
 
 #: Kinds of roles in the columns that there were before there were services; those of later kinds stand at
 #: the end, because some readers take columns by their place.
@@ -32,7 +33,7 @@ def bound_of(name: str, end: Literal["low", "high"]) -> Read:
 
 
 def _gap(name: str) -> Read:
-    return lambda measured: measured.schedule.gaps_ms.get(name) if measured.schedule else None
+    return lambda measured: getattr(measured.schedule and measured.schedule.gaps_ms, name, None)
 
 
 #: Of an open loop: name, figure and decimals.
@@ -51,9 +52,9 @@ def late_percentiles(measured: Measured) -> Cell:
 
 #: With traffic boundary, each the worst of some runs: name and figure.
 BOUNDARY_FIGURES: tuple[tuple[str, Callable[[Sequence[Boundary]], Cell]], ...] = (
-    ("burst_quotas", lambda runs: csv_number(max(each.burst_quotas for each in runs), 3)),
-    ("over_admitted", lambda runs: max(each.over_admitted for each in runs)),
-    ("under_admitted", lambda runs: max(each.under_admitted for each in runs)),
+    ("burst_quotas", lambda runs: csv_number(max(each.burst.factor for each in runs), 3)),
+    ("over_admitted", lambda runs: max(each.over_admission.total for each in runs)),
+    ("under_admitted", lambda runs: max(each.under_admission.total for each in runs)),
     (
         "promises_broken",
         lambda runs: " ".join(

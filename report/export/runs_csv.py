@@ -19,7 +19,8 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import Boundary, Measured, Run
+from report.results.model import Measured, Run
+from report.results.records import Boundary
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 

@@ -19,7 +19,8 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import Boundary, Measured, Role, SendSchedule
+from report.results.model import Measured, Role
+from report.results.records import Boundary, Schedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.sections.boundary import boundaries_of
 from report.statistics.median import MIN_FIGURES, median_interval
@@ -106,7 +107,8 @@ def _by_code(summary: Summary) -> Cell:
     return " ".join(f"{code}:{count}" for code, count in found.items()) or None
 
 
-def _schedule(read: Callable[[SendSchedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
+    """Of the median run's open loop; empty in a closed one."""
     return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
 
 
@@ -214,8 +216,10 @@ COLUMNS: tuple[Column, ...] = (
     ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
     ("sends_late", _schedule(lambda schedule: schedule.late)),
     ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
-    ("send_lateness_p99_ms", _schedule(lambda schedule: schedule.lateness_p99_ms, 3)),
-    *((f"latency_{name}_ms", _latency(name)) for name in ("min", "max", "stddev")),
+    ("send_lateness_p99_ms", _schedule(lambda each: each.lateness_ms.p99 if each.lateness_ms else None, 3)),
+    ("latency_min_ms", _latency("min")),
+    ("latency_max_ms", _latency("max")),
+    ("latency_stddev_ms", _latency("stddev")),
     (
         "latency_unsupported",
         lambda summary: " ".join(summary.figures.unsupported) if summary.figures else None,

@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from report.base.errors import USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
+from report.results import records
+from report.results.records import Check
 from report.results.validate import MAX_DOCUMENT_BYTES, parse_json, validate_audit
 
 AUDIT_FILE = "audit.json"
@@ -15,14 +18,6 @@ HOLDS = "holds"
 BROKEN = "broken"
 SKIPPED = "skipped"
 FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    id: str
-    title: str
-    promise: str
-    matters: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +59,36 @@ class Audit:
     counts: Mapping[str, int]
 
 
-def _limits(limits: Mapping[str, Any] | None) -> str:
+def _limits(limits: records.Limits | None) -> str:
     if limits is None:
         return ""
-    block = f", then a block of {limits['block_s']} s" if limits["block_s"] else ""
-    return f"{limits['points']} points in {limits['window_s']} s{block}"
+    block = f", then a block of {limits.block_s} s" if limits.block_s else ""
+    return f"{limits.points} points in {limits.window_s} s{block}"
 
 
-def _finding(document: Mapping[str, Any]) -> Finding:
-    admissions = document.get("admissions")
+def _finding(finding: records.Finding) -> Finding:
     return Finding(
-        status=document["status"],
-        promised=document.get("promised", ""),
-        seen=document.get("seen", ""),
-        reason=document.get("reason", ""),
-        notes=tuple(document.get("notes", ())),
-        limits=_limits(document.get("limits")),
-        admissions=(admissions["seen"], admissions["least"], admissions["most"]) if admissions else None,
+        status=finding.status,
+        promised=finding.promised or "",
+        seen=finding.seen or "",
+        reason=finding.reason or "",
+        notes=tuple(finding.notes or ()),
+        limits=_limits(finding.limits),
     )
 
 
-def _target(document: Mapping[str, Any]) -> Target:
-    target = document["target"]
+def _target(audited: records.AuditTarget) -> Target:
+    target = audited.target
     return Target(
-        label=target["label"],
-        text=target["text"],
-        client=target["client"],
-        store=target["store"],
-        topology=target["topology"],
-        limiter=target["limiter"],
-        algorithm=target.get("algorithm", ""),
-        decided_by=target.get("decided_by", ""),
-        findings={finding["check"]: _finding(finding) for finding in document["findings"]},
+        label=target.label,
+        text=target.text,
+        client=target.client,
+        store=target.store,
+        topology=target.topology,
+        limiter=target.limiter,
+        algorithm=target.algorithm or "",
+        decided_by=target.decided_by or "",
+        findings={finding.check: _finding(finding) for finding in audited.findings},
     )
 
 
@@ -111,15 +104,15 @@ def load_audit(folder: Path) -> Audit:
         raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", USAGE) from error
     except FieldError as error:
         raise ReportError(f"{one_line(path)}: {error}", USAGE) from error
-    versions = [("ratelimit-bench", document["harness"]), ("Node.js", document["node"])]
+    versions = [("ratelimit-bench", document.harness), ("Node.js", document.node)]
     return Audit(
-        name=document["audit"],
-        started_at=document["started_at"],
-        command=document["command"],
-        runtime=document["runtime"],
-        versions=(*versions, *sorted(document["programs"].items())),
-        checks=tuple(Check(**check) for check in document["checks"]),
-        targets=tuple(_target(target) for target in document["targets"]),
-        skips=tuple((skip["asked"], skip["reason"]) for skip in document["skips"]),
-        counts=document["counts"],
+        name=document.audit,
+        started_at=document.started_at,
+        command=document.command,
+        runtime=document.runtime,
+        versions=(*versions, *sorted(document.programs.items())),
+        checks=tuple(document.checks),
+        targets=tuple(_target(target) for target in document.targets),
+        skips=tuple((skip.asked, skip.reason) for skip in document.skips),
+        counts=msgspec.structs.asdict(document.counts),
     )

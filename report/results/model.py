@@ -6,6 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
+from report.results.records import (
+    Boundary,
+    Configuration,
+    LimitedBy,
+    Prediction,
+    Reason,
+    Schedule,
+    Turns,
+    Warmup,
+)
 from report.statistics.bounds import Bounds
 from report.statistics.samples import Place
 
@@ -55,10 +65,10 @@ class Dimension:
     layers: tuple[str, ...]
     """That have it."""
 
-    def count(self, configuration: Mapping[str, Any]) -> int:
+    def count(self, configuration: Configuration) -> int:
         """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer without it."""
-        usual = 1 if configuration["layer"] in self.layers else 0
-        return int(configuration.get(self.key, usual))
+        stated: int | None = getattr(configuration, self.key)
+        return int(configuration.layer in self.layers) if stated is None else stated
 
 
 #: Columns, filters, texts and exports follow this list.
@@ -260,23 +270,6 @@ class Identity:
         return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a run is suspect or invalid."""
-
-    rule: str
-    severity: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """The resource that limited a run (`none` if none was used up), and the counter that shows it."""
-
-    resource: str
-    text: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
     """What one role used in the window."""
@@ -335,48 +328,6 @@ class Second:
         return (self.allowed + self.limited) / self.interval_s
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """Shares of 0 to 1."""
-
-    limited_share: float
-    seen_share: float
-    tolerance: float
-    basis: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendSchedule:
-    """How well an open loop kept its schedule (rule M5): offered = sent + dropped + unsent."""
-
-    offered: int
-    sent: int
-    late: int
-    """Sent more than 1 ms after they were due."""
-    dropped: int
-    unsent: int
-    achieved_per_second: float
-    lateness_p99_ms: float | None
-    """The lateness of sends that did not wait for a connection; None when there was none."""
-    late_percentiles: tuple[str, ...]
-    """Percentiles of latency of which lateness of the sends is more than a tenth."""
-    gaps_ms: Mapping[str, float]
-    """Time between two sends of one worker: `p10`, `p50`, `p90`, `p99`, `max`, and what it would be,
-    `intended`; empty below two sends."""
-    shared_wakes: bool
-    """Sends that fall due within half a millisecond shared a wake, because no CPU was free."""
-
-
-@dataclass(frozen=True, slots=True)
-class WarmUp:
-    """The warm-up as it took place."""
-
-    took_s: float
-    requests: int
-    steady: bool | None
-    """Its last second had no trend; None: its length was fixed."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedMemory:
     """What a run added to memory, from before any load to after the last answer."""
@@ -391,34 +342,6 @@ class AddedMemory:
     """Expired or evicted."""
     bytes: Mapping[str, int]
     """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimiterPromise:
-    """What a limiter's algorithm promises, and what a run saw of it (rule M27)."""
-
-    id: str
-    promised: float
-    seen: float
-    unit: str
-    """`quotas`, `requests/s`, `requests` or `share`."""
-    holds: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Boundary:
-    """What each key was admitted while its quota bound (traffic `boundary`)."""
-
-    quota: int
-    """Requests of one key in a window."""
-    window_s: int
-    burst_quotas: float
-    """The most that one key was admitted in any window."""
-    over_admitted: int
-    """Requests of all keys, like `under_admitted`: at least so many."""
-    under_admitted: int
-    promises: tuple[LimiterPromise, ...]
-    """Empty without a limiter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,8 +365,8 @@ class Measured:
     service_ms: Mapping[str, float]
     """Open loop alone: the same answers from the send, as the result states them; else empty."""
     service_bounds_ms: Mapping[str, Bounds]
-    warm_up: WarmUp
-    schedule: SendSchedule | None
+    warm_up: Warmup
+    schedule: Schedule | None
     latency_ms: Mapping[str, float]
     """average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
     curve_ms: tuple[float, ...]
@@ -490,7 +413,7 @@ class Measured:
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
     """Modules and service of the run: `Module redis-cell`, with version and checksum."""
-    limited_by: Limit | None
+    limited_by: LimitedBy | None
     """None in results of versions that did not record it."""
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
@@ -527,7 +450,7 @@ class Printed:
     program_version: str
     store_version: str | None
     foreign_cpu_percent: float | None
-    limited_by: Limit | None
+    limited_by: LimitedBy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -659,15 +582,6 @@ class FaultRun:
     p99_before_us: int | None
     """The p99 of the ten seconds before the first one, or of what there was; None where it is not known."""
     timeline: Timeline | None
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """A run's part in a round by turns (rule M16)."""
-
-    group: int
-    """Targets that were up at once."""
-    slice_ms: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,23 +1,27 @@
-"""Turns bytes into a document that the contract's JSON Schemas admit, or names the field that is wrong."""
+"""Turns bytes into a document that the contract's records admit, or names the field that is wrong."""
 
 import json
 import math
 import re
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, TypeVar, cast
 
-import jsonschema_rs
+import msgspec
 
 from report.base.errors import FieldError, one_line
-from report.base.paths import CONTRACT_SCHEMAS
+from report.results.record import Record
+from report.results.records import (
+    RESULTS,
+    Audit,
+    FailedOrAbortedResult,
+    Manifest,
+    MeasuredResult,
+    PrintedResult,
+)
 from report.results.upgrade import SCHEMA_VERSION, upgraded
 
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
-
 Document = Mapping[str, Any]
-Schema = dict[str, Any]
+Result = MeasuredResult | PrintedResult | FailedOrAbortedResult
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
@@ -86,79 +90,67 @@ def parse_json(data: bytes) -> object:
     return document
 
 
-@cache
-def _schema(name: str) -> Schema:
-    schema: Schema = json.loads((CONTRACT_SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return schema
+Kind = TypeVar("Kind", bound=Record)
 
 
-class _SchemaCheck:
-    """Admits documents of one schema: compiled for the many that fit, in Python to name what does not."""
-
-    def __init__(self, schema: Schema) -> None:
-        self._schema = schema
-        self._compiled = jsonschema_rs.validator_for(schema)
-
-    def check(self, document: object) -> None:
-        try:
-            if self._compiled.is_valid(document):
-                return
-        except ValueError:  # A number beyond its reach, or a depth: the other one says which field.
-            pass
-        raise FieldError(*self._first_fault(document))
-
-    def _first_fault(self, document: object) -> tuple[str, str]:
-        # It takes 0.1 s to load, and a sound campaign never needs it.
-        from jsonschema import Draft202012Validator
-        from jsonschema.exceptions import best_match
-
-        try:
-            error = best_match(Draft202012Validator(self._schema).iter_errors(document))
-        except RecursionError:
-            return "$", "is nested too deeply"
-        # They read `$` in a pattern differently: before a last line feed it ends the text in Python alone.
-        return _field_and_text(error) if error else ("$", "holds a text or number that the format excludes")
+def _decoded(document: Document, kind: type[Kind]) -> Kind:
+    try:
+        return msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        raise FieldError(*_field_and_text(document, kind, str(error))) from error
+    except RecursionError as error:
+        raise FieldError("$", "is nested too deeply") from error
 
 
-@cache
-def _result_checks() -> dict[str, _SchemaCheck]:
-    """One check a status, so that an error names the field and not the alternative."""
-    checks = {}
-    schema = _schema("result")
-    for alternative in schema["oneOf"]:
-        status = alternative["properties"]["status"]
-        for value in status.get("enum", [status.get("const")]):
-            checks[value] = _SchemaCheck({**alternative, "$defs": schema["$defs"]})
-    return checks
+#: `Expected … - at $.a[0].b[...]`, where `[...]` stands for some name.
+_MESSAGE = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
+_MEMBER = re.compile(r"(?:Object (?:missing required|contains unknown) field )?`(.*)`(.*)", re.DOTALL)
 
 
-@cache
-def _manifest_check() -> _SchemaCheck:
-    return _SchemaCheck(_schema("manifest"))
+def _field_and_text(document: Document, kind: type[Record], message: str) -> tuple[str, str]:
+    found = _MESSAGE.fullmatch(message)
+    text, key, place = found.groups() if found else (message, None, None)
+    path, value = _located(document, kind, message, place or "$")
+    if member := _MEMBER.fullmatch(text):
+        told = "is not a field of this format" if text.startswith("Object contains") else member[2].strip()
+        return f"{path}.{one_line(member[1], 60)}", told or "is missing"
+    wrong = text.removeprefix("Expected ").replace("`", "")
+    wanted = f"must be {wrong}" if text.startswith("Expected") else f"which is wrong: {wrong}"
+    if key:
+        return path, f"has a name that is wrong: {one_line(wrong, 120)}"
+    return path, f"is {one_line(json.dumps(value), 40)}, {one_line(wanted, 120)}"
 
 
-def _field_and_text(error: "ValidationError") -> tuple[str, str]:
-    path = error.json_path
-    match error.validator:
-        case "required":
-            present = error.instance if isinstance(error.instance, Mapping) else {}
-            required: Any = error.validator_value
-            missing = next(name for name in required if name not in present)
-            return f"{path}.{missing}", "is missing"
-        case "additionalProperties":
-            known = error.schema.get("properties", {}) if isinstance(error.schema, Mapping) else {}
-            instance: Any = error.instance
-            extra = next((name for name in instance if name not in known), "?")
-            return f"{path}.{one_line(extra, 60)}", "is not a field of this format"
-        case "minimum" | "exclusiveMinimum":
-            return path, f"is {one_line(error.instance, 40)}, below what is possible"
-        case "type":
-            return path, f"is {one_line(json.dumps(error.instance), 40)}, not of type {error.validator_value}"
-        case "const" | "enum":
-            wanted = one_line(json.dumps(error.validator_value), 80)
-            return path, f"is {one_line(json.dumps(error.instance), 40)}, must be {wanted}"
-        case _:
-            return path, one_line(error.message, 120)
+def _located(document: Document, kind: type[Record], message: str, place: str) -> tuple[str, Any]:
+    """The path with its names, and what stands there.
+
+    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way.
+    """
+    root: Any = json.loads(json.dumps(document))
+    path, value = "$", root
+    for member, index in _STEP.findall(place):
+        if index == "...":
+            for name, inner in list(value.items()):
+                value.clear()
+                value[name] = inner
+                if _fails(root, kind, message):
+                    break
+            told = one_line(name, 60)
+            path, value = f"{path}.{told}" if told.isidentifier() else f"{path}['{told}']", inner
+        elif index:
+            path, value = f"{path}[{index}]", value[int(index)]
+        else:
+            path, value = f"{path}.{member}", value[member]
+    return path, value
+
+
+def _fails(document: Document, kind: type[Record], message: str) -> bool:
+    try:
+        msgspec.convert(document, kind)
+    except msgspec.ValidationError as error:
+        return str(error) == message
+    return False
 
 
 def _check_format(document: object, schema: str) -> Document:
@@ -179,20 +171,18 @@ def _check_format(document: object, schema: str) -> Document:
     return document
 
 
-def validate_result(document: object) -> Document:
+def validate_result(document: object) -> Result:
     """Admits the JSON of one run.
 
     Raises:
         FieldError: the first field that the schema does not admit.
     """
     result = _check_format(document, "ratelimit-bench/result")
-    checks = _result_checks()
-    check = checks.get(str(result.get("status")))
-    if check is None:
+    kind = RESULTS.get(str(result.get("status")))
+    if kind is None:
         found = one_line(json.dumps(result.get("status")), 40)
-        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(checks))}")
-    check.check(result)
-    return result
+        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(RESULTS))}")
+    return cast(Result, _decoded(result, kind))
 
 
 def validate_manifest(document: object) -> Document:
@@ -202,16 +192,11 @@ def validate_manifest(document: object) -> Document:
         FieldError: the first field that the schema does not admit.
     """
     manifest = _check_format(document, "ratelimit-bench/manifest")
-    _manifest_check().check(manifest)
+    _decoded(manifest, Manifest)
     return manifest
 
 
-@cache
-def _audit_check() -> _SchemaCheck:
-    return _SchemaCheck(_schema("audit"))
-
-
-def validate_audit(document: object) -> Document:
+def validate_audit(document: object) -> Audit:
     """Admits what `ratelimit-bench audit` wrote.
 
     Raises:
@@ -219,5 +204,4 @@ def validate_audit(document: object) -> Document:
     """
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
-    _audit_check().check(document)
-    return document
+    return _decoded(document, Audit)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from report.base.format import plural
-from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED, Audit, Check, Finding, Target
+from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED, Audit, Finding, Target
+from report.results.records import Check
 
 #: How a status is shown: a mark, and the words that a screen reader says.
 MARKS = {

@@ -7,7 +7,7 @@ from report.analysis.deciders import algorithm_of
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import count, plural
-from report.results.model import Boundary, LimiterPromise
+from report.results.records import Boundary, Promise
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 
 #: By id: the promise, the form of its figures, and whether it is an upper bound.
@@ -30,7 +30,7 @@ CAPTION = (
 )
 
 
-def _figure(promise: LimiterPromise, value: float) -> str:
+def _figure(promise: Promise, value: float) -> str:
     form = _TEXTS[promise.id][1]
     if promise.unit == "share":
         return form.format(f"{100 * value:.2f}".rstrip("0").rstrip("."))
@@ -38,7 +38,7 @@ def _figure(promise: LimiterPromise, value: float) -> str:
     return form.format(text)
 
 
-def _promised(promise: LimiterPromise) -> str:
+def _promised(promise: Promise) -> str:
     bound = "at most " if _TEXTS[promise.id][2] and promise.promised else ""
     return bound + _figure(promise, promise.promised)
 
@@ -55,9 +55,9 @@ def boundaries_of(summary: Summary) -> list[Boundary]:
     ]
 
 
-def promises_of(summary: Summary) -> list[tuple[LimiterPromise, int, int]]:
+def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
     """Each promise as the worst run saw it, in how many runs it was judged, and in how many it held."""
-    by_id: dict[str, list[LimiterPromise]] = {}
+    by_id: dict[str, list[Promise]] = {}
     for boundary in boundaries_of(summary):
         for promise in boundary.promises:
             by_id.setdefault(promise.id, []).append(promise)

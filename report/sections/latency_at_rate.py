@@ -10,7 +10,8 @@ from report.analysis.rankings import by_p99
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, bounds, count, decimals, rate
-from report.results.model import Measured, SendSchedule
+from report.results.model import Measured
+from report.results.records import Schedule
 from report.sections.first_screen import cell_title
 from report.sections.section import (
     Column,
@@ -78,19 +79,19 @@ def _marked(cell: TableCell, summary: Summary) -> TableCell:
     return replace(cell, marks=(*cell.marks, *suspect_marks(summary)))
 
 
-def _kept(schedule: SendSchedule | None) -> tuple[TableCell, ...]:
+def _kept(schedule: Schedule | None) -> tuple[TableCell, ...]:
     """How the schedule was kept."""
     if schedule is None:
         return (number(ABSENT, None),) * 6
     gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent
-    sent = [decimals(gaps[name], 2) for name in ("p10", "p50", "p90", "p99") if name in gaps]
-    intended = gaps.get("intended")
+    sent = [decimals(each, 2) for each in (gaps.p10, gaps.p50, gaps.p90, gaps.p99)] if gaps else []
+    intended = gaps.intended if gaps else None
     return (
         number(rate(schedule.achieved_per_second), schedule.achieved_per_second),
         number(count(schedule.late), schedule.late),
         number(count(never), never),
         number(decimals(intended, 2), intended),
-        number(" · ".join(sent) or ABSENT, gaps.get("p50")),
+        number(" · ".join(sent) or ABSENT, gaps.p50 if gaps else None),
         TableCell("shared" if schedule.shared_wakes else "one a send"),
     )
 

@@ -7,7 +7,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.layer_text import layer_text
 from report.analysis.max_rate import MaxRate, RateTrial
 from report.base.format import plural, rate
-from report.results.model import Limit
+from report.results.records import LimitedBy
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
 from report.statistics.max_rate import RateEstimate
 
@@ -28,7 +28,7 @@ def _tried(value: float) -> str:
     return f"{value:,g}"
 
 
-def _limit_text(limit: Limit | None) -> str:
+def _limit_text(limit: LimitedBy | None) -> str:
     return f"; limited by: {limit.resource} ({limit.text})" if limit and limit.resource != "none" else ""
 
 

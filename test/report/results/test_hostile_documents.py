@@ -4,17 +4,19 @@ import copy
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
+from report.base.errors import FieldError
 from report.base.paths import CONTRACT_SCHEMAS
 from report.cli.generate import main
-from report.results.validate import parse_json
+from report.results.validate import parse_json, validate_manifest, validate_result
 
 Schema = Mapping[str, Any]
 Place = tuple[str | int, ...]
@@ -159,6 +161,53 @@ def test_a_cache_of_no_cpus_is_named(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_whole_number_written_with_a_point_is_an_integer() -> None:
     assert str(parse_json(b"[-0.0, 2.0, 2.5, 1e300]")) == "[0, 2, 2.5, 1e+300]"
+
+
+def admitted(check: Callable[[object], object], document: object) -> bool:
+    try:
+        check(document)
+    except FieldError:
+        return False
+    return True
+
+
+def test_the_records_admit_what_the_schemas_admit() -> None:
+    checks = {"manifest": validate_manifest, "result": validate_result}
+    schemas = {name: Draft202012Validator(schema_of(name)) for name in checks}
+    hostile = Hostile(seed=7)
+    differing = []
+    for _ in range(300):
+        changed, described, results = hostile.next()
+        documents = {"manifest": described, "result": results[0]}
+        for name, text in {name: json.dumps(each) for name, each in documents.items()}.items():
+            try:
+                document = parse_json(text.encode())
+            except FieldError:
+                continue
+            if admitted(checks[name], document) != schemas[name].is_valid(document):
+                differing.append(changed)
+    assert differing == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "field"),
+    [
+        (("resources", "server-1", "cpu_us"), -1, "$.resources['server-1'].cpu_us"),
+        (("counts", "by_code", "429"), "many", "$.counts.by_code['429']"),
+        (("generators", 0, "histograms", "allowed", "unit"), "s", "$.generators[0].histograms.allowed.unit"),
+        (("configuration", "extent", "requests"), 5, "$.configuration.extent.requests"),
+        (("configuration", "external_store"), False, "$.configuration.external_store"),
+        (("configuration", "load", "model"), "ajar", "$.configuration.load.model"),
+        (("configuration_hash",), "0" * 64 + "\n", "$.configuration_hash"),
+        (("started_at",), None, "$.started_at"),
+    ],
+)
+def test_the_path_of_a_wrong_field_is_named(place: Place, value: Any, field: str) -> None:
+    document = copy.deepcopy(result(configuration()))
+    fill(document, {}, place, value)
+    with pytest.raises(FieldError) as caught:
+        validate_result(document)
+    assert caught.value.field == field
 
 
 def test_no_hostile_field_is_a_traceback(tmp_path: Path) -> None:

@@ -1,0 +1,50 @@
+"""The base of the generated records, and what a type cannot say."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+__all__ = ["Maybe", "Record", "one_of", "only_true", "plain"]
+
+if TYPE_CHECKING:
+    from typing import Optional as Maybe
+else:
+
+    class Maybe:
+        """None where the document has not the member; a null in its place is refused."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return kind
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
+    """An object of a document."""
+
+
+def only_true(*names: str) -> Callable[[Record], None]:
+    """A check of flags, which are absent where they would be false."""
+
+    def check(record: Record) -> None:
+        for name in names:
+            if getattr(record, name) is False:
+                raise ValueError(f"`{name}` is false, must be true")
+
+    return check
+
+
+def one_of(*shapes: tuple[str, ...]) -> Callable[[Record], None]:
+    """A check that the members are those of one shape."""
+
+    def check(record: Record) -> None:
+        given = tuple(name for name in record.__struct_fields__ if getattr(record, name) is not None)
+        if given not in shapes:
+            wrong = f"`{given[-1]}` is not a field beside" if given else f"`{shapes[0][0]}` is missing"
+            raise ValueError(wrong)
+
+    return check
+
+
+def plain(value: Any) -> Any:
+    """The dictionaries and lists of records, without members that are absent."""
+    return msgspec.to_builtins(value)
