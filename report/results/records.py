@@ -358,10 +358,11 @@ class Manifest(Record):
     adaptive: Maybe[ManifestAdaptive] = None; max_rate: Maybe[ManifestMaxRate] = None
 CheckPromise: TypeAlias = Annotated[str, Meta(max_length=2000)]
 class Check(Record): id: Id; title: Annotated[str, Meta(max_length=80)]; promise: CheckPromise; matters: CheckPromise
+class Admissions(Record): seen: Count; least: Count; most: Count
 class Finding(Record):
     check: Id; status: Literal["holds", "broken", "skipped", "failed"]; seconds: Amount
-    promised: Maybe[CheckPromise] = None; seen: Maybe[CheckPromise] = None; reason: Maybe[CheckPromise] = None
-    notes: Maybe[list[CheckPromise]] = None; limits: Maybe[Limits] = None
+    promised: Maybe[CheckPromise] = None; seen: Maybe[CheckPromise] = None; admissions: Maybe[Admissions] = None
+    reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None; limits: Maybe[Limits] = None
 class AuditTarget(Record): target: Target; findings: list[Finding]; seconds: Amount
 class AuditSkip(Record): asked: str; reason: CheckPromise
 class AuditCounts(Record): holds: Count; broken: Count; skipped: Count; failed: Count
