@@ -13,8 +13,9 @@ from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
-from report.results.audit import BROKEN, HOLDS, SKIPPED, Audit, Check, Finding, Target
+from report.results.audit import BROKEN, HOLDS, SKIPPED, Audit, Finding, Target
 from report.results.model import Identity
+from report.results.records import Check
 from report.sections.audit import bounds, verdict
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison

@@ -29,8 +29,8 @@ class Finding:
     notes: tuple[str, ...]
     limits: str
     """E.g. `20 points in 2 s`."""
-    admissions: tuple[int, int, int] | None = None
-    """Of a check that counts them: what was admitted, the least and the most that the algorithm admits."""
+    admissions: records.Admissions | None = None
+    """Of a check that counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ def _finding(finding: records.Finding) -> Finding:
         reason=finding.reason or "",
         notes=tuple(finding.notes or ()),
         limits=_limits(finding.limits),
+        admissions=finding.admissions,
     )
 
 

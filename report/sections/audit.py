@@ -87,7 +87,7 @@ def bounds(finding: Finding) -> str:
     """`117 of 96–106`; empty for a check that counts no admissions."""
     if finding.admissions is None:
         return ""
-    seen, least, most = finding.admissions
+    seen, least, most = finding.admissions.seen, finding.admissions.least, finding.admissions.most
     return f"{seen} of {least}" + (f"–{most}" if most > least else "")
 
 

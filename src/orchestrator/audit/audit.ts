@@ -62,7 +62,7 @@ export async function runAudit(
       await lease.update({ folder });
       const document = await auditTargets(found, { ...context, request, checks, runtime, lease, folder });
       await makeReport(python, folder, eventLog);
-      return { exitCode: exitCodeOf(document), folder };
+      return { exitCode: exitCodeOf(document, checks), folder };
     });
     return { ...end, exitCode: endCode(end.exitCode, opened) };
   });
@@ -207,9 +207,16 @@ export function countsOf(targets: readonly AuditedTarget[]): Audit["counts"] {
 }
 
 /** A target that could not be checked comes first: what it promises is not known. */
-export function exitCodeOf({ counts }: Pick<Audit, "counts">): ExitCode {
+export function exitCodeOf(
+  { counts, targets }: Pick<Audit, "counts" | "targets">,
+  checks: readonly Pick<Check, "id" | "condition">[],
+): ExitCode {
   if (counts.failed > 0) return EXIT.configurationFailed;
-  return counts.broken > 0 ? EXIT.regression : EXIT.done;
+  const promises = checks.filter(({ condition }) => !condition).map(({ id }) => id);
+  const isBroken = targets.some(({ findings }) =>
+    findings.some(({ check, status }) => status === "broken" && promises.includes(check)),
+  );
+  return isBroken ? EXIT.regression : EXIT.done;
 }
 
 /** One line: `broken exact-burst: promised …; seen …`. */

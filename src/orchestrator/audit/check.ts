@@ -12,6 +12,8 @@ export type LimitsId = "quota" | "block" | "long";
 
 /** A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list. */
 export interface Check extends AuditCheck {
+  /** What no limiter promises: a full audit shows it, and its exit code leaves it out. */
+  condition?: boolean;
   /** Absent: `quota`. */
   limits?: LimitsId;
   /** How its servers differ, in their order: checks with the same list share a system. */

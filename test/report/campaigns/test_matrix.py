@@ -10,6 +10,7 @@ from page_reader import data_of, read
 from report.campaigns.matrix import Matrix, Source, view_of
 from report.cli.pages import CAMPAIGNS, main
 from report.results.audit import Audit, Finding, Target
+from report.results.records import Admissions
 from tables import by_column
 
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
@@ -89,7 +90,7 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
 
 def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     def finding(status: str, seen: str, admissions: tuple[int, int, int]) -> Finding:
-        return Finding(status, "", seen, "", (), "", admissions)
+        return Finding(status, "", seen, "", (), "", Admissions(*admissions))
 
     findings = {
         "clocks-2-s": finding("broken", "184: 80 over", (184, 96, 104)),

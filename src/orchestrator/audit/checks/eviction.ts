@@ -67,6 +67,7 @@ export const eviction: Check = {
     "A used-up quota stays used up when the store is full and drops the keys that were longest unused.",
   matters:
     "At its memory limit a store with volatile-lru forgets counters without an error: who brings many keys gets new quotas.",
+  condition: true,
   limits: "long",
   alone: true,
   unsupportedReason({ store }) {
