@@ -362,3 +362,9 @@ def _compare(
 def compare_rows(rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
     """Every row with every other by one figure of their runs: one family; rows without it are left out."""
     return _Compared(None, len(rows)).with_base(rows, figure)
+
+
+def compare_pairs(row_pairs: Sequence[tuple[Summary, Summary]], figure: Figure) -> tuple[Pair, ...]:
+    """A named comparison, base first in each pair: one family; pairs without the figure are left out."""
+    known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
+    return _attributable(known, _compare(known, figure, len(row_pairs)))

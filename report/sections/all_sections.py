@@ -12,6 +12,7 @@ from report.sections.environment import environment
 from report.sections.failures import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_rate import latency_at_rate
+from report.sections.limiter_cost import limiter_cost
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
@@ -39,6 +40,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     latency_topic,
     latency_at_rate,
     cpu_topic,
+    limiter_cost,
     memory_topic,
     memory_per_key_section,
     correctness_topic,

@@ -82,7 +82,13 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
     const partner = largest?.reference ?? largest?.members[0];
     if (!partner) return parts(controls, GROUP_SIZE);
-    return withControls(packed(ranked, shuffle, cpus), controls, partner);
+    const frameworks = new Set(equal.flatMap(({ members }) => members.map(frameworkOf)));
+    const found =
+      frameworks.size > 1
+        ? ranked.flatMap((ranking) => besideControls(ranking, controls, shuffle, cpus))
+        : packed(ranked, shuffle, cpus);
+    const left = frameworks.size > 1 ? controls.filter((each) => !found.flat().includes(each)) : controls;
+    return withControls(found, left, partner);
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
@@ -100,6 +106,33 @@ function withControls(
     return !group;
   });
   return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
+}
+
+const frameworkOf = ({ configuration }: Planned): string | undefined => configuration.target.framework;
+
+/**
+ * A ranking where there are several web frameworks: what a limiter costs within one, and what the framework itself
+ * costs, are comparisons, too. So a row has the controls of its framework in its group, and the usual framework's.
+ */
+function besideControls(
+  { members, reference }: Ranking,
+  controls: readonly Planned[],
+  shuffle: Shuffler["shuffle"],
+  cpus: number,
+): Planned[][] {
+  const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
+  const others = shuffle(members.filter((each) => !always.includes(each)));
+  const rows = others.length > 0 ? others : always;
+  return [...new Set(rows.map(frameworkOf))].flatMap((framework) => {
+    const own = rows.filter((each) => frameworkOf(each) === framework);
+    const beside = controls
+      .filter((each) => [undefined, framework].includes(frameworkOf(each)))
+      .slice(0, Math.max(0, GROUP_SIZE - always.length - 1));
+    const room = Math.min(GROUP_SIZE - beside.length, mostClusters(cpus)) - always.length;
+    return others.length > 0
+      ? parts(own, Math.max(1, room)).map((part) => [...always, ...part, ...beside])
+      : [[...always, ...beside]];
+  });
 }
 
 function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {

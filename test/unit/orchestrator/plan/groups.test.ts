@@ -86,6 +86,27 @@ describe("groups of a round by turns", () => {
     }
   });
 
+  test.each([
+    ["ranked together", ["--compare-frameworks"]],
+    ["each for itself", []],
+  ])(
+    "of frameworks %s each row has its framework's control beside it, and each control the usual one",
+    (_, flags) => {
+      const rounds = groupsIn(
+        planOf("ioredis@valkey,iovalkey,none", "--framework", "fastify,express,nest", ...flags),
+      );
+      const share = (groups: readonly string[][], ...labels: string[]) =>
+        groups.some((group) => labels.every((label) => group.includes(label)));
+      for (const groups of rounds)
+        for (const framework of ["express", "nest"]) {
+          expect(share(groups, "none", `none+${framework}`)).toBe(true);
+          for (const client of ["ioredis@valkey", "iovalkey"])
+            expect(share(groups, `${client}+${framework}`, `none+${framework}`)).toBe(true);
+        }
+      expect(rounds.flat().every((group) => group.length <= 5)).toBe(true);
+    },
+  );
+
   test("who shares a group is drawn anew each round, and the same for the same seed", () => {
     const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,iovalkey+autopipelining,none";
     const rounds = groupsIn(planOf(clients));
