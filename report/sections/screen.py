@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from textwrap import wrap
 
 from report.analysis.campaign_analysis import Analysis
 from report.base.format import plural
@@ -21,7 +22,7 @@ def _short(verdict: str) -> str:
 def _cells(row: DecisionRow) -> tuple[str, ...]:
     if row.no_figures_reason:
         return (row.label, row.no_figures_reason)
-    status = " ".join(filter(None, (row.status, _short(row.verdict), row.outcome)))
+    status = " ".join(filter(None, (row.status, row.outcome, "*" if _short(row.verdict) else "")))
     return (row.label, row.throughput.text, row.p99.text, row.cpu.text, row.store_cpu.text, status)
 
 
@@ -42,7 +43,8 @@ def _lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[str]:
             continue
         figures = [f"{text:>{width}}" for text, width in zip(cells[1:-1], widths[1:], strict=True)]
         lines.append("  ".join([f"{label:<{widths[0]}}", *figures, cells[-1]]).rstrip()[:WIDTH])
-    return lines
+    marked = [f"{row.label} {_short(row.verdict)}" for row in rows if _short(row.verdict)]
+    return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
 
 
 def screen_lines(analysis: Analysis) -> list[str]:

@@ -59,13 +59,19 @@ const mostClusters = (cpus: number): number => (cpus < 8 ? CLUSTERS : GROUP_SIZE
 
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
-const fits = (members: readonly Planned[], cpus: number): boolean =>
-  members.length <= GROUP_SIZE && members.filter(onCluster).length <= mostClusters(cpus);
+/** What a group has room for beside the routes without a limiter. */
+interface Room {
+  cpus: number;
+  most: number;
+}
+
+const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
+  members.length <= most && members.filter(onCluster).length <= mostClusters(cpus);
 
 /**
  * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the
- * reference's copy, and controls stand beside the reference of the largest ranking of their load, so that each comparison
- * has both sides in one group. Who shares a group is drawn anew each round.
+ * reference's copy, and the routes without a limiter: the one of its framework and the usual one. Other controls stand beside
+ * the reference of the largest ranking of their load. So each comparison has both sides in one group. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
 export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
@@ -82,25 +88,25 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
     const partner = largest?.reference ?? largest?.members[0];
     if (!partner) return parts(controls, GROUP_SIZE);
-    const frameworks = new Set(equal.flatMap(({ members }) => members.map(frameworkOf)));
-    const found =
-      frameworks.size > 1
-        ? ranked.flatMap((ranking) => besideControls(ranking, controls, shuffle, cpus))
-        : packed(ranked, shuffle, cpus);
-    const left = frameworks.size > 1 ? controls.filter((each) => !found.flat().includes(each)) : controls;
-    return withControls(found, left, partner);
+    const routes = Math.min(2, controls.filter(isRoute).length);
+    return withControls(packed(ranked, shuffle, { cpus, most: GROUP_SIZE - routes }), controls, partner);
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
 
-/** The groups with the controls, each in one of its partner's. */
+/** The groups with the controls: routes where a member has their framework, others in one of their partner's. */
 function withControls(
   groups: readonly Planned[][],
   controls: readonly Planned[],
   partner: Planned,
 ): Planned[][] {
-  const found = groups.map((group) => [...group]);
+  const found = groups.map((group) => {
+    const frameworks = [undefined, ...group.map(frameworkOf)];
+    const routes = controls.filter((each) => isRoute(each) && frameworks.includes(frameworkOf(each)));
+    return [...group, ...routes.slice(0, GROUP_SIZE - group.length)];
+  });
   const left = controls.filter((control) => {
+    if (found.some((each) => each.includes(control))) return false;
     const group = found.find((each) => each.includes(partner) && each.length < GROUP_SIZE);
     group?.push(control);
     return !group;
@@ -110,41 +116,19 @@ function withControls(
 
 const frameworkOf = ({ configuration }: Planned): string | undefined => configuration.target.framework;
 
-/**
- * A ranking where there are several web frameworks: what a limiter costs within one, and what the framework itself
- * costs, are comparisons, too. So a row has the controls of its framework in its group, and the usual framework's.
- */
-function besideControls(
-  { members, reference }: Ranking,
-  controls: readonly Planned[],
-  shuffle: Shuffler["shuffle"],
-  cpus: number,
-): Planned[][] {
-  const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
-  const others = shuffle(members.filter((each) => !always.includes(each)));
-  const rows = others.length > 0 ? others : always;
-  return [...new Set(rows.map(frameworkOf))].flatMap((framework) => {
-    const own = rows.filter((each) => frameworkOf(each) === framework);
-    const beside = controls
-      .filter((each) => [undefined, framework].includes(frameworkOf(each)))
-      .slice(0, Math.max(0, GROUP_SIZE - always.length - 1));
-    const room = Math.min(GROUP_SIZE - beside.length, mostClusters(cpus)) - always.length;
-    return others.length > 0
-      ? parts(own, Math.max(1, room)).map((part) => [...always, ...part, ...beside])
-      : [[...always, ...beside]];
-  });
-}
+/** A route without a limiter: what a limiter costs over it, and a framework, are comparisons, too. */
+const isRoute = ({ configuration }: Planned): boolean => configuration.target.decided_by === "nothing";
 
-function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
+function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], room: Room): Planned[][] {
   const groups: Planned[][] = [];
-  const all = shuffle(linked(rankings, cpus)).flatMap((together) =>
+  const all = shuffle(linked(rankings, room)).flatMap((together) =>
     together.length > 1
       ? [together.flatMap(({ members }) => members)]
-      : together.flatMap((ranking) => partsOf(ranking, shuffle, cpus)),
+      : together.flatMap((ranking) => partsOf(ranking, shuffle, room)),
   );
   // Large parts first: those that fit whole fill the groups that are left.
   for (const part of all.toSorted((a, b) => b.length - a.length)) {
-    const group = groups.find((each) => fits([...each, ...part], cpus));
+    const group = groups.find((each) => fits([...each, ...part], room));
     if (group) group.push(...part);
     else groups.push([...part]);
   }
@@ -152,7 +136,7 @@ function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], cpus
 }
 
 /** Rankings that the report compares with each other stay together where they fit whole. */
-function linked(rankings: readonly Ranking[], cpus: number): Ranking[][] {
+function linked(rankings: readonly Ranking[], room: Room): Ranking[][] {
   const found: Ranking[][] = [];
   for (const ranking of rankings) {
     const other = found.find(
@@ -160,7 +144,7 @@ function linked(rankings: readonly Ranking[], cpus: number): Ranking[][] {
         each.some((one) => areLinked(one, ranking)) &&
         fits(
           [...each, ranking].flatMap(({ members }) => members),
-          cpus,
+          room,
         ),
     );
     if (other) other.push(ranking);
@@ -178,14 +162,18 @@ function nameKey({ configuration: { target } }: Planned): string {
 const areLinked = (one: Ranking, other: Ranking): boolean =>
   one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
-function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], cpus: number): Planned[][] {
+function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], room: Room): Planned[][] {
   if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
   const others = shuffle(members.filter((each) => !always.includes(each)));
   if (others.length === 0) return [always];
-  let room = 1;
-  while (room < others.length && fits([...always, ...others.slice(0, room + 1)], cpus)) room++;
-  return parts(others, room).map((part) => [...always, ...part]);
+  // Of one framework each: another one would bring its own route.
+  return [...new Set(others.map(frameworkOf))].flatMap((framework) => {
+    const own = others.filter((each) => frameworkOf(each) === framework);
+    let size = 1;
+    while (size < own.length && fits([...always, ...own.slice(0, size + 1)], room)) size++;
+    return parts(own, size).map((part) => [...always, ...part]);
+  });
 }
 
 function parts(members: readonly Planned[], size: number): Planned[][] {
