@@ -70,8 +70,8 @@ const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
 
 /**
  * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the
- * reference's copy, and the routes without a limiter: the one of its framework and the usual one. Other controls stand beside
- * the reference of the largest ranking of their load. So each comparison has both sides in one group. Who shares a group is drawn anew each round.
+ * reference's copy. Where there are several routes without a limiter, each has the one of its framework and the usual one.
+ * Other controls stand beside the reference of the largest ranking of their load. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
 export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
@@ -88,7 +88,8 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
     const partner = largest?.reference ?? largest?.members[0];
     if (!partner) return parts(controls, GROUP_SIZE);
-    const routes = Math.min(2, controls.filter(isRoute).length);
+    // A single one has the reference between it and what is in another group: its place would cost a group more.
+    const routes = controls.filter(isRoute).length > 1 ? 2 : 0;
     return withControls(packed(ranked, shuffle, { cpus, most: GROUP_SIZE - routes }), controls, partner);
   });
   return shuffle(groups.map((group) => shuffle(group)));
