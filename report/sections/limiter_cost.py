@@ -11,7 +11,17 @@ from report.analysis.rankings import Pair, compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import ratio
 from report.sections.first_screen import WORD
-from report.sections.section import Column, Section, Table, TableCell, TableRow, named, number, table_of, words
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    table_of,
+    words,
+)
 
 TEXT = (
     "Each row against the route without a limiter that was measured beside it: the ratio of what a request "

@@ -23,7 +23,11 @@ def test_each_limiter_is_compared_with_none_on_its_own_framework_and_each_framew
     None
 ):
     found = tables(
-        ("iovalkey", 3000), ("iovalkey+express", 1500), ("memory", 4500), ("none", 6000), ("none+express", 2000)
+        ("iovalkey", 3000),
+        ("iovalkey+express", 1500),
+        ("memory", 4500),
+        ("none", 6000),
+        ("none+express", 2000),
     )
     beside = {row[0]: (row[1], row[4].split("×")[0], row[5]) for row in found["limiter-cost-rows"]}
     assert beside == {
