@@ -1,4 +1,4 @@
-"""Two named comparisons: what a limiter costs over `none` on the same framework, and what a framework costs."""
+"""Two named comparisons: what a limiter costs over `none` on its framework, and what a framework costs."""
 
 from collections.abc import Sequence
 
