@@ -29,10 +29,18 @@ TEXT = (
 )
 
 
-def _controls(cell: Cell) -> dict[str | None, Summary]:
-    """The routes without a limiter by framework; None is the usual one."""
+Route = tuple[str | None, str | None]
+
+
+def _route(row: Summary) -> Route:
+    """What a route without a limiter shares with rows that have one: framework and Node; None is the usual one."""
+    return row.identity.framework, row.identity.node
+
+
+def _controls(cell: Cell) -> dict[Route, Summary]:
+    """The routes without a limiter."""
     return {
-        row.identity.framework: row
+        _route(row): row
         for row in cell.controls
         if row.median and row.identity.ceiling and row.identity.decided_by == "nothing"
     }
@@ -43,16 +51,19 @@ def _limiters(cell: Cell) -> list[tuple[Summary, Summary]]:
     controls = _controls(cell)
     rows = [*cell.summaries, *(row for row in cell.controls if row.identity.ceiling)]
     return [
-        (controls[row.identity.framework], row)
+        (controls[_route(row)], row)
         for row in rows
-        if row.median and row.identity.decided_by != "nothing" and row.identity.framework in controls
+        if row.median and row.identity.decided_by != "nothing" and _route(row) in controls
     ]
 
 
 def _frameworks(cell: Cell) -> list[tuple[Summary, Summary]]:
     controls = _controls(cell)
-    usual = controls.get(None)
-    return [(usual, row) for framework, row in controls.items() if usual and framework is not None]
+    return [
+        (usual, row)
+        for (framework, node), row in controls.items()
+        if framework is not None and (usual := controls.get((None, node)))
+    ]
 
 
 def _cells(pair: Pair | None) -> tuple[TableCell, ...]:
