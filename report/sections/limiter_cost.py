@@ -33,7 +33,7 @@ Route = tuple[str | None, str | None]
 
 
 def _route(row: Summary) -> Route:
-    """What a route without a limiter shares with rows that have one: framework and Node; None is the usual one."""
+    """What rows share with the route that they are compared with: framework and Node; None is the usual one."""
     return row.identity.framework, row.identity.node
 
 
