@@ -33,7 +33,7 @@ Route = tuple[str | None, str | None]
 
 
 def _route(row: Summary) -> Route:
-    """What rows share with the route that they are compared with: framework and Node; None is the usual one."""
+    """Rows are compared with the route on the same framework and Node; None is the usual one."""
     return row.identity.framework, row.identity.node
 
 
