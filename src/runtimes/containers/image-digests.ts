@@ -1,4 +1,4 @@
-/** Stores' and services' images with the registry's digests, as last measured; null: not pinned. */
+/** Images of stores and services with their digests; null: not pinned. */
 // biome-ignore format: the script reads and writes it line by line
 export const imageDigests: Readonly<Record<string, string | null>> = {
   "envoyproxy/ratelimit:3fb70258": null,

@@ -40,6 +40,21 @@ def test_each_limiter_is_compared_with_none_on_its_own_framework_and_each_framew
     assert framework[4].startswith("0.33×")
 
 
+def test_rows_of_several_nodes_are_compared_with_the_route_on_their_own() -> None:
+    old, new = "node-22.0.0", "node-24.0.0"
+    rates = (
+        (f"iovalkey+{old}", 3000),
+        (f"iovalkey+{new}", 3000),
+        (f"none+{old}", 6000),
+        (f"none+{new}", 4000),
+    )
+    found = {row[0]: (row[1], row[4].split("×")[0]) for row in tables(*rates)["limiter-cost-rows"]}
+    assert found == {
+        f"iovalkey+{old}": (f"none+{old}", "0.50"),
+        f"iovalkey+{new}": (f"none+{new}", "0.75"),
+    }
+
+
 def test_without_a_route_without_a_limiter_nothing_is_said() -> None:
     assert tables(("iovalkey", 3000), ("ioredis@valkey", 2900)) == {}
     assert set(tables(("iovalkey", 3000), ("none", 6000))) == {"limiter-cost-rows"}
