@@ -1,33 +1,86 @@
-import autocannon from "autocannon";
-import { interleavedSums, pairsFromArguments, printRatio } from "./pairs.js";
+import { TestStore } from "../test/helpers/store.js";
+import { byTurns, printRatio, rateOf, roundsFromArguments, withServers } from "./groups.js";
 import { MeasuredServer } from "./processes.js";
 
-/** CPU per request of our server with `none`, compared with a bare Fastify route with the same payload and flags. */
-const WARM_UP_REQUESTS = 20_000;
-const SLICE_REQUESTS = 10_000;
-/** Alternating slices of each side in a pair, so that drift over more than a second affects both sides equally. */
-const SLICES = 6;
-const BODY = '{"workload":"light"}';
+/**
+ * What our server adds: each round starts new processes, one generator gives them the load by turns, and each ratio is the
+ * mean of its rounds with its interval of 95 %.
+ * - `npm run bench:overhead`: with `none`, against a bare Fastify route with the same payload; the goal is 1.03.
+ * - `npm run bench:original -- FOLDER…`: against the server of the original project, built in each of the folders: as it
+ *   was published, or with other versions of its clients.
+ */
+const rounds = roundsFromArguments(12);
+const folders = process.argv.slice(2).filter((word) => word.startsWith("/"));
 
-const load = (server: MeasuredServer, amount: number) =>
-  autocannon({ url: `${server.url}/light`, connections: 50, amount });
-
-async function sliceUs(server: MeasuredServer): Promise<number> {
-  const before = await server.cpuUs();
-  await load(server, SLICE_REQUESTS);
-  return ((await server.cpuUs()) - before) / SLICE_REQUESTS;
+interface Side {
+  name: string;
+  start(): Promise<MeasuredServer>;
 }
 
-const figures = await interleavedSums(pairsFromArguments(15), SLICES, async () => {
-  const ours = await MeasuredServer.start("dist/server/index.js", { MODE: "none" }, "/light");
-  const bare = await MeasuredServer.start("bench/bare-fastify.mjs", { BODY }, "/light");
-  for (const server of [ours, bare]) await load(server, WARM_UP_REQUESTS);
-  return {
-    a: () => sliceUs(ours),
-    b: () => sliceUs(bare),
-    end: async () => {
-      await Promise.all([ours.stop(), bare.stop()]);
-    },
-  };
-});
-await printRatio("server with `none` against bare Fastify", "µs CPU a request", figures, 1.05);
+const light = { BODY: '{"workload":"light"}', MODE: "none" };
+const bare = () => MeasuredServer.start("bench/bare-fastify.mjs", light, "/light");
+const ours = () => MeasuredServer.start("dist/server/index.js", light, "/light");
+
+/** A server with a store of its own. */
+async function withStore(script: string, mode: string): Promise<MeasuredServer> {
+  const store = await TestStore.start();
+  const port = String(store.port);
+  const places = { VALKEY_HOST: "127.0.0.1", VALKEY_PORT: port, REDIS_HOST: "127.0.0.1", REDIS_PORT: port };
+  const env = { MODE: mode, RATE_LIMIT_POINTS: "1000000", ...places };
+  const server = await MeasuredServer.start(script, env, "/light").catch(async (error) => {
+    await store.stop();
+    throw error;
+  });
+  const stop = server.stop.bind(server);
+  return Object.assign(server, { stop: () => stop().finally(() => store.stop()) });
+}
+
+/** Prints requests per second, and CPU of the server per request, of the last side over each of the others. */
+async function compare(sides: readonly Side[]): Promise<void> {
+  const logs = sides.map(() => ({ rate: [] as number[], cpu: [] as number[] }));
+  for (let round = 0; round < rounds; round++) {
+    await withServers(
+      sides.map(({ start }) => start),
+      async (urls, servers) => {
+        const readings: number[][] = [];
+        const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "3" }, round, async () => {
+          readings.push(await Promise.all(servers.map((server) => server.cpuUs())));
+        });
+        const figures = results.map((result, index) => {
+          if (!result) throw new Error(`${sides[index]?.name} failed`);
+          const used = (readings.at(-1)?.[index] ?? 0) - (readings[0]?.[index] ?? 0);
+          return { rate: rateOf(result), cpu: used / (result.counts.sent + result.warmup.lead_in.requests) };
+        });
+        const last = figures.at(-1);
+        for (const [index, { rate, cpu }] of figures.entries()) {
+          logs[index]?.rate.push(Math.log((last?.rate ?? rate) / rate));
+          logs[index]?.cpu.push(Math.log((last?.cpu ?? cpu) / cpu));
+        }
+        process.stderr.write(
+          `round ${round + 1}/${rounds}: ${figures.map(({ cpu }) => cpu.toFixed(1)).join(" ")} µs a request\n`,
+        );
+      },
+    );
+  }
+  for (const [index, { rate, cpu }] of logs.slice(0, -1).entries()) {
+    const what = `${sides.at(-1)?.name} ÷ ${sides[index]?.name}`;
+    printRatio(`${what}, requests/s`, rate);
+    printRatio(`${what}, CPU per request`, cpu);
+  }
+}
+
+if (folders.length === 0)
+  await compare([
+    { name: "bare Fastify", start: bare },
+    { name: "a second bare Fastify", start: bare },
+    { name: "our server", start: ours },
+  ]);
+else
+  for (const mode of ["ioredis", "iovalkey", "valkey-glide"])
+    await compare([
+      ...folders.map((folder) => ({
+        name: `${folder} with ${mode}`,
+        start: () => withStore(`${folder}/dist/server/index.js`, mode),
+      })),
+      { name: "our server", start: () => withStore("dist/server/index.js", `${mode}@valkey`) },
+    ]);

@@ -14,50 +14,15 @@ export async function interleaved(
   count: number,
   a: () => Promise<number>,
   b: () => Promise<number>,
-  report: typeof reportPair = reportPair,
 ): Promise<{ a: number[]; b: number[] }> {
   const figures: { a: number[]; b: number[] } = { a: [], b: [] };
   for (let pair = 0; pair < count; pair++) {
     const order = pair % 2 === 0 ? (["a", "b"] as const) : (["b", "a"] as const);
     for (const side of order) figures[side].push(await (side === "a" ? a() : b()));
-    report(pair, count, figures);
-  }
-  return figures;
-}
-
-/** Two sides that exist for one pair. */
-export interface Sides {
-  a(): Promise<number>;
-  b(): Promise<number>;
-  end(): Promise<void>;
-}
-
-/**
- * Like `interleaved`, but with new sides for each pair, which are measured in several short slices. A pair's figure is the
- * mean over its slices.
- */
-export async function interleavedSums(
-  count: number,
-  slices: number,
-  open: () => Promise<Sides>,
-): Promise<{ a: number[]; b: number[] }> {
-  const figures: { a: number[]; b: number[] } = { a: [], b: [] };
-  for (let pair = 0; pair < count; pair++) {
-    const sides = await open();
-    try {
-      const { a, b } = await interleaved(slices, sides.a, sides.b, () => {});
-      figures.a.push(mean(a));
-      figures.b.push(mean(b));
-    } finally {
-      await sides.end();
-    }
     reportPair(pair, count, figures);
   }
   return figures;
 }
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 function reportPair(pair: number, count: number, figures: { a: number[]; b: number[] }): void {
   const last = `${figures.a.at(-1)?.toFixed(2)} and ${figures.b.at(-1)?.toFixed(2)}`;

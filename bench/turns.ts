@@ -1,12 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
 import { sum } from "../src/contract/numbers.js";
-import { type Progress, progressSchema } from "../src/contract/progress.js";
-import { type GeneratorOutput, groupOutputSchema } from "../src/contract/result.js";
-import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
+import type { GeneratorOutput } from "../src/contract/result.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
+import { byTurns, type Env, printRatio, rateOf, roundsFromArguments, withServers } from "./groups.js";
 import { MeasuredServer } from "./processes.js";
 
 /**
@@ -16,47 +14,9 @@ import { MeasuredServer } from "./processes.js";
  * - order: the rate of a target by which one had the turn before. Contains 1.
  * `npm run bench:turns -- rates stalled order --rounds 20`
  */
-const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
+const rounds = roundsFromArguments(20);
 const parts = process.argv.slice(2).filter((word) => /^[a-z]+$/.test(word));
 const isAsked = (part: string): boolean => parts.length === 0 || parts.includes(part);
-
-type Env = Record<string, string>;
-
-function spawnGroup(urls: readonly string[], env: Env, seed: number) {
-  const runs = urls.map((url) => {
-    const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
-    return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
-  });
-  return spawn(process.execPath, ["dist/benchmark/index.js"], {
-    env: {
-      PATH: process.env.PATH,
-      NODE_ENV: "production",
-      ...encodeRunSpec(groupSpec({ runs, turns: { seed } })),
-    },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-}
-
-/** One round of a group. @returns the result of each target; undefined for one that failed */
-async function byTurns(urls: readonly string[], env: Env, seed: number) {
-  const child = spawnGroup(urls, env, seed);
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    const progress = parsed(line);
-    if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
-    child.stdin.write("read\n");
-  });
-  let text = "";
-  child.stdout.on("data", (bytes) => {
-    text += bytes;
-  });
-  const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`the generator ended with ${code}`);
-  return groupOutputSchema.parse(JSON.parse(text)).map((each) => ("failed" in each ? undefined : each));
-}
-
-function parsed(line: string): Progress | undefined {
-  return line.startsWith("{") ? progressSchema.parse(JSON.parse(line)) : undefined;
-}
 
 async function continuous(url: string, env: Env): Promise<number> {
   const child = spawn(process.execPath, ["dist/benchmark/index.js"], {
@@ -69,37 +29,6 @@ async function continuous(url: string, env: Env): Promise<number> {
   });
   await once(child, "close");
   return rateOf(JSON.parse(text) as GeneratorOutput);
-}
-
-const rateOf = ({ counts, duration }: GeneratorOutput): number =>
-  (counts.allowed + counts.limited) / duration;
-
-/** Of the mean, by t; from 15 values on its quantile is at most 2.15. */
-function interval(values: readonly number[]): { mean: number; half: number; deviation: number } {
-  const mean = sum(values) / values.length;
-  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1));
-  const quantile = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][values.length - 2] ?? 2.15;
-  return { mean, half: (quantile * deviation) / Math.sqrt(values.length), deviation };
-}
-
-function printRatio(what: string, logs: readonly number[]): void {
-  const { mean, half, deviation } = interval(logs);
-  const [ratio, low, high] = [mean, mean - half, mean + half].map((log) => Math.exp(log).toFixed(4));
-  const spread = (100 * deviation).toFixed(1);
-  process.stdout.write(`${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`);
-}
-
-/** Servers that exist for `work`. */
-async function withServers<Result>(
-  start: readonly (() => Promise<{ url: string; stop(): Promise<void> }>)[],
-  work: (urls: string[]) => Promise<Result>,
-): Promise<Result> {
-  const up = await Promise.all(start.map((one) => one()));
-  try {
-    return await work(up.map(({ url }) => url));
-  } finally {
-    await Promise.all(up.map((one) => one.stop()));
-  }
 }
 
 const stub = (behaviour: object) => async () => {

@@ -58,7 +58,7 @@ export const routeHook = (
       return;
     }
     hook.failed();
-    counters.answers[503]++;
+    counters.answers.s503++;
     counters.finished++;
     fail(request, reply, error);
   },
@@ -67,7 +67,7 @@ export const routeHook = (
     const keys = keysOf(request);
     const key = typeof keys === "string" ? keys : keys[0];
     if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
-      counters.answers[400]++;
+      counters.answers.s400++;
       counters.finished++;
       throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
     }
@@ -81,7 +81,7 @@ export const routeHook = (
     counters.consumeDuration.observe(performance.now() - asked_ms);
     if (outcome === "limited") {
       counters.hits++;
-      counters.answers[429]++;
+      counters.answers.s429++;
     } else if (typeof keys !== "string") return;
     counters.finished++;
   },
@@ -110,7 +110,7 @@ function answer(
   if (decision.outcome === "allowed") admit(counters, request, reply, work);
   else if (decision.outcome === "limited") deny(counters, reply, decision);
   else {
-    counters.answers[503]++;
+    counters.answers.s503++;
     fail(request, reply, decision.error);
   }
 }
@@ -136,7 +136,7 @@ function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work)
     const keys = keysOf(request);
     if (typeof keys === "string" ? !isKey(keys) : !areKeys(keys)) {
       send(reply, 400, JSON.stringify({ error: BAD_KEY }));
-      counters.answers[400]++;
+      counters.answers.s400++;
       counters.finished++;
       return;
     }
@@ -153,18 +153,18 @@ function admit(counters: Counters, request: WebRequest, reply: WebReply, work: W
     body = work();
   } catch (error) {
     request.log.error(error);
-    counters.answers[500]++;
+    counters.answers.s500++;
     send(reply, 500, BROKEN);
     return;
   }
-  counters.answers[200]++;
+  counters.answers.s200++;
   // The default status is 200.
   reply.header("content-type", JSON_TYPE).send(body);
 }
 
 function deny(counters: Counters, reply: WebReply, decision: Decision & { outcome: "limited" }): void {
   counters.hits++;
-  counters.answers[429]++;
+  counters.answers.s429++;
   // Whole seconds, rounded up, so that a client that waits this long is admitted; at least one.
   const seconds = Math.max(1, Math.ceil(decision.msBeforeNext / 1_000));
   reply.header("retry-after", seconds);

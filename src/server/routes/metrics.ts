@@ -25,7 +25,9 @@ function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consu
     const { allowed, limited, failed } = limiter?.consumes ?? { allowed: 0, limited: 0, failed: 0 };
     return { allowed, limited, failed };
   });
-  labelled("ratelimit_answers_total", "Answers of limited routes", "status", () => counters.answers);
+  labelled("ratelimit_answers_total", "Answers of limited routes", "status", () =>
+    Object.fromEntries(Object.entries(counters.answers).map(([key, count]) => [key.slice(1), count])),
+  );
   new Gauge({
     name: "ratelimit_requests_in_flight",
     help: "Requests to limited routes whose handler or consumes are not finished",

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
+import { sum } from "../src/contract/numbers.js";
+import { type Progress, progressSchema } from "../src/contract/progress.js";
+import { type GeneratorOutput, groupOutputSchema } from "../src/contract/result.js";
+import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
+
+export type Env = Record<string, string>;
+
+/** The number of rounds: `--rounds N`. */
+export const roundsFromArguments = (fallback: number): number =>
+  Number(process.argv[process.argv.indexOf("--rounds") + 1]) || fallback;
+
+/**
+ * One round of a group: one generator gives the load to all targets by turns.
+ * @param read called before the window, between turns, and after the window, when nobody has the load
+ * @returns the result of each target; undefined for one that failed
+ */
+export async function byTurns(
+  urls: readonly string[],
+  env: Env,
+  seed: number,
+  read: () => Promise<void> = async () => {},
+): Promise<(GeneratorOutput | undefined)[]> {
+  const runs = urls.map((url) => {
+    const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
+    return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
+  });
+  const child = spawn(process.execPath, ["dist/benchmark/index.js"], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: "production",
+      ...encodeRunSpec(groupSpec({ runs, turns: { seed } })),
+    },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  createInterface({ input: child.stderr }).on("line", async (line) => {
+    const progress = parsed(line);
+    if (progress?.event !== "phase" || ["warmup", "measure"].includes(progress.phase)) return;
+    await read();
+    child.stdin.write("read\n");
+  });
+  let text = "";
+  child.stdout.on("data", (bytes) => {
+    text += bytes;
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`the generator ended with ${code}`);
+  return groupOutputSchema.parse(JSON.parse(text)).map((each) => ("failed" in each ? undefined : each));
+}
+
+function parsed(line: string): Progress | undefined {
+  return line.startsWith("{") ? progressSchema.parse(JSON.parse(line)) : undefined;
+}
+
+export const rateOf = ({ counts, duration }: GeneratorOutput): number =>
+  (counts.allowed + counts.limited) / duration;
+
+/** Of the mean, by t; from 15 values on its quantile is at most 2.15. */
+function interval(values: readonly number[]): { mean: number; half: number; deviation: number } {
+  const mean = sum(values) / values.length;
+  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1));
+  const quantile = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][values.length - 2] ?? 2.15;
+  return { mean, half: (quantile * deviation) / Math.sqrt(values.length), deviation };
+}
+
+/** Prints the ratio whose logarithms are given, one a round, with its interval of 95 %. */
+export function printRatio(what: string, logs: readonly number[]): void {
+  const { mean, half, deviation } = interval(logs);
+  const [ratio, low, high] = [mean, mean - half, mean + half].map((log) => Math.exp(log).toFixed(4));
+  const spread = (100 * deviation).toFixed(1);
+  process.stdout.write(`${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`);
+}
+
+/** Servers that exist for `work`. */
+export async function withServers<Server extends { url: string; stop(): Promise<void> }, Result>(
+  start: readonly (() => Promise<Server>)[],
+  work: (urls: string[], servers: Server[]) => Promise<Result>,
+): Promise<Result> {
+  const started = await Promise.allSettled(start.map((one) => one()));
+  const up = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  try {
+    for (const each of started) if (each.status === "rejected") throw each.reason;
+    return await work(
+      up.map(({ url }) => url),
+      up,
+    );
+  } finally {
+    await Promise.all(up.map((one) => one.stop()));
+  }
+}
