@@ -10,11 +10,11 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 interface Finding {
   title: string;
-  code: string;
+  program: string;
   printed: string;
 }
 
-/** Each heading of the page that is followed by code and by what the code prints. */
+/** Each heading of the page that names a program, and what it prints. */
 function findings(): Finding[] {
   const page = readFileSync(`${ROOT}docs/findings.md`, "utf8");
   return page
@@ -22,19 +22,18 @@ function findings(): Finding[] {
     .slice(1)
     .map((part) => ({
       title: part.slice(0, part.indexOf("\n")),
-      code: /^```js\n(.*?)^```$/ms.exec(part)?.[1] ?? "",
+      program: /\]\(\.\.\/(\S+\.mjs)\)/.exec(part)?.[1] ?? "",
       printed: /^```text\n(.*?)^```$/ms.exec(part)?.[1] ?? "",
     }));
 }
 
-/** Runs code as the page says, and removes what glide leaves of that process. */
-async function run(code: string, environment: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, ["--input-type=module", "-"], {
+/** Runs a program as the page says, and removes what glide leaves of that process. */
+async function run(program: string, environment: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, [program], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  child.stdin.end(code);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (text) => {
@@ -57,9 +56,9 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-test.each(findings())("$title", async ({ code, printed }) => {
+test.each(findings())("$title", async ({ program, printed }) => {
   expect(printed).not.toBe("");
   await store.ask((connection) => connection.flushall());
   const ports = { PORT: String(store.port), CLUSTER_PORT: String(cluster.nodes[0]?.port) };
-  expect(await run(code, ports)).toBe(printed);
+  expect(await run(program, ports)).toBe(printed);
 });
