@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./programs.js";
 
-/** The files and commands of the part of docs/extending.md that is about plugins, as they stand there. */
+/** The files and commands that the part of docs/extending.md about plugins names. */
 export interface PluginPage {
   files: { name: string; text: string }[];
   commands: string[];
@@ -11,10 +11,12 @@ export interface PluginPage {
 export function pluginPage(): PluginPage {
   const page = readFileSync(join(ROOT, "docs/extending.md"), "utf8");
   const part = /^## As a plugin$(.*?)^## /ms.exec(page)?.[1] ?? "";
-  const files = [...part.matchAll(/^`(?<name>[\w.-]+)`:\n\n```js\n(?<text>.*?)^```$/gms)];
+  const names = [...part.matchAll(/\]\(plugins\/(?<name>[\w.-]+)\)/g)].map(
+    ({ groups }) => groups?.name ?? "",
+  );
   const commands = [...part.matchAll(/^```sh\n(?<text>.*?)^```$/gms)];
   return {
-    files: files.map(({ groups }) => ({ name: groups?.name ?? "", text: groups?.text ?? "" })),
+    files: names.map((name) => ({ name, text: readFileSync(join(ROOT, "docs/plugins", name), "utf8") })),
     commands: commands.map(({ groups }) => groups?.text ?? ""),
   };
 }
