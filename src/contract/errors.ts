@@ -1,4 +1,4 @@
-/** Exit codes of all programs, an interface that CI jobs branch on: see docs/robustness.md. */
+/** Exit codes of all programs, an interface that CI jobs branch on: see docs/troubleshooting.md. */
 export const EXIT = {
   done: 0,
   defect: 1,

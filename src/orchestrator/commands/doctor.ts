@@ -1,4 +1,4 @@
-import { mkdtemp, readFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Option } from "commander";
@@ -170,6 +170,7 @@ async function measure(
   const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
   if (folder === undefined || !usable.includes(exitCode)) return exitCode;
   const { pairs, seconds: took_s } = await roundsOf(folder);
+  await rm(output, { recursive: true });
   if (pairs.length < 2) throw environmentError("too few runs were measured soundly: see their reasons above");
   const question = {
     question: "power",

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { build, runProgram } from "../../helpers/programs.js";
@@ -5,17 +6,23 @@ import { build, runProgram } from "../../helpers/programs.js";
 beforeAll(build);
 const newFolder = temporaryFolders();
 
-const doctor = (...flags: string[]) => {
+const doctor = async (...flags: string[]) => {
   const home = newFolder();
-  return runProgram("orchestrator/cli.js", ["doctor", "--json", "--runtime", "local", ...flags], {
-    HOME: home,
-    TMPDIR: home,
-  }).ended;
+  const ended = await runProgram(
+    "orchestrator/cli.js",
+    ["doctor", "--json", "--runtime", "local", ...flags],
+    {
+      HOME: home,
+      TMPDIR: home,
+    },
+  ).ended;
+  return { ...ended, left: readdirSync(home).filter((name) => name.startsWith("ratelimit-bench")) };
 };
 
 test("doctor measures a target and its copy by turns, and says what the machine can show", async () => {
-  const { code, stdout, stderr } = await doctor("--seconds", "1");
+  const { code, stdout, stderr, left } = await doctor("--seconds", "1");
   expect(code, stderr).toBe(0);
+  expect(left).toEqual([]);
   const { fit, checks, resolution } = JSON.parse(stdout);
   expect(fit).toBe(true);
   expect(checks.map(({ check }: { check: string }) => check)).toContain("cores");
