@@ -1,24 +1,14 @@
 """Several servers, as a table for people and as plain data for programs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
-from report.analysis.figures import Figure, server_cpu, throughput
-from report.analysis.several_servers import (
-    AddedServer,
-    FirstSecond,
-    ServerScaling,
-    ServerStep,
-    all_ready_s,
-    fairness,
-    least_to_most,
-    store_cpu_per_consume,
-)
+from report.analysis.several_servers import FIGURES, AddedServer, FirstSecond, ServerScaling, ServerStep
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
-from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: Columns after the number of servers, with their units.
@@ -47,16 +37,14 @@ NOTE = (
 )
 
 
-def _three(value: float | None) -> str:
-    return decimals(value, 3)
+#: What a ratio is called by its status: of throughput, and of what a request costs.
+_LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "linear"}
+_COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
 
 
-def _seconds(value: float | None) -> str:
-    return decimals(value, 2)
-
-
-def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> TableCell:
-    figures, span = step.summary.figures, step.summary.range_of(figure)
+def _figure(step: ServerStep, name: str, show: Callable[[float | None], str]) -> TableCell:
+    (figure, _), figures = FIGURES[name], step.summary.figures
+    span = step.summary.range_of(figure)
     marks = "".join(mark for mark, _ in suspect_marks(step.summary))
     return TableCell(
         f"{show(figure(figures) if figures else None)}{marks}",
@@ -65,63 +53,45 @@ def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str])
     )
 
 
-def _text(text: str) -> TableCell:
-    return TableCell(text, kind="number")
-
-
-def _ratio_text(comparison: Comparison | None, words: dict[str, str]) -> str:
+def _ratio(step: ServerStep, name: str, words: dict[str, str]) -> TableCell:
+    comparison = step.ratios.get(name)
     text = interval_of(comparison) if comparison else ""
-    if comparison is None or not text:
-        return ABSENT
-    return ", ".join(filter(None, [text, words.get(comparison.status, "")]))
+    told = words.get(comparison.status, "") if comparison and text else ""
+    return TableCell(", ".join(filter(None, (text, told))) or ABSENT, kind="number")
 
 
-_LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "linear"}
-_COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
-
-
-def _added_text(added: AddedServer | None) -> str:
+def _added(added: AddedServer | None) -> TableCell:
     if added is None:
-        return ABSENT
-    interval = "" if added.low is None or added.high is None else f"{added.low:.2f} to {added.high:.2f}"
-    return ", ".join(filter(None, [f"{added.estimate:.2f}", interval]))
+        return TableCell(ABSENT, kind="number")
+    interval = "" if added.low is None or added.high is None else f", {added.low:.2f} to {added.high:.2f}"
+    return TableCell(f"{added.estimate:.2f}{interval}", kind="number")
 
 
-def _first_second_text(found: FirstSecond | None) -> str:
+def _first_second(found: FirstSecond | None) -> TableCell:
     if found is None:
-        return ABSENT
-    interval = found.throughput.interval
-    ratio = f"{found.throughput.estimate:.2f}×"
-    return f"{ratio}, {interval.low:.2f}–{interval.high:.2f}×" if interval else ratio
-
-
-def _first_second_cell(found: FirstSecond | None) -> TableCell:
-    text = _first_second_text(found)
-    if found is None or found.p99_ms is None or found.rest_p99_ms is None:
-        return _text(text)
-    return TableCell(
-        text,
-        kind="number",
-        range=f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms",
-    )
+        return TableCell(ABSENT, kind="number")
+    interval = "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
+    known = found.p99_ms is not None and found.rest_p99_ms is not None
+    p99s = f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms" if known else ""
+    return TableCell(f"{found.ratio:.2f}×{interval}", kind="number", range=p99s)
 
 
 def _row(step: ServerStep) -> TableRow:
-    summary = step.summary
+    summary, three = step.summary, partial(decimals, digits=3)
     limit = summary.figures.limited_by if summary.figures else None
     cells = (
         TableCell(plural(step.servers, "server")),
-        _cell(step, throughput, rate),
-        _text(_ratio_text(step.of_linear, _LINEAR)),
-        _text(_added_text(step.added)),
-        _cell(step, server_cpu, microseconds),
-        _text(_ratio_text(step.server_cpu, _COST)),
-        _cell(step, store_cpu_per_consume, microseconds),
-        _text(_ratio_text(step.store_cpu, _COST)),
-        _cell(step, fairness, _three),
-        _cell(step, least_to_most, _three),
-        _cell(step, all_ready_s, _seconds),
-        _first_second_cell(step.first_second),
+        _figure(step, "requests_per_second", rate),
+        _ratio(step, "throughput_per_server", _LINEAR),
+        _added(step.added),
+        _figure(step, "server_cpu_us_per_request", microseconds),
+        _ratio(step, "server_cpu", _COST),
+        _figure(step, "store_cpu_us_per_consume", microseconds),
+        _ratio(step, "store_cpu", _COST),
+        _figure(step, "fairness_index", three),
+        _figure(step, "fewest_to_most_answers", three),
+        _figure(step, "all_ready_s", partial(decimals, digits=2)),
+        _first_second(step.first_second),
         TableCell(limit.resource if limit else ABSENT),
     )
     return TableRow(summary.id, cells, summary.no_figures_reason)
@@ -129,10 +99,10 @@ def _row(step: ServerStep) -> TableRow:
 
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
-    comparison, figures = last.of_linear, last.summary.figures
+    comparison, figures = last.ratios["throughput_per_server"], last.summary.figures
     limit = figures.limited_by if figures else None
     limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
-    if comparison is None or not interval_of(comparison):
+    if not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."
     from_to = f"from {plural(first.servers, 'server')} to {last.servers}"
     shown = {
@@ -161,6 +131,5 @@ def several_servers(analysis: Analysis) -> Section | None:
         )
         for index, each in enumerate(found, start=1)
     )
-    return Section(
-        "several-servers", "Several servers", text=(NOTE,), tables=tables, charts=("scaling",), open=True
-    )
+    title, charts = "Several servers", ("scaling",)
+    return Section("several-servers", title, text=(NOTE,), tables=tables, charts=charts, open=True)
