@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
 from report.analysis.load_text import cap_text
+from report.analysis.machines import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
 from report.results.model import MEASURED_KINDS, Campaign
