@@ -7,49 +7,35 @@ from report.results.model import Campaign
 
 #: So many excluded files are named; beyond it they are counted.
 MAX_NAMED = 100
-
-
-#: By which a run is suspect that other programs disturbed.
-_FOREIGN_CPU_RULE = "M25"
-
-
-def _disturbed(campaign: Campaign) -> list[str]:
-    runs = [run for run in campaign.runs if any(reason.rule == _FOREIGN_CPU_RULE for reason in run.reasons)]
-    used = [run.measured.foreign_cpu_percent or 0 for run in runs if run.measured]
-    if not used:
-        return []
-    measured = sum(run.measured is not None for run in campaign.runs)
-    return [
-        f"Other programs disturbed {len(used):,} of {plural(measured, 'run')}: they used up to "
-        f"{percent(max(used), 0)} of one CPU meanwhile. Measure again on a machine where nothing else runs."
-    ]
-
-
 #: Other programs are named from this % of one CPU on (rule M25).
 _FOREIGN_CPU_PERCENT = 10
 
 
-def _met_by_all(campaign: Campaign) -> list[str]:
-    loads = [run.measured.foreign_cpu_percent for run in campaign.runs if run.turns and run.measured]
-    used = [load for load in loads if load is not None]
-    if not used or max(used) < _FOREIGN_CPU_PERCENT:
-        return []
-    return [
-        f"Beside the rounds other programs used {percent(median(used), 0)} of one CPU, at most "
-        f"{percent(max(used), 0)}. By turns all targets of a round meet the same."
-    ]
+def _foreign_cpu(campaign: Campaign) -> list[str]:
+    measured = [(run, run.measured.foreign_cpu_percent) for run in campaign.runs if run.measured]
+    found = []
+    disturbed = [used or 0 for run, used in measured if any(reason.rule == "M25" for reason in run.reasons)]
+    if disturbed:
+        found.append(
+            f"Other programs disturbed {len(disturbed):,} of {plural(len(measured), 'run')}: they used up to "
+            f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
+            "else runs."
+        )
+    beside = [used for run, used in measured if run.turns and used is not None]
+    if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
+        found.append(
+            f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
+            f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
+        )
+    return found
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
     more, left_out = len(campaign.excluded) - MAX_NAMED, campaign.series_left_out
+    series = f"The per-second series of {left_out:,} median runs are left out: there are too many to show."
     return (
-        *_disturbed(campaign),
-        *_met_by_all(campaign),
+        *_foreign_cpu(campaign),
         *(f"Excluded: {entry}." for entry in campaign.excluded[:MAX_NAMED]),
         *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
-        *(
-            [f"The per-second series of {left_out:,} median runs are left out: there are too many to show."]
-            if left_out
-            else []
-        ),
+        *([series] if left_out else []),
     )
