@@ -1,9 +1,9 @@
 """Where a request's microseconds go, as a table: one row for each diagnosing run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import LOAD_FIELDS, load_text
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Diagnosis, Run
@@ -67,37 +67,29 @@ def _pauses(found: Diagnosis) -> TableCell:
     return TableCell((text or "none") if found.requests else NOT_KNOWN)
 
 
-def _two(
-    totals: Sequence[float | None], divisor: int, show: Callable[[float | None], str], unit: str
-) -> TableCell:
+def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> TableCell:
     known = [total / divisor for total in totals if total is not None and divisor]
     if len(known) < 2:
         return number(NOT_KNOWN, None)
-    return _number(sum(known), " + ".join(map(show, known)), unit)
-
-
-def _hundredths(value: float | None) -> str:
-    return decimals(value, 2)
+    return _number(sum(known), " + ".join(decimals(each, digits) for each in known), unit)
 
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
     cpu_us, requests = _cpu_us(run), found.requests
     allocated = None if found.allocated_bytes is None or not requests else found.allocated_bytes / requests
-    switches, calls = found.context_switches, found.system_calls
-    bytes_seen = (found.store_received_bytes, found.store_sent_bytes)
+    switches = [found.context_switches.get(name) for name in ("voluntary", "involuntary")]
+    calls = [found.system_calls.get(name) for name in ("reads", "writes")]
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
         _per(sum(each.total_us for each in found.pauses.values()), requests, "µs"),
         _pauses(found),
         _late(found.loop_delay_us),
         _number(allocated, count(allocated), "bytes"),
-        _two(
-            [switches.get(name) for name in ("voluntary", "involuntary")], requests, _hundredths, "switches"
-        ),
-        _two([calls.get(name) for name in ("reads", "writes")], requests, _hundredths, "calls"),
+        _two(switches, requests, 2, "switches"),
+        _two(calls, requests, 2, "calls"),
         _per(found.script_us, found.decisions, "µs"),
         _us(found.script_p99_us),
-        _two(bytes_seen, found.decisions, count, "bytes"),
+        _two([found.store_received_bytes, found.store_sent_bytes], found.decisions, 0, "bytes"),
     )
 
 
@@ -125,7 +117,7 @@ def diagnosis(analysis: Analysis) -> Section | None:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
-    varying = [part for part in LOAD_FIELDS if len({part.read(run.identity) for run, _ in runs}) > 1]
+    varying = varying_fields([run for run, _ in runs])
     columns = (
         *words("Configuration", "Load"),
         *numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),

@@ -54,53 +54,31 @@ def run_verdict(run: Run) -> TableCell:
     return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
 
 
-def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> TableRow:
-    figures = run.measured
-    reasons = (
-        *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
-        *run_reasons(run),
-        *run.notes,
-    )
-    return TableRow(
-        summary.id,
-        (
-            *named(
-                summary.identity.label,
-                figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
-                load_text(summary.identity, fields),
-            ),
-            TableCell(
-                f"{run.run}, set aside" if run.set_aside else f"{run.run}",
-                tag="median" if summary.median is run else "",
-            ),
-            _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
-            _latency(figures, p50),
-            _latency(figures, percentile("p99")),
-            _number(figures.limited_share if figures else None, share, "of 1"),
-            _number(figures.errors_total if figures else None, count, "requests"),
-            _warm_up(figures),
-            run_verdict(run),
-            _outcome(run),
-            reasons_cell(reasons),
-            link_cell(run_link(run.file), run.file),
+def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> TableRow:
+    """`run` is None for one that left no file."""
+    identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
+    if run:
+        aside = [f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []
+        told = [*aside, *run_reasons(run), *run.notes]
+    script = figures.limiter_script.text if figures and figures.limiter_script else ABSENT
+    cells = (
+        *named(identity.label, script, load_text(identity, fields)),
+        TableCell(
+            f"{number}, set aside" if run and run.set_aside else f"{number}",
+            tag="median" if run and summary.median is run else "",
         ),
-        colour=summary.id,
+        _number(run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit),
+        _latency(figures, p50),
+        _latency(figures, percentile("p99")),
+        _number(figures.limited_share if figures else None, share, "of 1"),
+        _number(figures.errors_total if figures else None, count, "requests"),
+        _warm_up(figures),
+        run_verdict(run) if run else TableCell("missing", kind="verdict invalid"),
+        _outcome(run),
+        reasons_cell(told),
+        link_cell(run_link(run.file) if run else "", run.file if run else ""),
     )
-
-
-def _missing_row(summary: Summary, run: int, fields: Sequence[LoadField]) -> TableRow:
-    return TableRow(
-        summary.id,
-        (
-            *named(summary.identity.label, ABSENT, load_text(summary.identity, fields), f"{run}"),
-            *[number(ABSENT, None)] * 6,
-            TableCell("missing", kind="verdict invalid"),
-            TableCell(ABSENT),
-            reasons_cell([NO_FILE]),
-            TableCell(""),
-        ),
-        colour=summary.id,
-    )
+    return TableRow(summary.id, cells, colour=summary.id)
 
 
 def _latency(figures: Measured | None, figure: Figure) -> TableCell:
@@ -126,12 +104,11 @@ def _warm_up(figures: Measured | None) -> TableCell:
     return TableCell(text, kind="number", sort=sort_key(warm_up.took_s), hint=hint)
 
 
-def _outcome(run: Run) -> TableCell:
-    if run.outcome is None:
+def _outcome(run: Run | None) -> TableCell:
+    if run is None or run.outcome is None:
         return TableCell(ABSENT)
-    return TableCell(
-        SPOILED.get(run.outcome, run.outcome), kind=f"verdict {'invalid' if run.spoiled else ''}".strip()
-    )
+    kind = "verdict invalid" if run.spoiled else "verdict"
+    return TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
 
 
 def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
@@ -145,9 +122,9 @@ def all_runs(analysis: Analysis) -> Section | None:
     fields = varying_fields(summaries)
     rows: list[TableRow] = []
     for summary in summaries:
-        found = [(run.run, _run_row(summary, run, fields)) for run in (*summary.set_aside, *summary.runs)]
-        gaps = [(missing, _missing_row(summary, missing, fields)) for missing in summary.missing]
-        rows.extend(row for _, row in sorted([*found, *gaps], key=lambda entry: entry[0]))
+        there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
+        found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
+        rows.extend(_row(summary, number, run, fields) for number, run in found)
     columns = (
         *words("Configuration", "Script", "Load", "Run"),
         *numbers([("Throughput", rate_units(summaries))]),
