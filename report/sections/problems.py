@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from statistics import quantiles
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.figures import throughput
 from report.analysis.layer_text import layer_text, rate_units
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
@@ -56,14 +57,12 @@ def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
     """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
     found = []
     for summary in summaries:
-        figures = summary.figures
-        runs = [(run, run.requests_per_second) for run in summary.runs if run.eligible]
-        values = [value for _, value in runs if value is not None]
-        if figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+        values = summary.values(throughput)
+        if summary.figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             continue
-        low, high = fences(values)
-        middle = figures.requests_per_second
-        for run, value in runs:
+        (low, high), middle = fences(values), summary.figures.requests_per_second
+        for run in summary.runs:
+            value = run.requests_per_second if run.eligible else None
             if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
                 continue
             unit = layer_text(summary.identity.layer).rate_unit
@@ -83,15 +82,13 @@ def problems(analysis: Analysis) -> Section | None:
     fields = varying_fields(summaries)
     found: list[tuple[str, TableRow]] = []
     rules: Counter[str] = Counter()
-    suspect = 0
-    disturbed: dict[str, None] = {}
+    disturbed: list[str] = []
 
-    def add(
-        summary: Summary, run: int, kind: str, value: float | None, reasons: Sequence[str], file: str
-    ) -> None:
+    def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
+        value, file = (run.requests_per_second, run.file) if run else (None, "")
         cells = (
             *named(summary.identity.label, load_text(summary.identity, fields)),
-            TableCell(f"{run}", kind="number"),
+            TableCell(f"{number_of}", kind="number"),
             TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
             *([] if analysis.only_memory else [number(rate(value), value)]),
             reasons_cell(reasons),
@@ -102,16 +99,15 @@ def problems(analysis: Analysis) -> Section | None:
     for summary in summaries:
         for run in summary.runs:
             if run.measured and run.verdict == "suspect":
-                suspect += 1
-                disturbed[summary.id] = None
+                disturbed.append(summary.id)
                 rules.update({reason.rule for reason in run.reasons})
             if not run.eligible:
                 reasons = run_reasons(run) or ("no reason was recorded",)
-                add(summary, run.run, _kind(run), run.requests_per_second, reasons, run.file)
+                add(summary, run.run, _kind(run), reasons, run)
         for missing in summary.missing:
-            add(summary, missing, "missing", None, (NO_FILE,), "")
+            add(summary, missing, "missing", (NO_FILE,), None)
     for summary, run, text in outliers(summaries):
-        add(summary, run.run, OUTLIER, run.requests_per_second, (text,), run.file)
+        add(summary, run.run, OUTLIER, (text,), run)
     found.sort(key=lambda entry: _RANK.index(entry[0]) if entry[0] in _RANK else 0)
     rows = [row for _, row in found]
     columns = (
@@ -122,10 +118,9 @@ def problems(analysis: Analysis) -> Section | None:
         *words("Reasons"),
         RAW,
     )
-    by_rule = ", ".join(f"{rule} ({number_of})" for rule, number_of in sorted(rules.items()))
-    told = (
-        f"{plural(suspect, 'suspect run')}: they count, and all runs gives their reasons. By rule: {by_rule}."
-    )
+    by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(rules.items()))
+    counted = f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
+    suspect = Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
     return Section(
         "problems",
         "Invalid runs, failed loads and outliers",
@@ -133,7 +128,7 @@ def problems(analysis: Analysis) -> Section | None:
         counted=tuple(row.ids for row in rows),
         counted_as="runs",
         text=() if rows else (NONE,),
-        lists=(("Suspect runs", (Line(told, " ".join(disturbed)),)),) if suspect else (),
+        lists=(("Suspect runs", (suspect,)),) if disturbed else (),
         tables=(table_of("problem-rows", columns, rows, caption=CAPTION, fold_rows=15),) if rows else (),
         open=any(kind != OUTLIER for kind, _ in found),
     )
