@@ -8,7 +8,7 @@ from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Diagnosis, Run
 from report.results.roles import cpu_us_per_request
-from report.sections.runs import run_link, run_reasons, run_verdict
+from report.sections.runs import run_cells
 from report.sections.section import (
     RAW,
     Column,
@@ -16,11 +16,9 @@ from report.sections.section import (
     TableCell,
     TableRow,
     exact,
-    link_cell,
     named,
     number,
     numbers,
-    reasons_cell,
     table_of,
     words,
 )
@@ -131,9 +129,7 @@ def diagnosis(analysis: Analysis) -> Section | None:
         cells = (
             *named(run.identity.label, load_text(run.identity, varying)),
             *_cells(run, found, kinds),
-            run_verdict(run),
-            reasons_cell(run_reasons(run)),
-            link_cell(run_link(run.file), run.file),
+            *run_cells(run),
         )
         rows.append(TableRow(row_id, cells, colour=row_id))
     return Section(

@@ -9,7 +9,7 @@ from report.analysis.load_text import LoadField, load_text, shared_load_text, va
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Run
 from report.sections.printed_programs import counted_text
-from report.sections.runs import run_link, run_reasons, run_verdict
+from report.sections.runs import run_cells
 from report.sections.section import (
     RAW,
     Column,
@@ -18,10 +18,8 @@ from report.sections.section import (
     TableCell,
     TableGroup,
     TableRow,
-    link_cell,
     named,
     numbers,
-    reasons_cell,
     sort_key,
     table_of,
     words,
@@ -38,20 +36,6 @@ NOTE = (
 CAPTION = (
     "Outage seen: from the first to the last 100 ms in which requests were not served. Recovery: the first "
     "of three seconds in a row with 99 % served and a p99 of at most twice that before."
-)
-
-#: Name and unit of the columns after target and load.
-COLUMNS = (
-    ("Outage", "s: injected / seen"),
-    ("Errors", "while it lasts"),
-    ("First error", "s after"),
-    ("Recovery", "s after"),
-    ("p99", "ms: before / worst"),
-    ("Lost", "requests"),
-    ("Over quota", "admitted"),
-    ("Fails", ""),
-    ("Memory peak", "MiB, servers"),
-    ("Reconnections", "of the store"),
 )
 
 #: A smaller share of the answers is not named.
@@ -142,20 +126,19 @@ def _fails(case: FaultCase) -> TableCell:
     return TableCell(_BEHAVIOURS[case.behaviour][0], range=told, kind=f"text behaviour {case.behaviour}")
 
 
-def _cells(case: FaultCase) -> tuple[TableCell, ...]:
-    """Of a case of which some run counts."""
-    return (
-        _outage(case),
-        _cell(case.spread("error_share"), _share, "no answers"),
-        _first_error(case),
-        _recovery(case),
-        _p99(case),
-        _cell(case.spread("requests_lost"), count),
-        _over_admission(case),
-        _fails(case),
-        _cell(case.spread("server_memory_peak_bytes"), mebibytes),
-        _cell(case.spread("store_reconnections"), count),
-    )
+#: Name, unit and cell of the columns after target and load, of a case of which some run counts.
+COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], TableCell]], ...] = (
+    ("Outage", "s: injected / seen", _outage),
+    ("Errors", "while it lasts", lambda case: _cell(case.spread("error_share"), _share, "no answers")),
+    ("First error", "s after", _first_error),
+    ("Recovery", "s after", _recovery),
+    ("p99", "ms: before / worst", _p99),
+    ("Lost", "requests", lambda case: _cell(case.spread("requests_lost"), count)),
+    ("Over quota", "admitted", _over_admission),
+    ("Fails", "", _fails),
+    ("Memory peak", "MiB, servers", lambda case: _cell(case.spread("server_memory_peak_bytes"), mebibytes)),
+    ("Reconnections", "of the store", lambda case: _cell(case.spread("store_reconnections"), count)),
+)
 
 
 def _reason(case: FaultCase) -> str:
@@ -177,8 +160,9 @@ def _row(case: FaultCase, varying: Sequence[LoadField]) -> TableRow:
         TableCell(counted_text(case.runs, case.missing, case.counted)),
         TableCell(case.verdict, kind=f"verdict {verdict}"),
     )
-    cells, reason = (_cells(case), "") if case.counted else ((), _reason(case))
-    return TableRow("", (*said, *cells), reason, kept=len(said))
+    if not case.counted:
+        return TableRow("", said, _reason(case), kept=len(said))
+    return TableRow("", (*said, *(cell(case) for _, _, cell in COLUMNS)), kept=len(said))
 
 
 def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
@@ -195,19 +179,10 @@ def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
 
 def _run_row(run: Run) -> TableRow:
     records = run.faults.records if run.faults else ()
-    notes = (
-        *run_reasons(run),
-        *(f"{each.name or each.action}: {each.note}" for each in records if each.note),
-        *(f"{each.name or each.action} was not undone" for each in records if not each.undone),
-    )
-    cells = (
-        TableCell(f"{run.identity.label}, {' '.join(fault.title for fault in run.identity.faults)}"),
-        TableCell(f"{run.run}", kind="number"),
-        run_verdict(run),
-        reasons_cell(notes),
-        link_cell(run_link(run.file), run.file),
-    )
-    return TableRow("", cells)
+    notes = [f"{each.name or each.action}: {each.note}" for each in records if each.note]
+    notes += [f"{each.name or each.action} was not undone" for each in records if not each.undone]
+    name = f"{run.identity.label}, {' '.join(fault.title for fault in run.identity.faults)}"
+    return TableRow("", (TableCell(name), TableCell(f"{run.run}", kind="number"), *run_cells(run, notes)))
 
 
 def fault_table(groups: Sequence[FaultGroup]) -> Table:
@@ -219,7 +194,7 @@ def fault_table(groups: Sequence[FaultGroup]) -> Table:
         when = f"{group.text}, {fault.start_s:g} s into the window{length}"
         found.append(TableGroup(rows, f"… {fault_words(fault)}", when))
     columns = words("Target", *(["Load"] if varying else []), "Runs", "Verdict")
-    columns = (*columns, *numbers(COLUMNS, "number"))
+    columns = (*columns, *numbers([(name, unit) for name, unit, _ in COLUMNS], "number"))
     return Table("fault-rows", "", columns, tuple(found), CAPTION, sortable=False, kind="figures faults")
 
 

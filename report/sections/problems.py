@@ -11,7 +11,7 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.base.format import percent, plural, rate
 from report.results.model import Run
-from report.sections.runs import NO_FILE, SPOILED, run_link, run_reasons
+from report.sections.runs import NO_FILE, SPOILED, link_cell, run_reasons
 from report.sections.section import (
     RAW,
     Column,
@@ -19,7 +19,6 @@ from report.sections.section import (
     Section,
     TableCell,
     TableRow,
-    link_cell,
     named,
     number,
     numbers,
@@ -85,14 +84,14 @@ def problems(analysis: Analysis) -> Section | None:
     disturbed: list[str] = []
 
     def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
-        value, file = (run.requests_per_second, run.file) if run else (None, "")
+        value = run.requests_per_second if run else None
         cells = (
             *named(summary.identity.label, load_text(summary.identity, fields)),
             TableCell(f"{number_of}", kind="number"),
             TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
             *([] if analysis.only_memory else [number(rate(value), value)]),
             reasons_cell(reasons),
-            link_cell(run_link(file) if file else "", file),
+            link_cell(run.file if run else ""),
         )
         found.append((kind, TableRow(summary.id, cells, colour=summary.id)))
 

@@ -1,6 +1,6 @@
 """The list of all runs: the good, the bad, and those that left no file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -17,7 +17,6 @@ from report.sections.section import (
     TableCell,
     TableRow,
     exact,
-    link_cell,
     named,
     number,
     numbers,
@@ -40,8 +39,9 @@ _COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", 
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
-def run_link(file: str) -> str:
-    return quote(f"../{file}")
+def link_cell(file: str) -> TableCell:
+    """To a raw result; empty without a file."""
+    return TableCell("JSON", link=quote(f"../{file}"), hint=f"Raw result {file}") if file else TableCell("")
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
@@ -52,6 +52,11 @@ def run_reasons(run: Run) -> tuple[str, ...]:
 def run_verdict(run: Run) -> TableCell:
     status = run.verdict if run.measured else run.status
     return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
+
+
+def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[TableCell, ...]:
+    """Its verdict, its reasons with `notes`, and its file."""
+    return (run_verdict(run), reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
 
 
 def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> TableRow:
@@ -76,7 +81,7 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
         run_verdict(run) if run else TableCell("missing", kind="verdict invalid"),
         _outcome(run),
         reasons_cell(told),
-        link_cell(run_link(run.file) if run else "", run.file if run else ""),
+        link_cell(run.file if run else ""),
     )
     return TableRow(summary.id, cells, colour=summary.id)
 

@@ -5,26 +5,11 @@ from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
-from report.analysis.several_servers import FIGURES, AddedServer, FirstSecond, ServerScaling, ServerStep
+from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
-
-#: Columns after the number of servers, with their units.
-COLUMNS = (
-    ("Throughput", "requests/s"),
-    ("Of linear", "per server, to the fewest"),
-    ("Each added server", "of one before it"),
-    ("Server CPU", "µs/request"),
-    ("to the fewest", ""),
-    ("Store CPU", "µs/consume"),
-    ("to the fewest", ""),
-    ("Fairness", "Jain’s index"),
-    ("Fewest to most answers", "of a server"),
-    ("All ready after", "s"),
-    ("First second", "of the rest"),
-)
 
 NOTE = (
     "The servers share one store, and the connections are spread evenly over them. Figures are those of the "
@@ -42,32 +27,38 @@ _LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "
 _COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
 
 
-def _figure(step: ServerStep, name: str, show: Callable[[float | None], str]) -> TableCell:
-    (figure, _), figures = FIGURES[name], step.summary.figures
-    span = step.summary.range_of(figure)
-    marks = "".join(mark for mark, _ in suspect_marks(step.summary))
-    return TableCell(
-        f"{show(figure(figures) if figures else None)}{marks}",
-        range=f"{show(span[0])}–{show(span[1])}" if span else "",
-        kind="number",
-    )
+def _figure(name: str, show: Callable[[float | None], str]) -> Callable[[ServerStep], TableCell]:
+    figure, _ = FIGURES[name]
+
+    def cell(step: ServerStep) -> TableCell:
+        figures, span = step.summary.figures, step.summary.range_of(figure)
+        marks = "".join(mark for mark, _ in suspect_marks(step.summary))
+        text = f"{show(figure(figures) if figures else None)}{marks}"
+        return TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
+
+    return cell
 
 
-def _ratio(step: ServerStep, name: str, words: dict[str, str]) -> TableCell:
-    comparison = step.ratios.get(name)
-    text = interval_of(comparison) if comparison else ""
-    told = words.get(comparison.status, "") if comparison and text else ""
-    return TableCell(", ".join(filter(None, (text, told))) or ABSENT, kind="number")
+def _ratio(name: str, words: dict[str, str]) -> Callable[[ServerStep], TableCell]:
+    def cell(step: ServerStep) -> TableCell:
+        comparison = step.ratios.get(name)
+        text = interval_of(comparison) if comparison else ""
+        told = words.get(comparison.status, "") if comparison and text else ""
+        return TableCell(", ".join(filter(None, (text, told))) or ABSENT, kind="number")
+
+    return cell
 
 
-def _added(added: AddedServer | None) -> TableCell:
+def _added(step: ServerStep) -> TableCell:
+    added = step.added
     if added is None:
         return TableCell(ABSENT, kind="number")
     interval = "" if added.low is None or added.high is None else f", {added.low:.2f} to {added.high:.2f}"
     return TableCell(f"{added.estimate:.2f}{interval}", kind="number")
 
 
-def _first_second(found: FirstSecond | None) -> TableCell:
+def _first_second(step: ServerStep) -> TableCell:
+    found = step.first_second
     if found is None:
         return TableCell(ABSENT, kind="number")
     interval = "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
@@ -76,25 +67,30 @@ def _first_second(found: FirstSecond | None) -> TableCell:
     return TableCell(f"{found.ratio:.2f}×{interval}", kind="number", range=p99s)
 
 
+_THREE = partial(decimals, digits=3)
+
+#: Name, unit and cell of the columns after the number of servers.
+_COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
+    ("Throughput", "requests/s", _figure("requests_per_second", rate)),
+    ("Of linear", "per server, to the fewest", _ratio("throughput_per_server", _LINEAR)),
+    ("Each added server", "of one before it", _added),
+    ("Server CPU", "µs/request", _figure("server_cpu_us_per_request", microseconds)),
+    ("to the fewest", "", _ratio("server_cpu", _COST)),
+    ("Store CPU", "µs/consume", _figure("store_cpu_us_per_consume", microseconds)),
+    ("to the fewest", "", _ratio("store_cpu", _COST)),
+    ("Fairness", "Jain’s index", _figure("fairness_index", _THREE)),
+    ("Fewest to most answers", "of a server", _figure("fewest_to_most_answers", _THREE)),
+    ("All ready after", "s", _figure("all_ready_s", partial(decimals, digits=2))),
+    ("First second", "of the rest", _first_second),
+)
+
+
 def _row(step: ServerStep) -> TableRow:
-    summary, three = step.summary, partial(decimals, digits=3)
+    summary = step.summary
     limit = summary.figures.limited_by if summary.figures else None
-    cells = (
-        TableCell(plural(step.servers, "server")),
-        _figure(step, "requests_per_second", rate),
-        _ratio(step, "throughput_per_server", _LINEAR),
-        _added(step.added),
-        _figure(step, "server_cpu_us_per_request", microseconds),
-        _ratio(step, "server_cpu", _COST),
-        _figure(step, "store_cpu_us_per_consume", microseconds),
-        _ratio(step, "store_cpu", _COST),
-        _figure(step, "fairness_index", three),
-        _figure(step, "fewest_to_most_answers", three),
-        _figure(step, "all_ready_s", partial(decimals, digits=2)),
-        _first_second(step.first_second),
-        TableCell(limit.resource if limit else ABSENT),
-    )
-    return TableRow(summary.id, cells, summary.no_figures_reason)
+    figures = (cell(step) for _, _, cell in _COLUMNS)
+    ends = (TableCell(plural(step.servers, "server")), TableCell(limit.resource if limit else ABSENT))
+    return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
 
 
 def scaling_sentence(found: ServerScaling) -> str:
@@ -120,7 +116,11 @@ def several_servers(analysis: Analysis) -> Section | None:
     found = analysis.server_scalings
     if not found:
         return None
-    columns = (*words("Servers"), *numbers(COLUMNS, "number"), *words("Limited by"))
+    columns = (
+        *words("Servers"),
+        *numbers([(name, unit) for name, unit, _ in _COLUMNS], "number"),
+        *words("Limited by"),
+    )
     tables = tuple(
         table_of(
             f"several-servers-{index}",
