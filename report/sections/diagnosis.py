@@ -44,9 +44,9 @@ def _us(value: float | None) -> TableCell:
     return _number(value, microseconds(value), "µs")
 
 
-def _per(total: float | None, divisor: int, unit: str) -> TableCell:
+def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> TableCell:
     value = total / divisor if total is not None and divisor else None
-    return _number(value, decimals(value, 2), unit)
+    return _number(value, decimals(value, digits), unit)
 
 
 def _late(delay_us: Mapping[str, float]) -> TableCell:
@@ -74,7 +74,6 @@ def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
     cpu_us, requests = _cpu_us(run), found.requests
-    allocated = None if found.allocated_bytes is None or not requests else found.allocated_bytes / requests
     switches = [found.context_switches.get(name) for name in ("voluntary", "involuntary")]
     calls = [found.system_calls.get(name) for name in ("reads", "writes")]
     return (
@@ -82,7 +81,7 @@ def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell,
         _per(sum(each.total_us for each in found.pauses.values()), requests, "µs"),
         _pauses(found),
         _late(found.loop_delay_us),
-        _number(allocated, count(allocated), "bytes"),
+        _per(found.allocated_bytes, requests, "bytes", digits=0),
         _two(switches, requests, 2, "switches"),
         _two(calls, requests, 2, "calls"),
         _per(found.script_us, found.decisions, "µs"),
