@@ -11,12 +11,7 @@ from report.results.model import MEASURED_KINDS, Campaign, Run
 #: In the order in which requests pass them.
 _PASSED = ("generator", "server", "service", "store")
 
-_ROLE_NAMES = {
-    "generator": "load generator",
-    "server": "server",
-    "service": "service",
-    "store": "store node",
-}
+_ROLE_NAMES = {"generator": "load generator", "server": "server", "service": "service", "store": "store node"}
 
 
 def time_text(us: float) -> str:

@@ -12,16 +12,7 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, plural, rate
 from report.results.model import Measured
-from report.sections.section import (
-    Section,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    numbers,
-    table_of,
-    words,
-)
+from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 from report.statistics.decision import compare_runs
 
 TEXT = (
