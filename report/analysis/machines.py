@@ -1,5 +1,6 @@
 """Machines: their hardware in words, what ran where, and what lies between several of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -109,11 +110,9 @@ def tier_of(roles: Sequence[str]) -> int:
 
 
 def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
-    kinds = list(dict.fromkeys(map(kind_of, roles)))
-    counts = {kind: sum(kind_of(role) == kind for role in roles) for kind in kinds}
     return tuple(
         plural(count, _ROLE_NAMES.get(kind, kind)) if count > 1 else kind_name(kind)
-        for kind, count in counts.items()
+        for kind, count in Counter(map(kind_of, roles)).items()
     )
 
 
@@ -158,20 +157,12 @@ def _size_text(size: int) -> str:
     return f"{kibibytes:g} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
 
 
-def cpus_in_lists(texts: Iterable[str]) -> int:
-    """How many CPUs lists such as `0-1,3` name, each CPU once."""
-    ranges = [[int(cpu) for cpu in each.split("-")] for text in texts for each in text.split(",")]
-    found, end = 0, -1
-    for first, last in sorted((each[0], each[-1]) for each in ranges):
-        found += max(0, last - max(first, end + 1) + 1)
-        end = max(end, last)
-    return found
-
-
 def _cache_text(cache: Mapping[str, Any]) -> str:
     """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
     kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
-    sharing = cpus_in_lists([cache["cpus"]])
+    # CPUs are listed as `0-1,3`.
+    ranges = [each.split("-") for each in cache["cpus"].split(",")]
+    sharing = sum(int(each[-1]) - int(each[0]) + 1 for each in ranges)
     shared = "" if sharing == 1 else f" for {plural(sharing, 'CPU')}"
     return f"L{cache['level']}{kind} {_size_text(cache['size_bytes'])}{shared}"
 

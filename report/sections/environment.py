@@ -1,14 +1,15 @@
-"""Where and how the campaign ran, as pairs of a name and a text."""
+"""Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of that."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import cap_text, load_text, varying_fields
 from report.analysis.machines import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, gibibytes, plural
+from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import MEASURED_KINDS, Campaign
 from report.sections.machines import link_facts, machines_facts
 from report.sections.script_text import calls_text
@@ -45,6 +46,42 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
         "was started for the run."
         for store in _external_stores(summaries)
     ]
+
+
+#: So many excluded files are named; beyond it they are counted.
+_MAX_NAMED = 100
+#: Other programs are named from this % of one CPU on (rule M25).
+_FOREIGN_CPU_PERCENT = 10
+
+
+def _foreign_cpu(campaign: Campaign) -> list[str]:
+    measured = [(run, run.measured.foreign_cpu_percent) for run in campaign.runs if run.measured]
+    found = []
+    disturbed = [used or 0 for run, used in measured if any(reason.rule == "M25" for reason in run.reasons)]
+    if disturbed:
+        found.append(
+            f"Other programs disturbed {len(disturbed):,} of {plural(len(measured), 'run')}: they used up to "
+            f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
+            "else runs."
+        )
+    beside = [used for run, used in measured if run.turns and used is not None]
+    if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
+        found.append(
+            f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
+            f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
+        )
+    return found
+
+
+def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
+    more, left_out = len(campaign.excluded) - _MAX_NAMED, campaign.series_left_out
+    series = f"The per-second series of {left_out:,} median runs are left out: there are too many to show."
+    return (
+        *_foreign_cpu(campaign),
+        *(f"Excluded: {entry}." for entry in campaign.excluded[:_MAX_NAMED]),
+        *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
+        *([series] if left_out else []),
+    )
 
 
 def _store_fact(store: str, binary: Mapping[str, Any], external: Sequence[str]) -> tuple[str, str]:
