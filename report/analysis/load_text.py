@@ -105,7 +105,7 @@ def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
 
 def cap_text(cap: Mapping[str, Any]) -> str:
     parts = [
-        *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
+        *([f"{cap['cpus']:g} CPU{'' if cap['cpus'] == 1 else 's'}"] if "cpus" in cap else []),
         *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
         *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
     ]
@@ -133,7 +133,3 @@ def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
     return lambda identity: {
         kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
     }
-
-
-def plural_cpus(cpus: float) -> str:
-    return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"
