@@ -16,7 +16,6 @@ from report.analysis.printed_rows import (
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.several_servers import ServerScaling, several_servers
 from report.analysis.summary import Summary, summarize
-from report.analysis.thresholds import Judgement, judgements
 from report.results.model import Campaign
 
 
@@ -26,7 +25,6 @@ class Analysis:
     summaries: tuple[Summary, ...]
     """All rows, in the order of `summarize`."""
     runtimes: tuple[RuntimeResults, ...]
-    thresholds: tuple[Judgement, ...]
     memory: tuple[KeyMemory, ...]
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
     store_operations: StoreOperations | None = None
@@ -69,7 +67,6 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         campaign=campaign,
         summaries=tuple(summaries),
         runtimes=runtimes_of(summaries),
-        thresholds=judgements(campaign, summaries),
         memory=memory_per_key(summaries),
         store_operations=store_operations(campaign),
         load_programs=load_program_controls(campaign, summaries),

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.analysis.client_vs_script import StoreVariants, client_vs_script
 from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
@@ -36,8 +35,6 @@ class Cell:
     ceilings: tuple[Pair, ...]
     """The client with the highest median throughput, by turns one that shares its groups, with each control
     as the base; empty in an open loop."""
-    client_vs_script: tuple[StoreVariants, ...]
-    """Variants on each store on which some client has rows with and without `same-script`."""
 
     @property
     def stores_differ(self) -> bool:
@@ -138,7 +135,6 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 rankings=rankings,
                 controls=(*beside, *own_copies),
                 ceilings=_ceilings(ranked, beside),
-                client_vs_script=client_vs_script(ranked),
             )
         )
     return tuple(found)

@@ -2,7 +2,8 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from report.analysis.printed_rows import worst_verdict
@@ -73,38 +74,42 @@ class FaultedRun:
     record: FaultRecord
     figures: FaultFigures
 
+    @property
+    def recovery_s(self) -> float | None:
+        return NEVER if self.figures.recovery == "never" else self.figures.recovery_s
 
-Read = Callable[[FaultedRun], float | None]
+    def over_admission(self, predicted: bool = False) -> float | None:
+        """Requests more than the quotas admit, seen or by the model as if all counters had been lost; None
+        where the quotas cannot be used up, or are not known."""
+        over = self.figures.over_admission
+        return (over.predicted if predicted else over.seen) if over else None
 
-
-def recovery(faulted: FaultedRun) -> float | None:
-    figures = faulted.figures
-    return NEVER if figures.recovery == "never" else figures.recovery_s
-
-
-def over_admission(faulted: FaultedRun) -> float | None:
-    """Requests more than the quotas admit; None where the quotas cannot be used up, or are not known."""
-    over = faulted.figures.over_admission
-    return over.seen if over else None
-
-
-def predicted_over_admission(faulted: FaultedRun) -> float | None:
-    """The same by the model, as if all counters had been lost."""
-    over = faulted.figures.over_admission
-    return over.predicted if over else None
+    def answer_share(self, name: str) -> float | None:
+        """Share of the requests that ended while the fault was in place."""
+        return self.figures.answers[name] if self.figures.answers else None
 
 
-def answer_share(name: str) -> Read:
-    """Share of the requests that ended while the fault was in place: `allowed`, `limited` or `failed`."""
+#: By the names of the exports: what is read of a run, and with how many decimals it is written.
+FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
+    "outage_injected_s": (lambda each: each.figures.outage_injected_s, 3),
+    "outage_seen_s": (lambda each: each.figures.outage_seen_s, 1),
+    "error_share": (lambda each: each.figures.error_share, 6),
+    "first_error_s": (lambda each: each.figures.first_error_s, 3),
+    "recovery_s": (lambda each: each.recovery_s, 3),
+    "p99_before_us": (lambda each: each.run.faults.p99_before_us if each.run.faults else None, 0),
+    "p99_worst_us": (lambda each: each.figures.p99_worst_us, 0),
+    "requests_lost": (lambda each: each.figures.requests_lost, 0),
+    "over_admission": (lambda each: each.over_admission(), 0),
+    "over_admission_predicted": (lambda each: each.over_admission(predicted=True), 0),
+    "allowed_share": (lambda each: each.answer_share("allowed"), 6),
+    "limited_share": (lambda each: each.answer_share("limited"), 6),
+    "failed_share": (lambda each: each.answer_share("failed"), 6),
+    "server_memory_peak_bytes": (lambda each: each.figures.server_memory_peak_bytes, 0),
+    "store_reconnections": (lambda each: each.record.store_reconnections, 0),
+}
 
-    def read(faulted: FaultedRun) -> float | None:
-        answers = faulted.figures.answers
-        return answers[name] if answers else None
 
-    return read
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FaultCase:
     identity: Identity
     place: int
@@ -120,38 +125,47 @@ class FaultCase:
 
     @property
     def counted(self) -> tuple[FaultedRun, ...]:
-        return tuple(
-            FaultedRun(run, record, record.figures)
-            for run in self.runs
-            if run.verdict != "invalid" and (record := self.record_of(run)) and record.figures
-        )
+        found = (self.faulted(run) for run in self.runs if run.verdict != "invalid")
+        return tuple(each for each in found if each)
 
     @property
     def verdict(self) -> str:
         return worst_verdict(self.runs, lambda run: run.measured)
 
+    @property
+    def behaviour(self) -> str:
+        """The commonest of its runs; empty where none counts."""
+        found = Counter(each.figures.behaviour for each in self.counted)
+        return found.most_common(1)[0][0] if found else ""
+
     def record_of(self, run: Run) -> FaultRecord | None:
         records = run.faults.records if run.faults else ()
         return records[self.place] if self.place < len(records) else None
 
-    def spread(self, read: Read) -> Spread | None:
+    def faulted(self, run: Run) -> FaultedRun | None:
+        record = self.record_of(run)
+        return FaultedRun(run, record, record.figures) if record and record.figures else None
+
+    def spread(self, name: str) -> Spread | None:
+        """Of one of `FIGURES`."""
+        read, _ = FIGURES[name]
         values = sorted(value for each in self.counted if (value := read(each)) is not None)
         if not values:
             return None
         return Spread(statistics.median_high(values), values[0], values[-1], len(values))
 
     @property
-    def typical(self) -> Run | None:
+    def typical(self) -> FaultedRun | None:
         """The run that is drawn: of those that count the one in the middle by recovery, outage and number."""
+
+        def place(each: FaultedRun) -> tuple[float, float, int]:
+            recovery_s = NEVER if each.recovery_s is None else each.recovery_s
+            return recovery_s, each.figures.outage_seen_s, each.run.run
+
         ordered = sorted(
-            (each for each in self.counted if each.run.faults and each.run.faults.timeline),
-            key=lambda each: (
-                NEVER if (found := recovery(each)) is None else found,
-                each.figures.outage_seen_s,
-                each.run.run,
-            ),
+            (each for each in self.counted if each.run.faults and each.run.faults.timeline), key=place
         )
-        return ordered[len(ordered) // 2].run if ordered else None
+        return ordered[len(ordered) // 2] if ordered else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +178,17 @@ class FaultGroup:
 
 def _cases(campaign: Campaign) -> list[FaultCase]:
     identities = {entry.identity.key: entry.identity for entry in campaign.planned_faults}
-    planned = {entry.identity.key: entry.runs for entry in campaign.planned_faults}
-    runs: dict[str, list[Run]] = {key: [] for key in identities}
+    planned = {entry.identity.key: set(entry.runs) for entry in campaign.planned_faults}
+    runs: dict[str, list[Run]] = {}
+    for run in sorted(campaign.fault_runs, key=lambda run: run.run):
+        runs.setdefault(run.identity.key, []).append(run)
     for run in campaign.fault_runs:
         identities.setdefault(run.identity.key, run.identity)
-        runs.setdefault(run.identity.key, []).append(run)
     found: list[FaultCase] = []
     for key, identity in identities.items():
-        there = tuple(sorted(runs[key], key=lambda run: run.run))
-        missing = tuple(sorted(set(planned.get(key, ())) - {run.run for run in there}))
-        found.extend(
-            FaultCase(identity=identity, place=place, runs=there, missing=missing)
-            for place in range(len(identity.faults))
-        )
+        there = tuple(runs.get(key, ()))
+        missing = tuple(sorted(planned.get(key, set()) - {run.run for run in there}))
+        found.extend(FaultCase(identity, place, there, missing) for place in range(len(identity.faults)))
     return found
 
 
@@ -193,8 +205,3 @@ def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
         )
         for fault, cases in groups.items()
     )
-
-
-def fault_runs_of(groups: Sequence[FaultGroup]) -> list[Run]:
-    found = {run.file: run for group in groups for case in group.cases for run in case.runs}
-    return list(found.values())

@@ -4,12 +4,16 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from report.analysis.layer_text import layer_text
-from report.analysis.summary import Summary
 from report.base.format import gibibytes, plural
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Dimension, Identity
+
+
+class Row(Protocol):
+    @property
+    def identity(self) -> Identity: ...
 
 
 def load_name(identity: Identity) -> str:
@@ -75,14 +79,12 @@ def _is_named(part: LoadField, identity: Identity) -> bool:
     return not part.only_if_differing and part.read(identity) != part.usual
 
 
-def varying_fields(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    return tuple(
-        part for part in LOAD_FIELDS if len({part.read(summary.identity) for summary in summaries}) > 1
-    )
+def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
+    return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
 
 
-def varying_limits(summaries: Sequence[Summary]) -> tuple[LoadField, ...]:
-    return tuple(part for part in varying_fields(summaries) if part.only_if_differing)
+def varying_limits(rows: Sequence[Row]) -> tuple[LoadField, ...]:
+    return tuple(part for part in varying_fields(rows) if part.only_if_differing)
 
 
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
@@ -94,16 +96,16 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
     )
 
 
-def shared_load_text(summaries: Sequence[Summary], layer_named: bool = False) -> str:
+def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
     """The load that all rows share, without what goes without saying; empty where they share nothing."""
-    identity, varying = summaries[0].identity, varying_fields(summaries)
+    identity, varying = rows[0].identity, varying_fields(rows)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
     parts = [
-        *([plural_cpus(cap["cpus"])] if "cpus" in cap else []),
+        *([f"{cap['cpus']:g} CPU{'' if cap['cpus'] == 1 else 's'}"] if "cpus" in cap else []),
         *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
         *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
     ]
@@ -114,11 +116,11 @@ def caps_text(caps: Mapping[str, Any]) -> str:
     return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
 
 
-def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[str, Any]]:
+def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
     """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
 
     The cap of a service tells no row apart that has none."""
-    rows = [summary.identity for summary in summaries]
+    identities = [row.identity for row in rows]
 
     def cap_of(identity: Identity, kind: str) -> str:
         return json.dumps(json.loads(identity.caps).get(kind))
@@ -126,12 +128,8 @@ def differing_caps(summaries: Iterable[Summary]) -> Callable[[Identity], dict[st
     differing = [
         kind
         for kind in MEASURED_KINDS
-        if len({cap_of(row, kind) for row in rows if kind != "service" or row.service}) > 1
+        if len({cap_of(row, kind) for row in identities if kind != "service" or row.service}) > 1
     ]
     return lambda identity: {
         kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
     }
-
-
-def plural_cpus(cpus: float) -> str:
-    return f"{cpus:g} CPU{'' if cpus == 1 else 's'}"

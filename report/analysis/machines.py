@@ -1,22 +1,34 @@
-"""Several machines: what ran where, and what lies between them."""
+"""Machines: their hardware in words, what ran where, and what lies between several of them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from report.base.format import plural
+from report.base.format import decimals, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
 #: In the order in which requests pass them.
 _PASSED = ("generator", "server", "service", "store")
 
-_ROLE_NAMES = {
-    "generator": "load generator",
-    "server": "server",
-    "service": "service",
-    "store": "store node",
-}
+_ROLE_NAMES = {"generator": "load generator", "server": "server", "service": "service", "store": "store node"}
+
+
+def time_text(us: float) -> str:
+    """`0.8 µs`, `36 µs`, `1.30 ms`."""
+    if us >= 1000:
+        return f"{decimals(us / 1000, 2 if us < 10_000 else 0)} ms"
+    return f"{decimals(us, 1 if us < 10 else 0)} µs"
+
+
+def _rate_text(bits_per_second: float | None) -> str:
+    """`9.4 Gbit/s`, `94 Mbit/s`."""
+    if bits_per_second is None:
+        return "bandwidth not known"
+    if bits_per_second >= 1e9:
+        return f"{decimals(bits_per_second / 1e9, 1)} Gbit/s"
+    return f"{decimals(bits_per_second / 1e6, 0)} Mbit/s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +36,9 @@ class Link:
     between: tuple[str, str]
     round_trip_us: float
     """Median."""
-    round_trip_p90_us: float
-    bits_per_second: float | None
-    """The rate of the slower direction; None where it could not be measured."""
+    p90: str
+    bandwidth: str
+    """Of the slower direction."""
     clock_offset_us: float
     """The second clock less the first one."""
     clock_bound_us: float
@@ -34,6 +46,14 @@ class Link:
     """How much the offset was another one after the campaign; None where that was not measured."""
     clock_moved: bool
     """The change is more than both measurements together leave open."""
+
+    @property
+    def ends(self) -> str:
+        return " ⇄ ".join(self.between)
+
+    @property
+    def round_trip(self) -> str:
+        return time_text(self.round_trip_us)
 
 
 def _link(stated: Mapping[str, Any]) -> Link:
@@ -43,8 +63,8 @@ def _link(stated: Mapping[str, Any]) -> Link:
     return Link(
         between=(one, other),
         round_trip_us=stated["round_trip_us"]["p50"],
-        round_trip_p90_us=stated["round_trip_us"]["p90"],
-        bits_per_second=min(stated["bits_per_second"].values()) if "bits_per_second" in stated else None,
+        p90=f"p90 {time_text(stated['round_trip_us']['p90'])}",
+        bandwidth=_rate_text(min(stated.get("bits_per_second", {}).values(), default=None)),
         clock_offset_us=before["offset_us"],
         clock_bound_us=before["bound_us"],
         clock_change_us=change,
@@ -90,11 +110,9 @@ def tier_of(roles: Sequence[str]) -> int:
 
 
 def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
-    kinds = list(dict.fromkeys(map(kind_of, roles)))
-    counts = {kind: sum(kind_of(role) == kind for role in roles) for kind in kinds}
     return tuple(
         plural(count, _ROLE_NAMES.get(kind, kind)) if count > 1 else kind_name(kind)
-        for kind, count in counts.items()
+        for kind, count in Counter(map(kind_of, roles)).items()
     )
 
 
@@ -132,3 +150,47 @@ def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
 
 def kind_name(kind: str) -> str:
     return "store" if kind == "store" else _ROLE_NAMES.get(kind, kind)
+
+
+def _size_text(size: int) -> str:
+    kibibytes = size / 1024
+    return f"{kibibytes:g} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
+
+
+def _cache_text(cache: Mapping[str, Any]) -> str:
+    """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
+    kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
+    # CPUs are listed as `0-1,3`.
+    ranges = [each.split("-") for each in cache["cpus"].split(",")]
+    sharing = sum(int(each[-1]) - int(each[0]) + 1 for each in ranges)
+    shared = "" if sharing == 1 else f" for {plural(sharing, 'CPU')}"
+    return f"L{cache['level']}{kind} {_size_text(cache['size_bytes'])}{shared}"
+
+
+def _nodes_text(nodes: Sequence[str]) -> str:
+    return "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
+
+
+def index_text(machine: Mapping[str, Any]) -> str:
+    """What the fixed loop took before the first run (rule M21); empty where it is not known."""
+    found = machine.get("index_ms")
+    return f"{decimals(found, 1)} ms for a fixed loop of integers; it decides nothing" if found else ""
+
+
+def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
+    """SMT, caches, NUMA nodes and hypervisor by name. What the system did not report is not there."""
+    found = {}
+    if "smt" in machine:
+        found["SMT"] = "on" if machine["smt"] else "off"
+    if "caches" in machine:
+        found["caches"] = ", ".join(_cache_text(cache) for cache in machine["caches"])
+    if "numa_nodes" in machine:
+        found["NUMA nodes"] = _nodes_text(machine["numa_nodes"])
+    if "hypervisor" in machine:
+        found["hypervisor"] = machine["hypervisor"]
+    return found
+
+
+def cpus_text(machine: Mapping[str, Any]) -> str:
+    cpus, cores = machine["cpus"], len(machine.get("siblings", []))
+    return f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}" if machine.get("smt") else plural(cpus, "core")

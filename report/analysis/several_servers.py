@@ -1,7 +1,7 @@
 """Several servers on one store: how throughput grows, what each added server brings and costs, how evenly the
 servers share the load, how long they take to start together, and what was the limit."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 
@@ -13,17 +13,10 @@ from report.analysis.summary import Summary, sample_between
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.fairness import jain_index
-from report.statistics.ratio import Ratio, ratio_of_pairs
+from report.statistics.ratio import ratio_of_pairs
 from report.statistics.samples import Sample
 
 _SLICES_PER_SECOND = 10
-
-#: CPU of the store in µs per consume.
-store_cpu_per_consume = PARTS["store"]
-
-
-def _fairness(figures: Measured) -> float | None:
-    return jain_index(figures.answers_by_server)
 
 
 def _least_to_most(figures: Measured) -> float | None:
@@ -31,18 +24,18 @@ def _least_to_most(figures: Measured) -> float | None:
     return min(answers) / max(answers) if sum(answers) > 0 else None
 
 
-def _all_ready_s(figures: Measured) -> float | None:
-    return max(figures.servers_ready_s) if figures.servers_ready_s else None
-
-
-#: Jain's index of the answers of the servers: 1 where all gave the same number.
-fairness = Figure(_fairness, higher_is_better=True)
-
-#: Answers of the server that gave the fewest, of those of the one that gave the most.
-least_to_most = Figure(_least_to_most, higher_is_better=True)
-
-#: Seconds from the start of all servers until the last was ready.
-all_ready_s = Figure(_all_ready_s)
+#: By the names of the exports: the figures of a number of servers, with their decimals there.
+FIGURES: Mapping[str, tuple[Figure, int]] = {
+    "requests_per_second": (throughput, 3),
+    "server_cpu_us_per_request": (server_cpu, 3),
+    "store_cpu_us_per_consume": (PARTS["store"], 3),
+    # Jain's index of the answers of the servers: 1 where all gave the same number.
+    "fairness_index": (Figure(lambda figures: jain_index(figures.answers_by_server), True), 6),
+    # Answers of the server that gave the fewest, of those of the one that gave the most.
+    "fewest_to_most_answers": (Figure(_least_to_most, True), 6),
+    # Seconds from the start of all servers until the last was ready.
+    "all_ready_s": (Figure(lambda figures: max(figures.servers_ready_s, default=None)), 3),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +50,28 @@ class AddedServer:
 
 @dataclass(frozen=True, slots=True)
 class FirstSecond:
-    throughput: Ratio
-    """The ratio of both rates, within each run."""
+    """The first second beside the rest, and the p99 of both in the median run; None where it is not known."""
+
+    ratio: float
+    """Of both rates, within each run."""
+    low: float | None
+    high: float | None
     p99_ms: float | None
-    """The p99 of the median run; None where it kept no seconds, like `rest_p99_ms`."""
     rest_p99_ms: float | None
-    """The median of its other seconds."""
+    """The median of the other seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStep:
-    """One number of servers. Comparisons are None for the fewest servers, with which the others are
-    compared."""
+    """One number of servers."""
 
     summary: Summary
-    of_linear: Comparison | None = None
-    """Throughput of a server: a ratio of 1 is linear growth."""
-    added: AddedServer | None = None
+    ratios: Mapping[str, Comparison]
+    """To the fewest servers, which have none: throughput of a server, where 1 is linear growth, CPU of all
+    servers per request, and CPU of the store per consume."""
+    added: AddedServer | None
     """Against the number of servers before this one."""
-    server_cpu: Comparison | None = None
-    """CPU of all servers per request."""
-    store_cpu: Comparison | None = None
-    """CPU of the store per consume."""
-    first_second: FirstSecond | None = None
+    first_second: FirstSecond | None
     """None where windows are shorter than two seconds, or fewer than two runs count."""
 
     @property
@@ -95,12 +87,8 @@ class ServerScaling:
     steps: tuple[ServerStep, ...]
     """At least two, the fewest servers first."""
 
-    @property
-    def summary_ids(self) -> tuple[str, ...]:
-        return tuple(step.summary.id for step in self.steps)
 
-
-def target_key(summary: Summary) -> tuple[object, ...]:
+def _target_key(summary: Summary) -> tuple[object, ...]:
     """What tells a target under one load in one runtime apart: all but the number of servers."""
     identity = summary.identity
     own = ("key", "configuration_hash", "counts")
@@ -111,8 +99,8 @@ def target_key(summary: Summary) -> tuple[object, ...]:
     )
 
 
-def _per_server(new: Summary, base: Summary) -> Sample:
-    sample = sample_between(new, base, throughput)
+def _per_server(new: Summary, base: Summary, figure: Figure) -> Sample:
+    sample = sample_between(new, base, figure)
     ours, theirs = new.identity.servers, base.identity.servers
     return replace(
         sample,
@@ -126,17 +114,13 @@ def _added(comparison: Comparison, new: Summary, before: Summary) -> AddedServer
     """From the ratio of throughputs, which every end of the interval follows in the same way."""
     if comparison.ratio is None:
         return None
-    ours, theirs = new.identity.servers, before.identity.servers
+    ours, theirs, interval = new.identity.servers, before.identity.servers, comparison.interval
 
     def brought(ratio: float) -> float:
         return (ratio - 1) * theirs / (ours - theirs)
 
-    interval = comparison.interval
-    return AddedServer(
-        brought(comparison.ratio),
-        brought(interval.low) if interval else None,
-        brought(interval.high) if interval else None,
-    )
+    ends = (brought(interval.low), brought(interval.high)) if interval else (None, None)
+    return AddedServer(brought(comparison.ratio), *ends)
 
 
 def _first_second(summary: Summary) -> FirstSecond | None:
@@ -150,20 +134,22 @@ def _first_second(summary: Summary) -> FirstSecond | None:
         return None
     seconds = summary.figures.seconds if summary.figures else ()
     later = [second.p99_ms for second in seconds[1:] if second.p99_ms is not None]
+    found = ratio_of_pairs(pairs)
     return FirstSecond(
-        ratio_of_pairs(pairs),
+        found.estimate,
+        found.interval.low if found.interval else None,
+        found.interval.high if found.interval else None,
         seconds[0].p99_ms if seconds else None,
         median(later) if later else None,
     )
 
 
-Compare = Callable[[Summary, Summary], Sample]
-
-
 def _compared(
-    pairs: Sequence[tuple[Summary, Summary]], sample: Compare, higher_is_better: bool
+    pairs: Sequence[tuple[Summary, Summary]], figure: Figure, per_server: bool = False
 ) -> dict[str, Comparison]:
-    family = compare_samples([sample(new, base) for new, base in pairs], higher_is_better=higher_is_better)
+    sample = _per_server if per_server else sample_between
+    samples = [sample(new, base, figure) for new, base in pairs]
+    family = compare_samples(samples, higher_is_better=figure.higher_is_better)
     return {
         new.id: attributable(comparison, base, new)
         for (new, base), comparison in zip(pairs, family, strict=True)
@@ -177,54 +163,30 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     for summary in summaries:
         identity = summary.identity
         if identity.servers and not identity.open_loop and not identity.copy:
-            groups.setdefault(target_key(summary), []).append(summary)
+            groups.setdefault(_target_key(summary), []).append(summary)
     targets = [
         sorted(rows, key=lambda row: row.identity.servers) for rows in groups.values() if len(rows) > 1
     ]
-    if not targets:
-        return ()
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
-    to_before = [pair for rows in targets for pair in zip(rows[1:], rows, strict=False)]
-
-    def of(figure: Figure) -> Compare:
-        return lambda new, base: sample_between(new, base, figure)
-
-    linear = _compared(to_fewest, _per_server, True)
-    grown = _compared(to_before, of(throughput), True)
-    server = _compared(to_fewest, of(server_cpu), False)
-    store = _compared(to_fewest, of(store_cpu_per_consume), False)
-    before = {new.id: base for new, base in to_before}
+    before = {new.id: base for rows in targets for new, base in zip(rows[1:], rows, strict=False)}
+    ratios = {
+        "throughput_per_server": _compared(to_fewest, throughput, per_server=True),
+        "server_cpu": _compared(to_fewest, server_cpu),
+        "store_cpu": _compared(to_fewest, PARTS["store"]),
+    }
+    rows_by_id = {row.id: row for rows in targets for row in rows}
+    grown = _compared([(rows_by_id[new], base) for new, base in before.items()], throughput)
 
     def step(row: Summary) -> ServerStep:
-        return ServerStep(
-            summary=row,
-            of_linear=linear.get(row.id),
-            added=_added(grown[row.id], row, before[row.id]) if row.id in before else None,
-            server_cpu=server.get(row.id),
-            store_cpu=store.get(row.id),
-            first_second=_first_second(row),
-        )
+        of_row = {name: found[row.id] for name, found in ratios.items() if row.id in found}
+        added = _added(grown[row.id], row, before[row.id]) if row.id in before else None
+        return ServerStep(row, of_row, added, _first_second(row))
 
-    names = target_names([rows[0] for rows in targets], summaries)
-    return tuple(
-        ServerScaling(name, rows[0].identity, tuple(map(step, rows)))
-        for name, rows in zip(names, targets, strict=True)
-    )
+    parts = [part for part in varying_fields(summaries) if part.name != "Servers"]
+    several_runtimes = len({rows[0].runtime for rows in targets}) > 1
 
+    def name(row: Summary) -> str:
+        texts = (row.identity.label, load_text(row.identity, parts), row.runtime if several_runtimes else "")
+        return ", ".join(filter(None, texts))
 
-def target_names(firsts: Sequence[Summary], summaries: Iterable[Summary]) -> list[str]:
-    parts = [part for part in varying_fields(list(summaries)) if part.name != "Servers"]
-    runtimes = {row.runtime for row in firsts}
-    return [
-        ", ".join(
-            filter(
-                None,
-                (
-                    row.identity.label,
-                    load_text(row.identity, parts),
-                    row.runtime if len(runtimes) > 1 else "",
-                ),
-            )
-        )
-        for row in firsts
-    ]
+    return tuple(ServerScaling(name(rows[0]), rows[0].identity, tuple(map(step, rows))) for rows in targets)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.decision_cpu import PARTS, node_cpu
-from report.analysis.faults import NEVER, FaultCase, over_admission, recovery, seconds_text
+from report.analysis.faults import FaultCase, seconds_text
 from report.analysis.figures import Figure, consumer_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
@@ -139,15 +139,12 @@ class Matrix:
                     self._fault(case, source)
 
     def _fault(self, case: FaultCase, source: Source) -> None:
-        def seconds(value: float | None) -> str:
-            return "never" if value == NEVER else seconds_text(value)
-
-        for question, read, show in (
-            ("recovery", recovery, seconds),
-            ("lost", lambda each: each.figures.requests_lost, count),
-            ("over", over_admission, count),
+        for question, figure, show in (
+            ("recovery", "recovery_s", seconds_text),
+            ("lost", "requests_lost", count),
+            ("over", "over_admission", count),
         ):
-            if spread := case.spread(read):
+            if spread := case.spread(figure):
                 answer = _answer(spread.middle, (spread.low, spread.high), show, source)
                 self._put(ANY, _key(case.identity), question, answer)
 

@@ -7,7 +7,7 @@ from report.analysis.figures import throughput
 from report.analysis.summary import sample_between
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
-from report.charts.marks import bars, scatter
+from report.charts.marks import bars, points
 from report.statistics.decision import compare_samples
 
 
@@ -29,20 +29,17 @@ def _shares(data: ChartData, control: str) -> list[tuple[ChartRow, float, str]]:
 def build(data: ChartData) -> dict[str, Any] | None:
     of_none, of_memory = (_shares(data, name) for name in ("none", "memory"))
     both = [*of_none, *of_memory]
+    if not both:
+        return None
     traces: list[Any] = []
     if of_none:
         rows, shares, texts = (list(column) for column in zip(*of_none, strict=True))
-        marker: dict[str, Any] = {"color": [row.colour for row in rows]}
-        traces.append(bars("of none", rows, shares, texts, marker=marker, showlegend=False))
+        colours = {"color": [row.colour for row in rows]}
+        traces.append(bars("of none", rows, shares, texts, marker=colours, showlegend=False))
     if of_memory:
-        ids = [row.id for row, _, _ in of_memory]
-        texts = [f"{row.text}: {text}" for row, _, text in of_memory]
-        line = {"color": INK, "width": 1.5}
-        marker = {"symbol": "diamond-open", "size": 9, "color": INK, "line": line}
-        shares = [share for _, share, _ in of_memory]
-        traces.append(scatter("in % of memory", ids, shares, ids, texts, marker=marker))
-    if not both:
-        return None
+        found = [(row, share, f"{row.text}: {text}") for row, share, text in of_memory]
+        diamond = {"symbol": "diamond-open", "size": 9, "color": INK, "line": {"color": INK, "width": 1.5}}
+        traces.append(points("in % of memory", found, diamond))
     drawn = {row.id for row, _, _ in both}
     highest = max(100.0, *(share for _, share, _ in both))
     axis = value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])

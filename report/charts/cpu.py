@@ -4,7 +4,7 @@ from typing import Any
 
 from report.analysis.layer_text import LayerText
 from report.base.format import microseconds
-from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
+from report.charts.chart_data import CONTROL_COLOUR, ChartData
 from report.charts.layout import SERVER, SERVICE, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
 from report.results.model import MEASURED_KINDS
@@ -19,38 +19,24 @@ _COLOURS = {
 }
 
 
-def _used(row: ChartRow) -> dict[str, float]:
-    return cpu_us_per_request(row.figures.roles)
-
-
-def _text(row: ChartRow, text: LayerText) -> str:
-    used = _used(row)
-    total = microseconds(sum(used.values()))
-    each = ", ".join(f"{_name(kind, text)} {microseconds(value)}" for kind, value in used.items())
-    return f"{total} µs per {text.request}<br>{each}"
-
-
 def _name(kind: str, text: LayerText) -> str:
     return text.consumer if not text.has_servers and kind == "generator" else kind
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if _used(row)]
-    kinds = [kind for kind in MEASURED_KINDS if any(kind in _used(row) for row in rows)]
+    text = data.text
+    used = [(row, cpu) for row in data.rows if (cpu := cpu_us_per_request(row.figures.roles))]
+    kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None
-    text = data.text
-    texts = [_text(row, text) for row in rows]
-    traces = [
-        bars(
-            _name(kind, text),
-            rows,
-            [_used(row).get(kind) for row in rows],
-            texts,
-            marker={"color": _COLOURS[_name(kind, text)]},
-        )
-        for kind in kinds
-    ]
+    rows, texts = [row for row, _ in used], []
+    for _, cpu in used:
+        each = ", ".join(f"{_name(kind, text)} {microseconds(value)}" for kind, value in cpu.items())
+        texts.append(f"{microseconds(sum(cpu.values()))} µs per {text.request}<br>{each}")
+    traces = []
+    for kind in kinds:
+        name, values = _name(kind, text), [cpu.get(kind) for _, cpu in used]
+        traces.append(bars(name, rows, values, texts, marker={"color": _COLOURS[name]}))
     return figure(traces, by_row(data, rows, value_axis(f"µs per answered {text.request}"), barmode="stack"))
 
 

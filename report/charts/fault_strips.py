@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.faults import FaultCase, FaultGroup, fault_words, seconds_text
+from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
-from report.results.model import FaultRecord, Timeline
+from report.results.model import Timeline
 
 MAX_STRIPS = 12
 _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
@@ -27,16 +27,21 @@ _MAX_RATE = 1.9
 @dataclass(frozen=True, slots=True)
 class _Strip:
     case: FaultCase
+    drawn: FaultedRun
     timeline: Timeline
-    record: FaultRecord
+
+    @property
+    def id(self) -> str:
+        return f"fault-{self.case.identity.key}-{self.case.place}"
 
     @property
     def from_s(self) -> float:
-        return self.record.from_s or 0.0
+        return self.drawn.record.from_s or 0.0
 
     @property
-    def to_s(self) -> float:
-        return self.from_s if self.record.to_s is None else self.record.to_s
+    def lasted_s(self) -> float:
+        to_s = self.drawn.record.to_s
+        return 0.0 if to_s is None else round(to_s - self.from_s, 3)
 
     @property
     def slices(self) -> range:
@@ -50,144 +55,93 @@ class _Strip:
     @property
     def usual_rate(self) -> float:
         line = self.timeline
-        until = int(self.from_s / line.width_s)
-        ended = [
-            sum(each) for each in zip(line.allowed, line.limited, line.failed, line.timed_out, strict=True)
-        ]
-        before = ended[:until] if sum(ended[:until]) else ended
-        return sum(before) / len(before) / line.width_s if before else 0.0
+        columns = (line.allowed, line.limited, line.failed, line.timed_out)
+        ended = [sum(each) for each in zip(*columns, strict=True)]
+        before = ended[: int(self.from_s / line.width_s)]
+        usual = before if sum(before) else ended
+        return sum(usual) / len(usual) / line.width_s if usual else 0.0
 
     @property
     def title(self) -> str:
-        figures = self.record.figures
-        shown = ""
-        if figures and figures.recovery == "never":
-            shown = "no recovery"
-        elif figures and figures.recovery_s is not None:
+        figures, shown = self.drawn.figures, ""
+        if figures.recovery == "never":
+            shown = " · no recovery"
+        elif figures.recovery_s is not None:
             seen = figures.outage_seen_s or figures.recovery_s
-            shown = f"recovery {seconds_text(figures.recovery_s)} s" if seen else "no outage seen"
-        label = f"<b>{literal(self.case.identity.label)}</b>"
-        return f"{label} · {shown}" if shown else label
+            shown = f" · recovery {seconds_text(figures.recovery_s)} s" if seen else " · no outage seen"
+        return f"<b>{literal(self.case.identity.label)}</b>{shown}"
 
 
 def _strips(group: FaultGroup) -> list[_Strip]:
-    found = []
-    for case in group.cases:
-        run = case.typical
-        record = case.record_of(run) if run else None
-        if run and run.faults and run.faults.timeline and record:
-            found.append(_Strip(case, run.faults.timeline, record))
-    return found
-
-
-def _areas(strip: _Strip, number: int, legend: bool) -> list[go.Scatter]:
-    line, times_s = strip.timeline, strip.times_s
-
-    def per_second(*columns: Sequence[int]) -> list[float]:
-        return [round(sum(column[index] for column in columns) / line.width_s, 1) for index in strip.slices]
-
-    kinds = (
-        ("admitted", SERVED, per_second(line.allowed)),
-        ("limited", LIMITED, per_second(line.limited)),
-        ("failed or given up", FAILED, per_second(line.failed, line.timed_out)),
-    )
+    found = [(case, case.typical) for case in group.cases]
     return [
-        go.Scatter(
-            name=name,
-            legendgroup=name,
-            showlegend=legend,
-            meta=strip_id(strip.case),
-            x=times_s,
+        _Strip(case, drawn, faults.timeline)
+        for case, drawn in found
+        if drawn and (faults := drawn.run.faults) and faults.timeline
+    ]
+
+
+def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
+    """How requests ended, stacked, and the p99 over them."""
+    line = strip.timeline
+
+    def trace(
+        name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
+    ) -> go.Scatter:
+        shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
+        return go.Scatter(
+            **shown,
+            x=strip.times_s,
             y=values,
-            yaxis=_axis(2 * number + 1),
+            yaxis=_axis(axis),
             mode="lines",
-            line={"width": 0, "shape": "hv", "color": colour},
+            line={**line, "shape": "hv"},
+            **more,
+        )
+
+    def ended(name: str, colour: str, *columns: Sequence[int]) -> go.Scatter:
+        return trace(
+            name,
+            [round(sum(column[index] for column in columns) / line.width_s, 1) for index in strip.slices],
+            2 * number + 1,
+            {"width": 0, "color": colour},
             stackgroup=f"strip{number}",
             fillcolor=colour,
             hovertemplate=f"%{{x:.1f}} s: %{{y:,.0f}}/s {name}<extra></extra>",
         )
-        for name, colour, values in kinds
-    ]
 
-
-def _p99(strip: _Strip, number: int, legend: bool) -> go.Scatter:
-    values = [
-        None if (us := strip.timeline.p99_us[index]) is None else round(us / 1000, 3)
-        for index in strip.slices
+    each_us = [line.p99_us[index] for index in strip.slices]
+    p99_ms = [None if us is None else round(us / 1000, 3) for us in each_us]
+    return [
+        ended("admitted", SERVED, line.allowed),
+        ended("limited", LIMITED, line.limited),
+        ended("failed or given up", FAILED, line.failed, line.timed_out),
+        trace(
+            "p99",
+            p99_ms,
+            2 * number + 2,
+            {"width": 1.3, "color": INK},
+            customdata=[milliseconds(value) for value in p99_ms],
+            hovertemplate="%{x:.1f} s: p99 %{customdata} ms<extra></extra>",
+        ),
     ]
-    return go.Scatter(
-        name="p99",
-        showlegend=legend,
-        legendgroup="p99",
-        meta=strip_id(strip.case),
-        x=strip.times_s,
-        y=values,
-        yaxis=_axis(2 * number + 2),
-        mode="lines",
-        line={"width": 1.3, "color": INK, "shape": "hv"},
-        customdata=[milliseconds(value) for value in values],
-        hovertemplate="%{x:.1f} s: p99 %{customdata} ms<extra></extra>",
-    )
 
 
 def _axis(number: int) -> str:
     return "y" if number == 1 else f"y{number}"
 
 
-def strip_id(case: FaultCase) -> str:
-    return f"fault-{case.identity.key}-{case.place}"
+def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
+    """The time of the fault, at least wide enough to be seen, and the moment of the recovery."""
 
+    def shape(kind: str, x0: float, x1: float, **more: Any) -> dict[str, Any]:
+        place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
+        return {"type": kind, "x0": x0, "x1": x1, **place, **more}
 
-def _band(strip: _Strip, number: int) -> dict[str, Any]:
-    """The time of the fault; at least wide enough to be seen."""
-    return {
-        "type": "rect",
-        "xref": "x",
-        "yref": f"{_axis(2 * number + 1)} domain",
-        "x0": 0,
-        "x1": max(0.15, round(strip.to_s - strip.from_s, 3)),
-        "y0": 0,
-        "y1": 1,
-        "fillcolor": BAND,
-        "line": {"width": 0},
-        "layer": "below",
-    }
-
-
-def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    figures = strip.record.figures
-    if not figures or not figures.recovery_s:
-        return []
-    return [
-        {
-            "type": "line",
-            "xref": "x",
-            "yref": f"{_axis(2 * number + 1)} domain",
-            "x0": figures.recovery_s,
-            "x1": figures.recovery_s,
-            "y0": 0,
-            "y1": 1,
-            "line": {"width": 1, "dash": "dot", "color": INK},
-        }
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Axes:
-    times_s: tuple[float, float]
-    top_rate: float
-    p99_range: list[float]
-
-
-def _axes(strips: Sequence[_Strip]) -> _Axes:
-    return _Axes(
-        times_s=(
-            min(strip.times_s[0] for strip in strips),
-            max(strip.times_s[-1] + strip.timeline.width_s for strip in strips),
-        ),
-        top_rate=_MAX_RATE * max(strip.usual_rate for strip in strips),
-        p99_range=_p99_range(strips),
-    )
+    found = [shape("rect", 0, max(0.15, strip.lasted_s), fillcolor=BAND, line={"width": 0}, layer="below")]
+    if at := strip.drawn.figures.recovery_s:
+        found.append(shape("line", at, at, line={"width": 1, "dash": "dot", "color": INK}))
+    return found
 
 
 def _p99_range(strips: Sequence[_Strip]) -> list[float]:
@@ -198,68 +152,48 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
     return [low, max(high, low + 1)]
 
 
-def _layout(strips: Sequence[_Strip], shared: _Axes) -> dict[str, Any]:
+def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Of time, of rates at the left and of the p99 at the right."""
+    first = min(strip.times_s[0] for strip in strips)
+    last = max(strip.times_s[-1] + strip.timeline.width_s for strip in strips)
+    top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
+    time = {"rangemode": "normal", "range": [first, last], "showgrid": False, "zeroline": False}
+    p99 = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g", "showgrid": False}
+    return (
+        value_axis("seconds from the fault", **time),
+        value_axis("", range=[0, top_rate], nticks=3, anchor="x"),
+        value_axis("", **p99, range=_p99_range(strips), side="right", anchor="x"),
+    )
+
+
+def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any]:
+    time, rate, p99 = _shared_axes(of_all)
     each_px = _TITLE_PX + _STRIP_PX
     plot_px = each_px * len(strips)
-    axes: dict[str, Any] = {}
+    axes: dict[str, Any] = {"xaxis": {**time, "anchor": _axis(2 * len(strips) - 1)}}
     annotations, shapes = [], []
+    # Titles start at the edge of the page: labels are long, and phones narrow.
+    title = {"xref": "paper", "yref": "paper", "x": 0, "xshift": -_LABELS_PX, "xanchor": "left"}
+    title |= {"yanchor": "bottom", "showarrow": False, "borderpad": 2}
     for number, strip in enumerate(strips):
         bottom = 1 - (number + 1) * each_px / plot_px
-        domain = [bottom, bottom + _STRIP_PX / plot_px]
-        left, right = 2 * number + 1, 2 * number + 2
-        axes[f"yaxis{left if left > 1 else ''}"] = value_axis(
-            "", domain=domain, range=[0, shared.top_rate], nticks=3, anchor="x"
-        )
-        axes[f"yaxis{right}"] = value_axis(
-            "",
-            type="log",
-            rangemode="normal",
-            overlaying=_axis(left),
-            side="right",
-            range=shared.p99_range,
-            dtick=1,
-            tickformat="~g",
-            showgrid=False,
-            anchor="x",
-        )
-        annotations.append(
-            {
-                "text": strip.title,
-                "xref": "paper",
-                "yref": "paper",
-                "x": 0,
-                # From the edge of the page on: labels are long, and phones narrow.
-                "xshift": -_LABELS_PX,
-                "y": domain[1],
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "borderpad": 2,
-            }
-        )
-        shapes.extend([_band(strip, number), *_recovery_line(strip, number)])
-    ids = [strip_id(strip.case) for strip in strips]
+        top = bottom + _STRIP_PX / plot_px
+        left, right = _axis(2 * number + 1), _axis(2 * number + 2)
+        axes[f"yaxis{left[1:]}"] = {**rate, "domain": [bottom, top]}
+        axes[f"yaxis{right[1:]}"] = {**p99, "overlaying": left}
+        annotations.append({**title, "text": strip.title, "y": top})
+        shapes.extend(_shapes(strip, number))
+    ids = [strip.id for strip in strips]
     height = plot_px + _TOP_PX + _BOTTOM_PX
+    views = [{"text": "", "rows": ids, "own": len(ids)}]
     return {
-        "xaxis": value_axis(
-            "seconds from the fault",
-            rangemode="normal",
-            range=list(shared.times_s),
-            anchor=_axis(2 * len(strips) - 1),
-            showgrid=False,
-            zeroline=False,
-        ),
         **axes,
         "annotations": annotations,
         "shapes": shapes,
         "showlegend": True,
         "margin": {"l": 10, "r": 10, "t": _TOP_PX, "b": _BOTTOM_PX},
         "height": height,
-        "meta": {
-            "views": [{"text": "", "rows": ids, "own": len(ids)}],
-            "max_rows": MAX_STRIPS,
-            "narrow_px": height,
-        },
+        "meta": {"views": views, "max_rows": MAX_STRIPS, "narrow_px": height},
     }
 
 
@@ -270,27 +204,18 @@ class FaultChart:
     rows: tuple[str, ...]
 
 
-def _chart(group: FaultGroup, number: int, found: Sequence[_Strip], shared: _Axes) -> FaultChart:
-    strips = found[:MAX_STRIPS]
-    traces = [
-        trace
-        for place, strip in enumerate(strips)
-        for trace in (*_areas(strip, place, place == 0), _p99(strip, place, place == 0))
-    ]
-    left_out = len(found) > len(strips)
-    caption = f"Drawn: the first {len(strips)} of {len(found)} targets." if left_out else ""
-    chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
-    return FaultChart(
-        chart, figure(traces, _layout(strips, shared)), tuple(strip_id(strip.case) for strip in strips)
-    )
-
-
 def fault_charts(groups: Sequence[FaultGroup]) -> list[FaultChart]:
     """One a fault, of those with a timeline; beyond `MAX_STRIPS` targets, the first are drawn."""
-    drawn = [
-        (group, number, strips) for number, group in enumerate(groups, start=1) if (strips := _strips(group))
-    ]
-    if not drawn:
-        return []
-    shared = _axes([strip for _, _, strips in drawn for strip in strips])
-    return [_chart(group, number, strips, shared) for group, number, strips in drawn]
+    found = [_strips(group) for group in groups]
+    of_all = [strip for strips in found for strip in strips]
+    charts = []
+    for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
+        if not strips:
+            continue
+        drawn = strips[:MAX_STRIPS]
+        caption = f"Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
+        chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
+        traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
+        ids = tuple(strip.id for strip in drawn)
+        charts.append(FaultChart(chart, figure(traces, _layout(drawn, of_all)), ids))
+    return charts

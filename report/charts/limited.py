@@ -5,7 +5,7 @@ from typing import Any
 from report.base.format import share
 from report.charts.chart_data import ChartData
 from report.charts.layout import INK, Chart, by_row, figure, value_axis
-from report.charts.marks import scatter
+from report.charts.marks import points
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
@@ -13,37 +13,20 @@ def build(data: ChartData) -> dict[str, Any] | None:
     predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
     if not seen:
         return None
-    ids, expected_ids = ([row.id for row, _ in rows] for rows in (seen, predicted))
-    expected = scatter(
-        "predicted, with tolerance",
-        expected_ids,
-        [100 * prediction.limited_share for _, prediction in predicted],
-        expected_ids,
-        [
-            f"{row.text}: {share(prediction.limited_share)} predicted, "
-            f"± {share(prediction.tolerance)}, set by the {prediction.basis}"
-            for row, prediction in predicted
-        ],
-        error_x={
-            "type": "data",
-            "array": [100 * prediction.tolerance for _, prediction in predicted],
-            "color": INK,
-            "thickness": 1.5,
-            "width": 6,
-        },
-        marker={"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}},
-    )
-    found = scatter(
-        "measured",
-        ids,
-        [100 * value for _, value in seen],
-        ids,
-        [f"{row.text}: {share(value)} measured" for row, value in seen],
-        cliponaxis=False,
-        marker={"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]},
-    )
+    expected = []
+    for row, each in predicted:
+        told = f"{share(each.limited_share)} predicted, ± {share(each.tolerance)}, set by the {each.basis}"
+        expected.append((row, 100 * each.limited_share, f"{row.text}: {told}"))
+    tolerances = [100 * each.tolerance for _, each in predicted]
+    whiskers = {"type": "data", "array": tolerances, "color": INK, "thickness": 1.5, "width": 6}
+    stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}}
+    measured = [(row, 100 * value, f"{row.text}: {share(value)} measured") for row, value in seen]
+    dots = {"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]}
+    traces = [points("measured", measured, dots, cliponaxis=False)]
+    if predicted:
+        traces.insert(0, points("predicted, with tolerance", expected, stroke, error_x=whiskers))
     layout = by_row(data, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
-    return figure([*([expected] if predicted else []), found], layout)
+    return figure(traces, layout)
 
 
 CHART = Chart(

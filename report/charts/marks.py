@@ -17,19 +17,10 @@ _HOVER = "%{customdata}<extra></extra>"
 def bars(
     name: str, rows: Sequence[ChartRow], values: Sequence[float | None], texts: Sequence[str], **more: Any
 ) -> go.Bar:
-    return go.Bar(
-        **{
-            "name": name,
-            "orientation": "h",
-            "x": list(values),
-            "y": [row.id for row in rows],
-            "meta": [row.id for row in rows],
-            "customdata": [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)],
-            "hovertemplate": _HOVER,
-            "width": 0.62,
-            **more,
-        }
-    )
+    ids = [row.id for row in rows]
+    said = [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)]
+    shown = {"orientation": "h", "customdata": said, "hovertemplate": _HOVER, "width": 0.62, **more}
+    return go.Bar(name=name, x=list(values), y=ids, meta=ids, **shown)
 
 
 def scatter(
@@ -43,6 +34,15 @@ def scatter(
 ) -> go.Scatter:
     shown = {"customdata": list(texts), "hovertemplate": _HOVER}
     return go.Scatter(name=name, mode=mode, x=list(x), y=list(y), meta=list(ids), **shown, **more)
+
+
+def points(
+    name: str, found: Sequence[tuple[ChartRow, float, str]], marker: dict[str, Any], **more: Any
+) -> go.Scatter:
+    """Values in the lines of their rows, with what hovering shows."""
+    ids = [row.id for row, _, _ in found]
+    texts = [text for _, _, text in found]
+    return scatter(name, ids, [value for _, value, _ in found], ids, texts, marker=marker, **more)
 
 
 def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
@@ -64,20 +64,15 @@ def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> l
     the target failed it."""
     traces = []
     for name, symbol in _KINDS:
-        points: list[tuple[ChartRow, Run, float]] = [
-            (row, run, value)
+        found = [
+            (row, value, f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}")
             for row in rows
             for run in row.summary.runs
             if run.measured and _kind(run) == name and (value := read(run.measured)) is not None
         ]
-        if points:
-            ids = [row.id for row, _, _ in points]
-            texts = [
-                f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}"
-                for row, run, value in points
-            ]
-            marker = {"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}}
-            traces.append(scatter(name, ids, [value for _, _, value in points], ids, texts, marker=marker))
+        marker = {"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}}
+        if found:
+            traces.append(points(name, found, marker))
     return traces
 
 

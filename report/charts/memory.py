@@ -14,26 +14,21 @@ _SERIES: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
     ("server resident", lambda figures: figures.resident_bytes, SERVER_LIGHT),
     ("store used, at the end", lambda figures: figures.store_memory_bytes, STORE),
 )
-_MIB = 1024**2
 
 
 def build(data: ChartData) -> dict[str, Any] | None:
     rows = [row for row in data.rows if any(read(row.figures) is not None for _, read, _ in _SERIES)]
     if not rows:
         return None
-    traces = []
-    width = 0.72 / len(_SERIES)
+    traces, width = [], 0.72 / len(_SERIES)
     for number, (name, read, colour) in enumerate(_SERIES):
         values = [read(row.figures) for row in rows]
         if any(value is not None for value in values):
-            offset = width * (number - len(_SERIES) / 2)
-            amounts = [None if value is None else value / _MIB for value in values]
+            amounts = [None if value is None else value / 1024**2 for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
-            traces.append(
-                bars(name, rows, amounts, texts, marker={"color": colour}, width=width, offset=offset)
-            )
-    layout = by_row(data, rows, value_axis("MiB"), row_px=32, barmode="overlay")
-    return figure(traces, layout)
+            place = {"width": width, "offset": width * (number - len(_SERIES) / 2)}
+            traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, **place))
+    return figure(traces, by_row(data, rows, value_axis("MiB"), row_px=32, barmode="overlay"))
 
 
 CHART = Chart(

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.hardware_text import hardware_texts
 from report.analysis.load_text import caps_text
 from report.analysis.machines import (
     all_runs,
+    hardware_texts,
     kind_name,
     machine_by_kind,
     machines_in,

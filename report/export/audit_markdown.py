@@ -2,7 +2,7 @@
 
 from report.base.markdown import code, prose, table, within
 from report.results.audit import BROKEN, FAILED, Audit
-from report.sections.audit import details, rows, sentence
+from report.sections.audit import MARKS, details, rows, sentence
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -10,12 +10,9 @@ MAX_BYTES = 60_000
 
 def audit_markdown(audit: Audit) -> str:
     """The whole text. Promises that hold stand in the table alone."""
+    marks = {status: f"**{mark}**" if status == BROKEN else mark for status, (mark, _) in MARKS.items()}
     cells = [
-        [
-            code(row.target.label),
-            *(f"**{cell.mark}**" if cell.status == BROKEN else cell.mark for cell in row.cells),
-        ]
-        for row in rows(audit)
+        [code(target.label), *(marks[cell.finding.status] for cell in row)] for target, row in rows(audit)
     ]
     head = f"Audit {code(audit.name)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
     blocks = [
@@ -27,16 +24,14 @@ def audit_markdown(audit: Audit) -> str:
     for check in audit.checks:
         lines = []
         for detail in details(audit, check):
-            finding = detail.finding
+            label, finding = code(detail.target.label), detail.finding
             if finding.status not in (BROKEN, FAILED):
                 continue
             if finding.reason:
-                lines.append(f"- {code(detail.label)}: not checked: {prose(finding.reason)}")
+                lines.append(f"- {label}: not checked: {prose(finding.reason)}")
             else:
-                lines.append(
-                    f"- {code(detail.label)}, {prose(finding.limits)}: promised {prose(finding.promised)}; "
-                    f"seen {prose(finding.seen)}"
-                )
+                promised = f"promised {prose(finding.promised)}; seen {prose(finding.seen)}"
+                lines.append(f"- {label}, {prose(finding.limits)}: {promised}")
         if lines:
             blocks.append([f"### {prose(check.title)}", "", prose(check.promise), "", *lines])
     if audit.skips:

@@ -1,43 +1,12 @@
 """What faults did to the requests, as CSV and JSON, apart from the figures of speed."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.faults import (
-    NEVER,
-    FaultCase,
-    FaultedRun,
-    FaultGroup,
-    Read,
-    answer_share,
-    fault_words,
-    over_admission,
-    predicted_over_admission,
-    recovery,
-)
+from report.analysis.faults import FIGURES, NEVER, FaultCase, FaultGroup, fault_words
 from report.base.csv_text import Cell, csv_number, records_csv
 from report.results.model import Run
-from report.sections.faults import behaviour_of
-
-#: Name, figure and decimals of what is a number.
-_FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
-    ("outage_injected_s", lambda each: each.figures.outage_injected_s, 3),
-    ("outage_seen_s", lambda each: each.figures.outage_seen_s, 1),
-    ("error_share", lambda each: each.figures.error_share, 6),
-    ("first_error_s", lambda each: each.figures.first_error_s, 3),
-    ("recovery_s", recovery, 3),
-    ("p99_before_us", lambda each: each.run.faults.p99_before_us if each.run.faults else None, 0),
-    ("p99_worst_us", lambda each: each.figures.p99_worst_us, 0),
-    ("requests_lost", lambda each: each.figures.requests_lost, 0),
-    ("over_admission", over_admission, 0),
-    ("over_admission_predicted", predicted_over_admission, 0),
-    ("allowed_share", answer_share("allowed"), 6),
-    ("limited_share", answer_share("limited"), 6),
-    ("failed_share", answer_share("failed"), 6),
-    ("server_memory_peak_bytes", lambda each: each.figures.server_memory_peak_bytes, 0),
-    ("store_reconnections", lambda each: each.record.store_reconnections, 0),
-)
 
 
 def _finite(value: float | None) -> float | None:
@@ -45,9 +14,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
-    fault = group.fault
-    record = case.record_of(run)
-    faulted = FaultedRun(run, record, record.figures) if record and record.figures else None
+    fault, record, faulted = group.fault, case.record_of(run), case.faulted(run)
     return {
         **_identity(case),
         "rate_per_second": csv_number(case.identity.rate_per_second, 3),
@@ -63,21 +30,14 @@ def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
         "behaviour": faulted.figures.behaviour if faulted else None,
         **{
             name: csv_number(_finite(read(faulted)), digits) if faulted else None
-            for name, read, digits in _FIGURES
+            for name, (read, digits) in FIGURES.items()
         },
     }
 
 
 def _identity(case: FaultCase) -> dict[str, Cell]:
-    identity = case.identity
-    return {
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "topology": identity.topology,
-        "store": identity.store,
-        "limiter": identity.limiter,
-        "traffic": identity.traffic,
-    }
+    names = ("configuration_hash", "label", "topology", "store", "limiter", "traffic")
+    return {name: getattr(case.identity, name) for name in names}
 
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
@@ -87,12 +47,12 @@ def faults_csv(groups: Sequence[FaultGroup]) -> str:
     )
 
 
-def _spread(case: FaultCase, read: Read) -> dict[str, Any] | None:
-    found = case.spread(read)
+def _spread(case: FaultCase, name: str) -> dict[str, Any] | None:
+    found = case.spread(name)
     if found is None:
         return None
     ends = {"median": found.middle, "min": found.low, "max": found.high}
-    return {name: _finite(value) for name, value in ends.items()} | {"runs": found.runs}
+    return {end: _finite(value) for end, value in ends.items()} | {"runs": found.runs}
 
 
 def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
@@ -109,10 +69,10 @@ def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
         "counted_runs": len(case.counted),
         "missing_runs": len(case.missing),
         "verdict": case.verdict,
-        "behaviour": behaviour_of(case) or None,
+        "behaviour": case.behaviour or None,
         "recovered_runs": recoveries.count("recovered"),
         "never_recovered_runs": recoveries.count("never"),
-        **{name: _spread(case, read) for name, read, _ in _FIGURES},
+        **{name: _spread(case, name) for name in FIGURES},
     }
 
 

@@ -7,7 +7,6 @@ from report.analysis.decision_cpu import decision_cpu_us
 from report.analysis.figures import FIGURES
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
-from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
 from report.results.roles import cpu_us_per_request
@@ -19,6 +18,7 @@ from report.sections.max_rate import max_rate_document
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.screen import screen_lines
+from report.sections.thresholds import threshold_documents
 from report.statistics.histograms import PERCENTILES
 
 
@@ -148,6 +148,6 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "adaptive": adaptive_document(adaptive) if (adaptive := adaptive_of(analysis)) else None,
         "max_rate": list(map(max_rate_document, analysis.max_rates)) or None,
         "several_servers": server_documents(analysis.server_scalings) or None,
-        "thresholds": documents(analysis.thresholds),
+        "thresholds": threshold_documents(analysis),
         "report": report,
     }

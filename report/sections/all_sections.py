@@ -16,9 +16,8 @@ from report.sections.limiter_cost import limiter_cost
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
-from report.sections.problems import problems
 from report.sections.resources import resources
-from report.sections.runs import all_runs
+from report.sections.runs import all_runs, problems
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds

@@ -15,60 +15,29 @@ MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A check of a target in the table: `title` has the details in one line."""
-
-    status: str
-    mark: str
-    words: str
-    title: str
-    anchor: str
-    """Of its details; empty where there are none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A target in the table."""
-
-    target: Target
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """A finding with its target."""
-
-    anchor: str
-    label: str
-    finding: Finding
-
-
-def _one_line(finding: Finding) -> str:
-    parts = [
-        f"promised {finding.promised}" if finding.promised else "",
-        f"seen {finding.seen}" if finding.seen else "",
-        finding.reason,
-        *finding.notes,
-    ]
-    return "; ".join(filter(None, parts))
-
-
-def _anchor(check: Check, number: int) -> str:
-    return f"{check.id}-{number}"
-
-
 _NOT_MADE = Finding(SKIPPED, "", "", "the audit ended before it", (), "")
 
 
-def _finding(target: Target, check: Check) -> Finding:
-    return target.findings.get(check.id, _NOT_MADE)
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A check of a target."""
+
+    target: Target
+    finding: Finding
+    anchor: str
+    """Of its details."""
+
+    @property
+    def title(self) -> str:
+        """The details in one line."""
+        finding = self.finding
+        promised = f"promised {finding.promised}" if finding.promised else ""
+        seen = f"seen {finding.seen}" if finding.seen else ""
+        return "; ".join(filter(None, (promised, seen, finding.reason, *finding.notes)))
 
 
 def _cell(target: Target, check: Check, number: int) -> Cell:
-    finding = _finding(target, check)
-    mark, words = MARKS[finding.status]
-    return Cell(finding.status, mark, words, _one_line(finding), _anchor(check, number))
+    return Cell(target, target.findings.get(check.id, _NOT_MADE), f"{check.id}-{number}")
 
 
 def verdict(finding: Finding) -> str:
@@ -91,35 +60,29 @@ def bounds(finding: Finding) -> str:
     return f"{seen} of {least}" + (f"–{most}" if most > least else "")
 
 
-def rows(audit: Audit) -> tuple[Row, ...]:
+def rows(audit: Audit) -> list[tuple[Target, tuple[Cell, ...]]]:
     """The table: a row for each target, a cell for each check. The most broken promises come first."""
     found = [
-        Row(target, tuple(_cell(target, check, number) for check in audit.checks))
+        (target, tuple(_cell(target, check, number) for check in audit.checks))
         for number, target in enumerate(audit.targets, 1)
     ]
-    return tuple(sorted(found, key=lambda row: -sum(cell.status == BROKEN for cell in row.cells)))
+    return sorted(found, key=lambda row: -sum(cell.finding.status == BROKEN for cell in row[1]))
 
 
-def details(audit: Audit, check: Check) -> tuple[Detail, ...]:
+def details(audit: Audit, check: Check) -> list[Cell]:
     """What a check showed of each target, broken promises first."""
     order = (BROKEN, FAILED, HOLDS, SKIPPED)
-    found = [
-        Detail(_anchor(check, number), target.label, _finding(target, check))
-        for number, target in enumerate(audit.targets, 1)
-    ]
-    return tuple(sorted(found, key=lambda detail: order.index(detail.finding.status)))
+    found = [_cell(target, check, number) for number, target in enumerate(audit.targets, 1)]
+    return sorted(found, key=lambda cell: order.index(cell.finding.status))
 
 
 def sentence(audit: Audit) -> str:
     """The answer: how many targets keep all that they promise."""
-    broken = [
-        target
-        for target in audit.targets
-        if any(finding.status == BROKEN for finding in target.findings.values())
-    ]
+    statuses = [{finding.status for finding in target.findings.values()} for target in audit.targets]
+    broken = sum(BROKEN in found for found in statuses)
     failed = audit.counts[FAILED]
     answer = (
-        f"{len(broken)} of {plural(len(audit.targets), 'target')} break a promise."
+        f"{broken} of {plural(len(audit.targets), 'target')} break a promise."
         if broken
         else f"All {plural(len(audit.targets), 'target')} keep what was checked."
         if len(audit.targets) > 1

@@ -84,20 +84,19 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
     fields = varying_fields(judged)
     rows = []
     for summary in judged:
+        identity = summary.identity
+        load = load_text(identity, fields) if fields else ""
         for promise, runs, held in promises_of(summary):
             cells = (
-                *named(
-                    summary.identity.label,
-                    algorithm_of(summary.identity),
-                    load_text(summary.identity, fields) if fields else "",
-                    _TEXTS[promise.id][0],
-                ),
+                *named(identity.label, algorithm_of(identity), load, _TEXTS[promise.id][0]),
                 number(_promised(promise), promise.promised),
                 number(_figure(promise, promise.seen), promise.seen),
                 TableCell(_holds_text(runs, held), kind="" if held == runs else "verdict invalid"),
             )
             rows.append((held == runs, TableRow(summary.id, cells, colour=summary.id)))
+    rows.sort(key=lambda each: each[0])
     broken = sum(not holds for holds, _ in rows)
+    did_not = f"{broken} of {plural(len(rows), 'promise')} did not hold."
     columns = (
         *words("Configuration", "Algorithm", "Load", "Promise"),
         *numbers(_SEEN, "number"),
@@ -106,30 +105,15 @@ def promises(summaries: Sequence[Summary]) -> Section | None:
     return Section(
         "promises",
         "What limiters promise, and what was seen",
-        f"{broken} of {plural(len(rows), 'promise')} did not hold."
-        if broken
-        else f"All {len(rows)} promises held.",
-        tables=(
-            table_of(
-                "promise-rows",
-                columns,
-                [row for _, row in sorted(rows, key=lambda each: each[0])],
-                caption=CAPTION,
-            ),
-        ),
+        did_not if broken else f"All {len(rows)} promises held.",
+        tables=(table_of("promise-rows", columns, [row for _, row in rows], caption=CAPTION),),
         open=bool(broken),
     )
 
 
 def promise_documents(summary: Summary) -> list[dict[str, Any]]:
     return [
-        {
-            "id": promise.id,
-            "promised": promise.promised,
-            "seen": promise.seen,
-            "unit": promise.unit,
-            "runs": runs,
-            "held_runs": held,
-        }
+        {name: getattr(promise, name) for name in ("id", "promised", "seen", "unit")}
+        | {"runs": runs, "held_runs": held}
         for promise, runs, held in promises_of(summary)
     ]

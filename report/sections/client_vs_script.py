@@ -1,24 +1,33 @@
-"""What the script costs each client, as tables."""
+"""What the script costs: a client under its own script beside the same client under the one for all."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.client_vs_script import COMPARED, Variant
 from report.analysis.comparison_text import interval_of
-from report.analysis.figures import Figure, consumer_cpu, throughput
+from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
+from report.analysis.foreign_cpu import attributable
 from report.analysis.layer_text import LayerText
-from report.analysis.summary import Summary
+from report.analysis.rankings import by_throughput
+from report.analysis.summary import Summary, sample_between
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
-from report.statistics.decision import Comparison
+from report.statistics.decision import Comparison, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
-#: How the figures of `COMPARED` are printed.
-_SHOW: tuple[Callable[[float | None], str], ...] = (rate, microseconds, microseconds)
+#: What is compared, and how it is printed.
+_COMPARED: Mapping[Figure, Callable[[float | None], str]] = {
+    throughput: rate,
+    consumer_cpu: microseconds,
+    store_cpu: microseconds,
+}
+
+#: A client under its own script, and under the one for all.
+_Rows = tuple[Summary | None, Summary | None]
+
 CAPTION = (
     "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
     "latter to compare clients, and across a row to see what the script costs. The last columns give same "
@@ -30,7 +39,7 @@ CAPTION = (
 def _side(summary: Summary | None) -> list[TableCell]:
     figures = summary.figures if summary else None
     marks = suspect_marks(summary) if summary else ()
-    shown = [show(read(figures) if figures else None) for read, show in zip(COMPARED, _SHOW, strict=True)]
+    shown = [show(read(figures) if figures else None) for read, show in _COMPARED.items()]
     script = TableCell(script_names(summary) if summary else ABSENT)
     return [script, *(TableCell(text, marks=marks, kind="number") for text in shown)]
 
@@ -53,18 +62,14 @@ def _ratio(comparison: Comparison, read: Figure, open_loop: bool) -> str:
     return ", ".join([text, *([comparison.status] if tested else [])]) if text else ABSENT
 
 
-def _row(variant: Variant) -> TableRow:
-    own, same = variant.own, variant.same
+def _row(name: str, own: Summary | None, same: Summary | None, compared: Sequence[Comparison]) -> TableRow:
     open_loop = same is not None and same.identity.open_loop
-    compared = zip(variant.comparisons, COMPARED, strict=False)
-    ratios = [_ratio(comparison, read, open_loop) for comparison, read in compared] or [ABSENT] * len(
-        COMPARED
-    )
+    ratios = [_ratio(each, read, open_loop) for each, read in zip(compared, _COMPARED, strict=False)]
     cells = (
-        TableCell(variant.name, tag=_tag(own, same)),
+        TableCell(name, tag=_tag(own, same)),
         *_side(own),
         *_side(same),
-        *(TableCell(text, kind="number") for text in ratios),
+        *(TableCell(text, kind="number") for text in ratios or [ABSENT] * len(_COMPARED)),
     )
     return TableRow(" ".join(summary.id for summary in (own, same) if summary), cells)
 
@@ -79,16 +84,46 @@ def _columns(text: LayerText) -> tuple[Column, ...]:
     return (*words("Client"), *sides[0], *sides[1], *ratios)
 
 
-def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
-    return tuple(
-        Table(
-            f"{cell.id}-apart{number}",
-            ", ".join(filter(None, (title, f"on {found.store}"))),
-            _columns(cell.text),
-            (TableGroup(tuple(map(_row, found.variants))),),
+def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
+    both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
+    found: dict[str, list[Comparison]] = {name: [] for name in both}
+    for figure in _COMPARED:
+        family = compare_samples(
+            [sample_between(same, own, figure) for own, same in both.values()],
+            higher_is_better=figure.higher_is_better,
         )
-        for number, found in enumerate(cell.client_vs_script, start=1)
-    )
+        for (name, (own, same)), comparison in zip(both.items(), family, strict=True):
+            found[name].append(attributable(comparison, own, same))
+    return found
+
+
+def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
+    rows = [by_throughput(row for row in side if row) for side in zip(*pairs.values(), strict=True)]
+    place = {row.id: number for number, row in enumerate([*rows[1], *rows[0]])}
+    return sorted(pairs, key=lambda name: min(place[row.id] for row in pairs[name] if row))
+
+
+def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
+    """One a store on which some client has rows with and without `same-script`.
+
+    Clients with one of the two stand there too, without ratios."""
+    stores: dict[str, dict[str, list[Summary | None]]] = {}
+    for summary in cell.summaries:
+        identity = summary.identity
+        if identity.store is not None:
+            rows = stores.setdefault(identity.store_text, {}).setdefault(identity.variant, [None, None])
+            rows[identity.same_script] = summary
+    tables: list[Table] = []
+    for store, variants in stores.items():
+        pairs: dict[str, _Rows] = {name: (own, same) for name, (own, same) in variants.items()}
+        if not any(own and same for own, same in pairs.values()):
+            continue
+        compared = _comparisons(pairs)
+        found = tuple(_row(name, *pairs[name], compared.get(name, [])) for name in _ordered(pairs))
+        heading = ", ".join(filter(None, (title, f"on {store}")))
+        table_id = f"{cell.id}-apart{len(tables) + 1}"
+        tables.append(Table(table_id, heading, _columns(cell.text), (TableGroup(found),)))
+    return tuple(tables)
 
 
 def client_vs_script_section(analysis: Analysis) -> Section | None:

@@ -1,14 +1,14 @@
 """Where a request's microseconds go, as a table: one row for each diagnosing run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import LOAD_FIELDS, load_text
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Diagnosis, Run
 from report.results.roles import cpu_us_per_request
-from report.sections.runs import run_link, run_reasons, run_verdict
+from report.sections.runs import run_cells
 from report.sections.section import (
     RAW,
     Column,
@@ -16,11 +16,9 @@ from report.sections.section import (
     TableCell,
     TableRow,
     exact,
-    link_cell,
     named,
     number,
     numbers,
-    reasons_cell,
     table_of,
     words,
 )
@@ -46,9 +44,9 @@ def _us(value: float | None) -> TableCell:
     return _number(value, microseconds(value), "µs")
 
 
-def _per(total: float | None, divisor: int, unit: str) -> TableCell:
+def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> TableCell:
     value = total / divisor if total is not None and divisor else None
-    return _number(value, decimals(value, 2), unit)
+    return _number(value, decimals(value, digits), unit)
 
 
 def _late(delay_us: Mapping[str, float]) -> TableCell:
@@ -67,37 +65,28 @@ def _pauses(found: Diagnosis) -> TableCell:
     return TableCell((text or "none") if found.requests else NOT_KNOWN)
 
 
-def _two(
-    totals: Sequence[float | None], divisor: int, show: Callable[[float | None], str], unit: str
-) -> TableCell:
+def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> TableCell:
     known = [total / divisor for total in totals if total is not None and divisor]
     if len(known) < 2:
         return number(NOT_KNOWN, None)
-    return _number(sum(known), " + ".join(map(show, known)), unit)
-
-
-def _hundredths(value: float | None) -> str:
-    return decimals(value, 2)
+    return _number(sum(known), " + ".join(decimals(each, digits) for each in known), unit)
 
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
     cpu_us, requests = _cpu_us(run), found.requests
-    allocated = None if found.allocated_bytes is None or not requests else found.allocated_bytes / requests
-    switches, calls = found.context_switches, found.system_calls
-    bytes_seen = (found.store_received_bytes, found.store_sent_bytes)
+    switches = [found.context_switches.get(name) for name in ("voluntary", "involuntary")]
+    calls = [found.system_calls.get(name) for name in ("reads", "writes")]
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
         _per(sum(each.total_us for each in found.pauses.values()), requests, "µs"),
         _pauses(found),
         _late(found.loop_delay_us),
-        _number(allocated, count(allocated), "bytes"),
-        _two(
-            [switches.get(name) for name in ("voluntary", "involuntary")], requests, _hundredths, "switches"
-        ),
-        _two([calls.get(name) for name in ("reads", "writes")], requests, _hundredths, "calls"),
+        _per(found.allocated_bytes, requests, "bytes", digits=0),
+        _two(switches, requests, 2, "switches"),
+        _two(calls, requests, 2, "calls"),
         _per(found.script_us, found.decisions, "µs"),
         _us(found.script_p99_us),
-        _two(bytes_seen, found.decisions, count, "bytes"),
+        _two([found.store_received_bytes, found.store_sent_bytes], found.decisions, 0, "bytes"),
     )
 
 
@@ -125,7 +114,7 @@ def diagnosis(analysis: Analysis) -> Section | None:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
-    varying = [part for part in LOAD_FIELDS if len({part.read(run.identity) for run, _ in runs}) > 1]
+    varying = varying_fields([run for run, _ in runs])
     columns = (
         *words("Configuration", "Load"),
         *numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
@@ -139,9 +128,7 @@ def diagnosis(analysis: Analysis) -> Section | None:
         cells = (
             *named(run.identity.label, load_text(run.identity, varying)),
             *_cells(run, found, kinds),
-            run_verdict(run),
-            reasons_cell(run_reasons(run)),
-            link_cell(run_link(run.file), run.file),
+            *run_cells(run),
         )
         rows.append(TableRow(row_id, cells, colour=row_id))
     return Section(

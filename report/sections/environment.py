@@ -1,19 +1,27 @@
-"""Where and how the campaign ran, as pairs of a name and a text."""
+"""Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of that."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.hardware_text import cpus_text, hardware_texts, index_text
-from report.analysis.load_text import cap_text
+from report.analysis.load_text import cap_text, load_text, varying_fields
+from report.analysis.machines import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
-from report.base.format import gibibytes, plural
+from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import MEASURED_KINDS, Campaign
 from report.sections.machines import link_facts, machines_facts
-from report.sections.script_calls import script_calls
-from report.sections.section import Facts, Section
+from report.sections.script_text import calls_text
+from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
 
 Pairs = list[tuple[str, str]]
+
+_SCRIPTS = (
+    "Scripts that ran without an error, from the command statistics of all nodes. All measured runs count, "
+    "with their warm-ups, invalid runs too."
+)
+_OTHERS = " A store that already ran counts the calls of its other users too."
 
 _VERSIONS = {
     "store": "Store",
@@ -27,8 +35,8 @@ _VERSIONS = {
 
 
 def _external_stores(summaries: Sequence[Summary]) -> list[str]:
-    used = {summary.identity.store for summary in summaries if summary.identity.external_store}
-    return sorted(store for store in used if store is not None)
+    identities = (summary.identity for summary in summaries)
+    return sorted({each.store for each in identities if each.external_store and each.store is not None})
 
 
 def external_notices(summaries: Sequence[Summary]) -> list[str]:
@@ -40,7 +48,43 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
     ]
 
 
-def _store_fact(store: str, binary: dict[str, Any], external: Sequence[str]) -> tuple[str, str]:
+#: So many excluded files are named; beyond it they are counted.
+_MAX_NAMED = 100
+#: Other programs are named from this % of one CPU on (rule M25).
+_FOREIGN_CPU_PERCENT = 10
+
+
+def _foreign_cpu(campaign: Campaign) -> list[str]:
+    measured = [(run, run.measured.foreign_cpu_percent) for run in campaign.runs if run.measured]
+    found = []
+    disturbed = [used or 0 for run, used in measured if any(reason.rule == "M25" for reason in run.reasons)]
+    if disturbed:
+        found.append(
+            f"Other programs disturbed {len(disturbed):,} of {plural(len(measured), 'run')}: they used up to "
+            f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
+            "else runs."
+        )
+    beside = [used for run, used in measured if run.turns and used is not None]
+    if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
+        found.append(
+            f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
+            f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
+        )
+    return found
+
+
+def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
+    more, left_out = len(campaign.excluded) - _MAX_NAMED, campaign.series_left_out
+    series = f"The per-second series of {left_out:,} median runs are left out: there are too many to show."
+    return (
+        *_foreign_cpu(campaign),
+        *(f"Excluded: {entry}." for entry in campaign.excluded[:_MAX_NAMED]),
+        *([f"Excluded: {more:,} more files; the command names each."] if more > 0 else []),
+        *([series] if left_out else []),
+    )
+
+
+def _store_fact(store: str, binary: Mapping[str, Any], external: Sequence[str]) -> tuple[str, str]:
     if store in external:
         return f"Store {store}", f"{binary['version']}, already ran, not emptied"
     kind = "Program" if store.startswith("node~") else "Store program"
@@ -61,22 +105,21 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     if engine is None:
         return []
     caps = manifest["runtime"].get("caps", {})
+    host = (
+        f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
+        f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}"
+    )
+
+    def image_text(image: Mapping[str, Any]) -> str:
+        pinned = "" if image.get("pinned", True) else ", not pinned"
+        return f"{image['name']} {image.get('digest', image['id'])}{pinned}"
+
+    images = sorted(manifest.get("images", {}).items())
     return [
         ("Engine", f"{engine['name']} {engine['version']}, API {engine['api_version']}"),
-        (
-            "Engine's host",
-            f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
-            f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}",
-        ),
+        ("Engine's host", host),
         *((_CAPS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
-        *(
-            (
-                f"Image {name}",
-                f"{image['name']} {image.get('digest', image['id'])}"
-                + ("" if image.get("pinned", True) else ", not pinned"),
-            )
-            for name, image in sorted(manifest.get("images", {}).items())
-        ),
+        *((f"Image {name}", image_text(image)) for name, image in images),
     ]
 
 
@@ -84,33 +127,27 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     """The host and the runtime; empty without a manifest. What could not be read is not there."""
     if campaign.manifest is None:
         return []
-    manifest, machine, runtime = (
-        campaign.manifest,
-        campaign.manifest["machine"],
-        campaign.manifest["runtime"],
-    )
+    manifest = campaign.manifest
+    machine, runtime = manifest["machine"], manifest["runtime"]
     external = _external_stores(summaries)
-    facts: Pairs = [
+    optional = {
+        "CPU governor": machine.get("governor"),
+        "Machine": machine.get("machine_id"),
+        "Open files limit": machine.get("open_files_limit"),
+        "Index of the machine": index_text(machine) or None,
+    }
+    return [
         ("CPU", f"{machine['cpu_model']}, {cpus_text(machine)}"),
         *((f"{name[0].upper()}{name[1:]}", text) for name, text in hardware_texts(machine).items()),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
         ("Kernel", f"{machine['platform']} {machine['kernel']}"),
-    ]
-    optional = (
-        ("governor", "CPU governor"),
-        ("machine_id", "Machine"),
-        ("open_files_limit", "Open files limit"),
-    )
-    facts += [(name, machine[key]) for key, name in optional if key in machine]
-    facts += [("Index of the machine", text)] if (text := index_text(machine)) else []
-    facts += sorted(machine["sysctl"].items())
-    facts += [
+        *((name, fact) for name, fact in optional.items() if fact is not None),
+        *sorted(machine["sysctl"].items()),
         ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
         *container_facts(manifest),
         *(_store_fact(store, binary, external) for store, binary in sorted(manifest["stores"].items())),
         ("Load generator", plural(manifest["generator"]["workers"], "worker")),
     ]
-    return facts
 
 
 def _runs(plan: Mapping[str, Any]) -> str:
@@ -140,16 +177,13 @@ def campaign_facts(campaign: Campaign) -> Pairs:
 
 
 def _installed_versions(manifest: Mapping[str, Any]) -> Pairs:
-    return [
-        (
-            f"Installed {each['name']} {each['version']}",
-            ", ".join(
-                f"{name} {version}" for name, version in each["packages"].items() if name != each["name"]
-            )
-            or "without dependencies",
+    found = []
+    for each in manifest.get("versions", []):
+        others = (f"{name} {version}" for name, version in each["packages"].items() if name != each["name"])
+        found.append(
+            (f"Installed {each['name']} {each['version']}", ", ".join(others) or "without dependencies")
         )
-        for each in manifest.get("versions", [])
-    ]
+    return found
 
 
 def _warm_up(warmup: float | str, by_turns: bool) -> str:
@@ -158,17 +192,14 @@ def _warm_up(warmup: float | str, by_turns: bool) -> str:
     return f"{warmup:g} s, discarded"
 
 
-def _cool_down(plan: dict[str, Any]) -> str:
+def _cool_down(plan: Mapping[str, Any]) -> str:
     between = f"{plan['cooldown_s']:g} s between runs"
-    return (
-        between
-        if plan["order"] == "interleaved"
-        else f"{between}, {plan['client_cooldown_s']:g} s between clients"
-    )
+    clients = "" if plan["order"] == "interleaved" else f", {plan['client_cooldown_s']:g} s between clients"
+    return f"{between}{clients}"
 
 
 def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
-    by_label: dict[str, dict[str, list[str]]] = {}
+    by_label: dict[str, dict[str, dict[str, None]]] = {}
     for summary in summaries:
         found = by_label.setdefault(summary.identity.label, {})
         for run in summary.runs:
@@ -177,9 +208,7 @@ def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
             seen += list(run.measured.deciding_software.items()) if run.measured else []
             seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
             for name, text in seen:
-                texts = found.setdefault(name, [])
-                if text not in texts:
-                    texts.append(text)
+                found.setdefault(name, {})[text] = None
     return [
         (label, [(name, ", ".join(texts)) for name, texts in found.items()])
         for label, found in by_label.items()
@@ -192,26 +221,46 @@ def _setting(value: str | float | bool | None) -> str:
     return "not set" if value is None else f"{value}"
 
 
+def script_calls(summaries: Sequence[Summary]) -> Table | None:
+    """The proof of which scripts ran: what the stores' own command statistics counted, by configuration."""
+    fields = varying_fields(summaries)
+    rows = []
+    for summary in summaries:
+        measured = [run.measured for run in summary.runs if run.measured]
+        counted = [each.script_calls for each in measured if each.script_calls is not None]
+        calls: Counter[str] = Counter()
+        for each in counted:
+            calls.update(each)
+        scripts = dict.fromkeys(each.limiter_script for each in measured if each.limiter_script)
+        if not calls and not scripts:
+            continue
+        cells = (
+            *named(summary.identity.label, load_text(summary.identity, fields)),
+            TableCell(f"{len(counted)} of {len(measured)}", kind="number"),
+            TableCell(calls_text(calls) if counted else "not known: no counters, or they went back"),
+            TableCell(", ".join(f"{script.kind.upper()} {script.name}" for script in scripts) or ABSENT),
+        )
+        rows.append(TableRow(summary.id, cells))
+    heads = ("Calls by command", "Script, as the server named it")
+    columns = (*words("Configuration", "Load"), Column("Runs"), *words(*heads))
+    caption = _SCRIPTS + (_OTHERS if _external_stores(summaries) else "")
+    title = "Limiter scripts, by the stores’ own count"
+    return table_of("table-scripts", columns, rows, title, caption=caption) if rows else None
+
+
 def environment(analysis: Analysis) -> Section:
     campaign, rows = analysis.campaign, analysis.ordered
     placed = [*machines_facts(campaign), *link_facts(campaign)]
-    by_label: dict[str, list[str]] = {}
-    for row in rows:
-        by_label.setdefault(row.identity.label, []).append(row.id)
     blocks = [
         Facts("Machines of the runs, and links", tuple(placed)),
         Facts("Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))),
         Facts("Campaign", tuple(campaign_facts(campaign))),
-        *(
-            Facts(
-                f"Versions and client settings of {label}, as seen at run time",
-                tuple(facts),
-                " ".join(by_label[label]),
-            )
-            for label, facts in version_facts(rows)
-        ),
     ]
-    scripts = script_calls(rows, bool(external_notices(rows)))
+    for label, facts in version_facts(rows):
+        ids = " ".join(row.id for row in rows if row.identity.label == label)
+        title = f"Versions and client settings of {label}, as seen at run time"
+        blocks.append(Facts(title, tuple(facts), ids))
+    scripts = script_calls(rows)
     return Section(
         "environment",
         "Environment",

@@ -6,23 +6,13 @@ from statistics import median
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
-from report.analysis.figures import percentile
+from report.analysis.figures import p99
 from report.analysis.layer_text import rate_units
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, milliseconds, plural, rate
-from report.results.model import Measured, Run
-from report.sections.section import (
-    Section,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    numbers,
-    sort_key,
-    table_of,
-    words,
-)
+from report.results.model import Measured
+from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 from report.statistics.decision import compare_runs
 
 TEXT = (
@@ -39,20 +29,19 @@ _OF_KINDS = (("Requests", ""), ("Share", "of all sent"), ("Runs", "with some"))
 
 Count = Callable[[Measured], int | None]
 
+#: A name, its meaning, and how many there were.
+Kind = tuple[str, str, Count]
+
 
 def _answers(wanted: Callable[[str], bool]) -> Count:
     return lambda figures: sum(number for code, number in figures.failed_by_code.items() if wanted(code))
 
 
 #: Kinds of failed requests; a request is one of these, or it was answered.
-KINDS: tuple[tuple[str, str, Count], ...] = (
+KINDS: tuple[Kind, ...] = (
     ("connection", "the connection was refused, reset or closed", lambda figures: figures.connection_errors),
     ("time-out", "no answer within the time-out", lambda figures: figures.timeouts),
-    (
-        "5xx",
-        "the server answered with a status of 500 to 599",
-        _answers(lambda code: code.startswith("5")),
-    ),
+    ("5xx", "the server answered with a status of 500 to 599", _answers(lambda code: code.startswith("5"))),
     (
         "other status",
         "an answer that is neither admitted, limited nor 5xx",
@@ -61,14 +50,14 @@ KINDS: tuple[tuple[str, str, Count], ...] = (
 )
 
 #: At the limiter layer, where no server answers.
-NO_DECISION: tuple[str, str, Count] = (
+NO_DECISION: Kind = (
     "no decision",
     "the limiter layer’s call of the limiter failed",
     _answers(lambda code: not code.isdigit()),
 )
 
 #: Counted by the server and not by the generator: the same trouble seen from the other side.
-STORE = (
+STORE: Kind = (
     "store",
     "the limiter got no decision from the store, by the count of what calls it; these requests are among the "
     "above",
@@ -76,7 +65,7 @@ STORE = (
 )
 
 
-def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple[str, str], ...]:
+def _columns(kinds: Sequence[Kind], rates: str) -> tuple[tuple[str, str], ...]:
     return (
         *((name, "requests") for name, _, _ in kinds),
         ("Runs", "with errors"),
@@ -90,74 +79,57 @@ def _columns(kinds: Sequence[tuple[str, str, Count]], rates: str) -> tuple[tuple
     )
 
 
-def _measured(summaries: Iterable[Summary]) -> list[tuple[Run, Measured]]:
-    return [(run, run.measured) for summary in summaries for run in summary.runs if run.measured]
+def _measured(summaries: Iterable[Summary]) -> list[Measured]:
+    return [run.measured for summary in summaries for run in summary.runs if run.measured]
 
 
 def _troubled(figures: Measured) -> bool:
     return figures.errors_total > 0 or bool(STORE[2](figures))
 
 
-def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
-    counts = [number for _, figures in found if (number := read(figures)) is not None]
+def _total(found: Sequence[Measured], read: Count) -> int | None:
+    counts = [number for figures in found if (number := read(figures)) is not None]
     return sum(counts) if counts else None
 
 
-def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> TableRow:
-    total = _total(found, read)
-    sent = sum(figures.requests_sent for _, figures in found)
-    runs = sum(bool(read(figures)) for _, figures in found) if total is not None else None
+def _kind(found: Sequence[Measured], name: str, meaning: str, read: Count) -> TableRow:
+    total, sent = _total(found, read), sum(figures.requests_sent for figures in found)
+    runs = sum(bool(read(figures)) for figures in found) if total is not None else None
     share = 100 * total / sent if total is not None and sent else None
-    return TableRow(
-        "",
-        (
-            TableCell(name),
-            number(count(total), total),
-            number(ABSENT if share is None else f"{share:.4g} %", share),
-            number(count(runs), runs),
-            TableCell(meaning, kind="text"),
-        ),
-    )
+    share_text = ABSENT if share is None else f"{share:.4g} %"
+    figures = (number(count(total), total), number(share_text, share), number(count(runs), runs))
+    return TableRow("", (TableCell(name), *figures, TableCell(meaning, kind="text")))
 
 
-def _middle(values: Sequence[float]) -> float | None:
-    return median(values) if values else None
-
-
-_P99 = percentile("p99")
-
-
-def _p99_cell(values: Sequence[float]) -> TableCell:
-    value = _middle(values)
+def _p99_cell(value: float | None) -> TableCell:
     if value is not None and math.isinf(value):
         return TableCell("not known", kind="number", sort="")
-    return TableCell(milliseconds(value), kind="number", sort=sort_key(value))
+    return number(milliseconds(value), value)
 
 
-def _cells(summary: Summary, kinds: Sequence[tuple[str, str, Count]]) -> tuple[TableCell, ...]:
+def _cells(summary: Summary, kinds: Sequence[Kind]) -> tuple[TableCell, ...]:
     found = _measured([summary])
-    sides = [[f for _, f in found if _troubled(f) is troubled] for troubled in (True, False)]
+    sides = [[f for f in found if _troubled(f) is troubled] for troubled in (True, False)]
     throughputs = [[f.requests_per_second for f in side] for side in sides]
     # Of a percentile that is not identified, its upper bound.
-    p99s = [[value for f in side if (value := _P99.at_most(f)) is not None] for side in sides]
+    p99s = [[value for f in side if (value := p99.at_most(f)) is not None] for side in sides]
+    spoiled = summary.spoiled_runs
 
-    def ratio(with_errors: Sequence[float], without: Sequence[float]) -> TableCell:
-        comparison = compare_runs(with_errors, without)
-        text = interval_of(comparison) or ABSENT
-        return TableCell(text, kind="number", sort=sort_key(comparison.ratio))
+    def ratio(sides: Sequence[Sequence[float]]) -> TableCell:
+        comparison = compare_runs(sides[0], sides[1])
+        return number(interval_of(comparison) or ABSENT, comparison.ratio)
+
+    def middles(sides: Sequence[Sequence[float]]) -> list[float | None]:
+        return [median(side) if side else None for side in sides]
 
     return (
         *(number(count(total), total) for total in (_total(found, read) for _, _, read in kinds)),
-        TableCell(f"{len(sides[0])} of {len(found)}", kind="number", sort=sort_key(len(sides[0]))),
-        TableCell(
-            f"{summary.spoiled_runs} of {summary.counted_runs}",
-            kind="number",
-            sort=sort_key(summary.spoiled_runs),
-        ),
-        *(number(rate(middle), middle) for middle in map(_middle, throughputs)),
-        ratio(*throughputs),
-        *(_p99_cell(side) for side in p99s),
-        ratio(*p99s),
+        number(f"{len(sides[0])} of {len(found)}", len(sides[0])),
+        number(f"{spoiled} of {summary.counted_runs}", spoiled),
+        *(number(rate(middle), middle) for middle in middles(throughputs)),
+        ratio(throughputs),
+        *map(_p99_cell, middles(p99s)),
+        ratio(p99s),
     )
 
 
@@ -166,8 +138,8 @@ def failures(analysis: Analysis) -> Section | None:
     if not summaries:
         return None
     found = _measured(summaries)
-    answered = sum(figures.requests_total for _, figures in found)
-    troubled = [figures for _, figures in found if _troubled(figures)]
+    answered = sum(figures.requests_total for figures in found)
+    troubled = [figures for figures in found if _troubled(figures)]
     over = f"{plural(len(found), 'measured run')} with {plural(answered, 'answered request')}"
     sentence = (
         f"{plural(sum(figures.errors_total for figures in troubled), 'failed request')} in "
@@ -178,34 +150,21 @@ def failures(analysis: Analysis) -> Section | None:
     fields = varying_fields(summaries)
     limiter = any(summary.identity.layer == "limiter" for summary in summaries)
     kinds = (*KINDS, *([NO_DECISION] if limiter else []), STORE)
-    rows = [
-        TableRow(
-            summary.id,
-            (
-                *named(summary.identity.label, load_text(summary.identity, fields)),
-                *_cells(summary, kinds),
-            ),
-            colour=summary.id,
-        )
-        for summary in summaries
-        if summary.spoiled_runs or any(run.measured and _troubled(run.measured) for run in summary.runs)
-    ]
+    rows = []
+    for summary in summaries:
+        if summary.spoiled_runs or any(map(_troubled, _measured([summary]))):
+            names = named(summary.identity.label, load_text(summary.identity, fields))
+            rows.append(TableRow(summary.id, (*names, *_cells(summary, kinds)), colour=summary.id))
     columns = (*words("Configuration", "Load"), *numbers(_columns(kinds, rate_units(summaries))))
-    kind_columns = (*words("Kind"), *numbers(_OF_KINDS), *words("What it is"))
     of_rows = table_of("error-rows", columns, rows, "Configurations with errors", caption=CAPTION)
+    kind_columns = (*words("Kind"), *numbers(_OF_KINDS), *words("What it is"))
+    kind_rows = [_kind(found, *kind) for kind in kinds]
+    of_kinds = table_of("error-kinds", kind_columns, kind_rows, "Kinds of errors in all runs")
     return Section(
         "errors",
         "Errors",
         sentence if rows else "none",
         text=(f"{sentence} {TEXT}",),
-        tables=(
-            table_of(
-                "error-kinds",
-                kind_columns,
-                [_kind(found, name, meaning, read) for name, meaning, read in kinds],
-                "Kinds of errors in all runs",
-            ),
-            *([of_rows] if rows else []),
-        ),
+        tables=(of_kinds, *([of_rows] if rows else [])),
         open=bool(rows),
     )

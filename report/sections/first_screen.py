@@ -16,7 +16,8 @@ from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.script_text import difference, disclosure, mode_text
-from report.sections.spread_text import SpreadFigure, spread_figure
+from report.sections.section import TableCell
+from report.sections.spread_text import spread_figure
 from report.sections.verdict_text import sentence
 from report.statistics.decision import Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
@@ -30,11 +31,11 @@ class DecisionRow:
     best: bool
     """It was shown to be better than every other row of its ranking."""
     label: str
-    throughput: SpreadFigure
-    p99: SpreadFigure
-    cpu: SpreadFigure
+    throughput: TableCell
+    p99: TableCell
+    cpu: TableCell
     """Of what calls the limiter, in µs per request."""
-    store_cpu: SpreadFigure
+    store_cpu: TableCell
     """Of all store nodes, in µs per request."""
     cpu_us: float | None
     """The same as a number, to count with."""

@@ -4,17 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.hardware_text import cpus_text, index_text
 from report.analysis.machines import (
     Link,
     all_runs,
+    cpus_text,
+    index_text,
     links_of,
     machines_in,
     roles_by_machine,
     roles_text,
     tier_of,
+    time_text,
 )
-from report.base.format import decimals, gibibytes, plural
+from report.base.format import gibibytes, plural
 from report.results.model import Campaign
 
 #: More machines of a tier, or links of a gap, are counted and not drawn.
@@ -30,19 +32,12 @@ class MachineBox:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkText:
-    ends: str
-    round_trip: str
-    details: str
-
-
-@dataclass(frozen=True, slots=True)
 class Tier:
     """Machines that requests reach at the same time, and the links that lead on from there."""
 
     boxes: tuple[MachineBox, ...]
     more_boxes: str
-    links: tuple[LinkText, ...]
+    links: tuple[Link, ...]
     more_links: str
 
 
@@ -51,30 +46,6 @@ class MachinePicture:
     sentence: str
     tiers: tuple[Tier, ...]
     notes: tuple[str, ...]
-
-
-def time_text(us: float) -> str:
-    """`0.8 µs`, `36 µs`, `1.30 ms`."""
-    if us >= 1000:
-        return f"{decimals(us / 1000, 2 if us < 10_000 else 0)} ms"
-    return f"{decimals(us, 1 if us < 10 else 0)} µs"
-
-
-def rate_text(bits_per_second: float | None) -> str:
-    """`9.4 Gbit/s`, `94 Mbit/s`."""
-    if bits_per_second is None:
-        return "bandwidth not known"
-    if bits_per_second >= 1e9:
-        return f"{decimals(bits_per_second / 1e9, 1)} Gbit/s"
-    return f"{decimals(bits_per_second / 1e6, 0)} Mbit/s"
-
-
-def _link_text(link: Link) -> LinkText:
-    return LinkText(
-        ends=" ⇄ ".join(link.between),
-        round_trip=time_text(link.round_trip_us),
-        details=f"p90 {time_text(link.round_trip_p90_us)}, {rate_text(link.bits_per_second)}",
-    )
 
 
 def _box(name: str, roles: Sequence[str], stated: Mapping[str, Any] | None) -> MachineBox:
@@ -106,7 +77,7 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
             Tier(
                 boxes=tuple(_box(name, roles[name], stated.get(name)) for name in names[:_MOST_MACHINES]),
                 more_boxes=_more(len(names) - _MOST_MACHINES, "machine"),
-                links=tuple(map(_link_text, onward[:_MOST_LINKS])),
+                links=tuple(onward[:_MOST_LINKS]),
                 more_links=_more(len(onward) - _MOST_LINKS, "link"),
             )
         )
@@ -146,34 +117,21 @@ def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, S
 
 
 def link_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    return [
-        (
-            " ⇄ ".join(link.between),
-            f"round trip {time_text(link.round_trip_us)} (p90 {time_text(link.round_trip_p90_us)}), "
-            f"{rate_text(link.bits_per_second)}, clocks {_signed(link.clock_offset_us)} "
-            f"± {time_text(link.clock_bound_us)}"
-            + ("" if link.clock_change_us is None else f", {_signed(link.clock_change_us)} afterwards"),
-        )
-        for link in links_of(campaign)
-    ]
+    return [(link.ends, _link_text(link)) for link in links_of(campaign)]
 
 
-def _signed(us: float) -> str:
-    return f"{'−' if us < 0 else '+'}{time_text(abs(us))}"
+def _link_text(link: Link) -> str:
+    def signed(us: float) -> str:
+        return f"{'−' if us < 0 else '+'}{time_text(abs(us))}"
+
+    clocks = f"clocks {signed(link.clock_offset_us)} ± {time_text(link.clock_bound_us)}"
+    changed = "" if link.clock_change_us is None else f", {signed(link.clock_change_us)} afterwards"
+    return f"round trip {link.round_trip} ({link.p90}), {link.bandwidth}, {clocks}{changed}"
 
 
 def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    return [
-        (
-            each["name"],
-            "; ".join(
-                (
-                    *_box(each["name"], (), each).facts,
-                    each["operating_system"],
-                    each["kernel"],
-                    *filter(None, [index_text(each.get("facts", {}))]),
-                )
-            ),
-        )
-        for each in machines_in(campaign)
-    ]
+    def text(machine: Mapping[str, Any]) -> str:
+        system = (machine["operating_system"], machine["kernel"], index_text(machine.get("facts", {})))
+        return "; ".join(filter(None, (*_box("", (), machine).facts, *system)))
+
+    return [(each["name"], text(each)) for each in machines_in(campaign)]

@@ -1,10 +1,9 @@
 """What each role used of the machine and waited for, and what other programs took, of the median runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.summary import Summary
 from report.base.format import percent
 from report.results.model import MEASURED_KINDS, Measured
 from report.results.roles import cpu_percent, run_delay_us
@@ -28,26 +27,15 @@ CAPTION = (
 )
 
 
-def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
-    served = any(summary.identity.servers for summary in summaries)
-    return tuple(kind for kind in MEASURED_KINDS if kind != "server" or served)
-
-
-def waited_percent(figures: Measured) -> Mapping[str, float]:
-    """Run delay by kind in % of the window, all threads added up, so that it may be more than 100."""
-    return {
-        kind: delay_us / figures.duration_s / 10_000 for kind, delay_us in run_delay_us(figures.roles).items()
-    }
-
-
-def _cell(value: float | None) -> TableCell:
-    return number(percent(value), value, hint=exact(value, "%"))
-
-
 def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    used, waited = cpu_percent(figures.roles), waited_percent(figures)
+    used, delays_us = cpu_percent(figures.roles), run_delay_us(figures.roles)
+    # Of the window, all threads added up: it may be more than 100 %.
+    waited = {kind: delay_us / figures.duration_s / 10_000 for kind, delay_us in delays_us.items()}
     values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
-    return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
+    return tuple(
+        number(percent(value), value, hint=exact(value, "%"))
+        for value in [*values, figures.foreign_cpu_percent]
+    )
 
 
 def resources(analysis: Analysis) -> Section | None:
@@ -57,24 +45,19 @@ def resources(analysis: Analysis) -> Section | None:
         run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
     ):
         return None
-    fields, kinds = varying_fields(summaries), _kinds(summaries)
+    fields = varying_fields(summaries)
+    served = any(summary.identity.servers for summary in summaries)
+    kinds = [kind for kind in MEASURED_KINDS if kind != "server" or served]
     columns = (
         *words("Configuration", "Load"),
         *numbers([(f"{kind.capitalize()} CPU", "of one CPU") for kind in kinds]),
         *numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
         Column("Other programs", "of one CPU", "number more"),
     )
-    rows = [
-        TableRow(
-            summary.id,
-            (
-                *named(summary.identity.label, load_text(summary.identity, fields)),
-                *_cells(figures, kinds),
-            ),
-            colour=summary.id,
-        )
-        for summary, figures in measured
-    ]
+    rows = []
+    for summary, figures in measured:
+        names = named(summary.identity.label, load_text(summary.identity, fields))
+        rows.append(TableRow(summary.id, (*names, *_cells(figures, kinds)), colour=summary.id))
     return Section(
         "resources",
         "CPU: used, waited for, taken by others",

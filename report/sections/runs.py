@@ -1,23 +1,26 @@
-"""The list of all runs: the good, the bad, and those that left no file."""
+"""The list of all runs, and of those that a reader should look at: invalid, missing, or outliers."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from statistics import quantiles
 from urllib.parse import quote
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.figures import Figure, figure_text, p50, percentile
+from report.analysis.figures import Figure, figure_text, p50, percentile, throughput
 from report.analysis.layer_text import layer_text, rate_units
 from report.analysis.load_text import LoadField, load_text, varying_fields
-from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, decimals, milliseconds, rate, share
+from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
+from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run
 from report.sections.section import (
     RAW,
+    Column,
+    Line,
     Section,
     TableCell,
     TableRow,
     exact,
-    link_cell,
     named,
     number,
     numbers,
@@ -40,8 +43,9 @@ _COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", 
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
-def run_link(file: str) -> str:
-    return quote(f"../{file}")
+def link_cell(file: str) -> TableCell:
+    """To a raw result; empty without a file."""
+    return TableCell("JSON", link=quote(f"../{file}"), hint=f"Raw result {file}") if file else TableCell("")
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
@@ -54,53 +58,36 @@ def run_verdict(run: Run) -> TableCell:
     return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
 
 
-def _run_row(summary: Summary, run: Run, fields: Sequence[LoadField]) -> TableRow:
-    figures = run.measured
-    reasons = (
-        *([f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []),
-        *run_reasons(run),
-        *run.notes,
-    )
-    return TableRow(
-        summary.id,
-        (
-            *named(
-                summary.identity.label,
-                figures.limiter_script.text if figures and figures.limiter_script else ABSENT,
-                load_text(summary.identity, fields),
-            ),
-            TableCell(
-                f"{run.run}, set aside" if run.set_aside else f"{run.run}",
-                tag="median" if summary.median is run else "",
-            ),
-            _number(run.requests_per_second, rate, layer_text(run.identity.layer).rate_unit),
-            _latency(figures, p50),
-            _latency(figures, percentile("p99")),
-            _number(figures.limited_share if figures else None, share, "of 1"),
-            _number(figures.errors_total if figures else None, count, "requests"),
-            _warm_up(figures),
-            run_verdict(run),
-            _outcome(run),
-            reasons_cell(reasons),
-            link_cell(run_link(run.file), run.file),
-        ),
-        colour=summary.id,
-    )
+def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[TableCell, ...]:
+    """Its verdict, its reasons with `notes`, and its file."""
+    return (run_verdict(run), reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
 
 
-def _missing_row(summary: Summary, run: int, fields: Sequence[LoadField]) -> TableRow:
-    return TableRow(
-        summary.id,
-        (
-            *named(summary.identity.label, ABSENT, load_text(summary.identity, fields), f"{run}"),
-            *[number(ABSENT, None)] * 6,
-            TableCell("missing", kind="verdict invalid"),
-            TableCell(ABSENT),
-            reasons_cell([NO_FILE]),
-            TableCell(""),
+def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> TableRow:
+    """`run` is None for one that left no file."""
+    identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
+    if run:
+        aside = [f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []
+        told = [*aside, *run_reasons(run), *run.notes]
+    script = figures.limiter_script.text if figures and figures.limiter_script else ABSENT
+    cells = (
+        *named(identity.label, script, load_text(identity, fields)),
+        TableCell(
+            f"{number}, set aside" if run and run.set_aside else f"{number}",
+            tag="median" if run and summary.median is run else "",
         ),
-        colour=summary.id,
+        _number(run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit),
+        _latency(figures, p50),
+        _latency(figures, percentile("p99")),
+        _number(figures.limited_share if figures else None, share, "of 1"),
+        _number(figures.errors_total if figures else None, count, "requests"),
+        _warm_up(figures),
+        run_verdict(run) if run else TableCell("missing", kind="verdict invalid"),
+        _outcome(run),
+        reasons_cell(told),
+        link_cell(run.file if run else ""),
     )
+    return TableRow(summary.id, cells, colour=summary.id)
 
 
 def _latency(figures: Measured | None, figure: Figure) -> TableCell:
@@ -126,12 +113,11 @@ def _warm_up(figures: Measured | None) -> TableCell:
     return TableCell(text, kind="number", sort=sort_key(warm_up.took_s), hint=hint)
 
 
-def _outcome(run: Run) -> TableCell:
-    if run.outcome is None:
+def _outcome(run: Run | None) -> TableCell:
+    if run is None or run.outcome is None:
         return TableCell(ABSENT)
-    return TableCell(
-        SPOILED.get(run.outcome, run.outcome), kind=f"verdict {'invalid' if run.spoiled else ''}".strip()
-    )
+    kind = "verdict invalid" if run.spoiled else "verdict"
+    return TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
 
 
 def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
@@ -145,9 +131,9 @@ def all_runs(analysis: Analysis) -> Section | None:
     fields = varying_fields(summaries)
     rows: list[TableRow] = []
     for summary in summaries:
-        found = [(run.run, _run_row(summary, run, fields)) for run in (*summary.set_aside, *summary.runs)]
-        gaps = [(missing, _missing_row(summary, missing, fields)) for missing in summary.missing]
-        rows.extend(row for _, row in sorted([*found, *gaps], key=lambda entry: entry[0]))
+        there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
+        found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
+        rows.extend(_row(summary, number, run, fields) for number, run in found)
     columns = (
         *words("Configuration", "Script", "Load", "Run"),
         *numbers([("Throughput", rate_units(summaries))]),
@@ -168,3 +154,114 @@ def all_runs(analysis: Analysis) -> Section | None:
         tables=(table_of("run-rows", columns, rows, caption=CAPTION, fold_rows=15),),
         notes=tuple(notes),
     )
+
+
+OUTLIER = "outlier"
+PROBLEMS = (
+    "Invalid, failed and missing runs count in no figure, outliers in every figure. A run in which the "
+    "target failed its load or was overloaded has no figures either, but ranks below all that served "
+    "theirs. An outlier lies beyond Tukey’s fences (1.5 interquartile ranges) and more than 5 % from the "
+    "median run; finding one takes at least five runs of its configuration."
+)
+NO_PROBLEMS = (
+    "No run is missing, failed or invalid, the target served its load in all of them, and none is an "
+    "outlier. Finding an outlier takes at least five runs of a configuration."
+)
+
+_RANK = ("missing", "failed", "aborted", "invalid", *SPOILED.values(), OUTLIER, "suspect")
+
+#: Nearer to the fence's middle than this share it is no finding, however alike the others are.
+MIN_DISTANCE = 0.05
+
+
+def fences(values: Sequence[float]) -> tuple[float, float]:
+    """Tukey's: 1.5 interquartile ranges beyond the quartiles (Exploratory Data Analysis, 1977)."""
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return low - 1.5 * (high - low), high + 1.5 * (high - low)
+
+
+def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
+    """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
+    found = []
+    for summary in summaries:
+        values = summary.values(throughput)
+        if summary.figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+            continue
+        (low, high), middle = fences(values), summary.figures.requests_per_second
+        for run in summary.runs:
+            value = run.requests_per_second if run.eligible else None
+            if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
+                continue
+            unit = layer_text(summary.identity.layer).rate_unit
+            side = "below" if value < low else "above"
+            text = (
+                f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
+                f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
+            )
+            found.append((summary, run, text))
+    return found
+
+
+def problems(analysis: Analysis) -> Section | None:
+    summaries = analysis.ordered
+    if not summaries:
+        return None
+    fields = varying_fields(summaries)
+    found: list[tuple[str, TableRow]] = []
+    rules: Counter[str] = Counter()
+    disturbed: list[str] = []
+
+    def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
+        value = run.requests_per_second if run else None
+        cells = (
+            *named(summary.identity.label, load_text(summary.identity, fields)),
+            TableCell(f"{number_of}", kind="number"),
+            TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
+            *([] if analysis.only_memory else [number(rate(value), value)]),
+            reasons_cell(reasons),
+            link_cell(run.file if run else ""),
+        )
+        found.append((kind, TableRow(summary.id, cells, colour=summary.id)))
+
+    for summary in summaries:
+        for run in summary.runs:
+            if run.measured and run.verdict == "suspect":
+                disturbed.append(summary.id)
+                rules.update({reason.rule for reason in run.reasons})
+            if not run.eligible:
+                reasons = run_reasons(run) or ("no reason was recorded",)
+                add(summary, run.run, _problem(run), reasons, run)
+        for missing in summary.missing:
+            add(summary, missing, "missing", (NO_FILE,), None)
+    for summary, run, text in outliers(summaries):
+        add(summary, run.run, OUTLIER, (text,), run)
+    found.sort(key=lambda entry: _RANK.index(entry[0]) if entry[0] in _RANK else 0)
+    rows = [row for _, row in found]
+    columns = (
+        *words("Configuration", "Load"),
+        Column("Run"),
+        *words("What"),
+        *([] if analysis.only_memory else numbers([("Throughput", rate_units(summaries))])),
+        *words("Reasons"),
+        RAW,
+    )
+    by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(rules.items()))
+    counted = f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
+    suspect = Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
+    return Section(
+        "problems",
+        "Invalid runs, failed loads and outliers",
+        "" if rows else "none",
+        counted=tuple(row.ids for row in rows),
+        counted_as="runs",
+        text=() if rows else (NO_PROBLEMS,),
+        lists=(("Suspect runs", (suspect,)),) if disturbed else (),
+        tables=(table_of("problem-rows", columns, rows, caption=PROBLEMS, fold_rows=15),) if rows else (),
+        open=any(kind != OUTLIER for kind, _ in found),
+    )
+
+
+def _problem(run: Run) -> str:
+    if run.measured is None:
+        return run.status
+    return SPOILED.get(run.outcome or "", "invalid") if run.spoiled else "invalid"

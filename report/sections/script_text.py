@@ -127,73 +127,62 @@ def _scripts_disclosure(ranking: Ranking) -> str:
 def what_varies(ranking: Ranking) -> str:
     """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the script."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
-    clients = {(row.client, row.client_version) for row in rows}
-    limiters = {row.limiter for row in rows}
-    versions = {row.limiter_version for row in rows}
-    varying = [
-        *(["client"] if len(clients) > 1 else []),
-        *(["limiter"] if len(limiters) > 1 else []),
-        *(["limiter version"] if len(limiters) == 1 and len(versions) > 1 else []),
-        *_varying_conditions(ranking),
-    ]
+    several_limiters = len({row.limiter for row in rows}) > 1
+    differ = {
+        "client": len({(row.client, row.client_version) for row in rows}) > 1,
+        "limiter": several_limiters,
+        "limiter version": not several_limiters and len({row.limiter_version for row in rows}) > 1,
+    }
+    varying = [*(name for name, several in differ.items() if several), *_varying_conditions(ranking)]
     return ", ".join(varying) or "client"
 
 
 def _varying_conditions(ranking: Ranking) -> list[str]:
     rows = [row.identity for row in ranking.summaries]
-    return [
-        *(["store version"] if len({row.store_version for row in rows}) > 1 else []),
-        *(["Node version"] if len({row.node for row in rows}) > 1 else []),
-        *(["encryption"] if len({row.is_encrypted for row in rows}) > 1 else []),
-    ]
+    values: dict[str, set[object]] = {
+        "store version": {row.store_version for row in rows},
+        "Node version": {row.node for row in rows},
+        "encryption": {row.is_encrypted for row in rows},
+    }
+    return [name for name, found in values.items() if len(found) > 1]
 
 
 def store_name(ranking: Ranking) -> str:
     identity = ranking.summaries[0].identity
-    one = (
-        replace(identity, store_version=None) if "store version" in _varying_conditions(ranking) else identity
-    )
-    return one.store_text if ranking.store else "an unknown one"
+    if "store version" in _varying_conditions(ranking):
+        identity = replace(identity, store_version=None)
+    return identity.store_text if ranking.store else "an unknown one"
 
 
 def difference(cell: Cell) -> str:
     """How the groups of a cell differ, so that nobody compares across them; empty for one group."""
-    if len(cell.rankings) < 2:
+    rankings = cell.rankings
+    if len(rankings) < 2:
         return ""
-    texts = []
-    if cell.stores_differ:
-        stores = list(dict.fromkeys(store_name(ranking) for ranking in cell.rankings))
-        texts.append(f"The stores differ: {joined(stores)}.")
-    if cell.deciders_differ:
-        deciders = dict.fromkeys(filter(None, (ranking.decider_text for ranking in cell.rankings)))
-        texts.append(
-            f"What decides differs: {joined([text.removeprefix('decided by ') for text in deciders])}."
-        )
-    if cell.limiters_differ:
-        limiters = dict.fromkeys(
-            limiter for ranking in cell.rankings for limiter in ranking.limiters or ("an unknown one",)
-        )
-        texts.append(f"The limiters differ: {joined(list(limiters))}.")
-    settings = dict.fromkeys(ranking.group.settings for ranking in cell.rankings)
-    if len(settings) > 1:
-        named = [_SETTINGS[each] or "those that all clients share" for each in settings]
-        texts.append(f"The clients' settings differ: {joined(named)}.")
-    frameworks = dict.fromkeys(ranking.group.framework or "fastify" for ranking in cell.rankings)
-    if len(frameworks) > 1:
-        texts.append(f"The server's web frameworks differ: {joined(list(frameworks))}.")
+    texts: list[str] = []
+
+    def tell(what: str, values: Iterable[str], differ: bool | None = None) -> None:
+        """`differ` is None where that is for the values to say."""
+        found = list(dict.fromkeys(values))
+        if len(found) > 1 if differ is None else differ:
+            texts.append(f"{what}: {joined(found)}.")
+
+    limiters = (limiter for ranking in rankings for limiter in ranking.limiters or ("an unknown one",))
+    deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
+    settings = (_SETTINGS[ranking.group.settings] or "those that all clients share" for ranking in rankings)
+    tell("The stores differ", map(store_name, rankings), cell.stores_differ)
+    tell("What decides differs", filter(None, deciders), cell.deciders_differ)
+    tell("The limiters differ", limiters, cell.limiters_differ)
+    tell("The clients' settings differ", settings)
+    tell("The server's web frameworks differ", (ranking.group.framework or "fastify" for ranking in rankings))
     if cell.scripts_differ:
-        modes = list(dict.fromkeys(_script_mode(ranking) for ranking in cell.rankings))
-        named = [mode for mode in modes if mode]
-        texts.append(
-            f"The scripts differ: {joined(named)}."
-            if len(named) > 1
-            else "The scripts differ: each group names its own."
-        )
-    clients = list(dict.fromkeys(ranking.group.client for ranking in cell.rankings if ranking.group.client))
+        modes = list(dict.fromkeys(filter(None, map(_script_mode, rankings))))
+        each = f"{joined(modes)}." if len(modes) > 1 else "each group names its own."
+        texts.append(f"The scripts differ: {each}")
+    clients = dict.fromkeys(ranking.group.client for ranking in rankings if ranking.group.client)
     if len(clients) > 1:
-        texts.append(
-            f"The clients differ: {joined(clients)}. Each is compared with itself in other versions alone."
-        )
+        itself = "Each is compared with itself in other versions alone."
+        texts.append(f"The clients differ: {joined(list(clients))}. {itself}")
     if not texts:
         texts.append("All ran the same script, as their own or because of +same-script.")
     return " ".join([*texts, "Rows are compared within a group only."])

@@ -180,11 +180,6 @@ def reasons_cell(lines: Iterable[str]) -> TableCell:
     return TableCell("", kind="reasons", lines=tuple(lines))
 
 
-def link_cell(link: str, file: str) -> TableCell:
-    """To a raw result; empty without a file."""
-    return TableCell("JSON" if link else "", link=link, hint=f"Raw result {file}" if link else "")
-
-
 def sort_key(value: float | None) -> str:
     """What sorts as the number does; empty, and so last, where there is none."""
     return "" if value is None else f"{value:.9g}"

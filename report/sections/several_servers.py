@@ -1,40 +1,15 @@
 """Several servers, as a table for people and as plain data for programs."""
 
 from collections.abc import Callable
+from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of
-from report.analysis.figures import Figure, server_cpu, throughput
-from report.analysis.several_servers import (
-    AddedServer,
-    FirstSecond,
-    ServerScaling,
-    ServerStep,
-    all_ready_s,
-    fairness,
-    least_to_most,
-    store_cpu_per_consume,
-)
+from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
-from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
-
-#: Columns after the number of servers, with their units.
-COLUMNS = (
-    ("Throughput", "requests/s"),
-    ("Of linear", "per server, to the fewest"),
-    ("Each added server", "of one before it"),
-    ("Server CPU", "µs/request"),
-    ("to the fewest", ""),
-    ("Store CPU", "µs/consume"),
-    ("to the fewest", ""),
-    ("Fairness", "Jain’s index"),
-    ("Fewest to most answers", "of a server"),
-    ("All ready after", "s"),
-    ("First second", "of the rest"),
-)
 
 NOTE = (
     "The servers share one store, and the connections are spread evenly over them. Figures are those of the "
@@ -47,92 +22,83 @@ NOTE = (
 )
 
 
-def _three(value: float | None) -> str:
-    return decimals(value, 3)
-
-
-def _seconds(value: float | None) -> str:
-    return decimals(value, 2)
-
-
-def _cell(step: ServerStep, figure: Figure, show: Callable[[float | None], str]) -> TableCell:
-    figures, span = step.summary.figures, step.summary.range_of(figure)
-    marks = "".join(mark for mark, _ in suspect_marks(step.summary))
-    return TableCell(
-        f"{show(figure(figures) if figures else None)}{marks}",
-        range=f"{show(span[0])}–{show(span[1])}" if span else "",
-        kind="number",
-    )
-
-
-def _text(text: str) -> TableCell:
-    return TableCell(text, kind="number")
-
-
-def _ratio_text(comparison: Comparison | None, words: dict[str, str]) -> str:
-    text = interval_of(comparison) if comparison else ""
-    if comparison is None or not text:
-        return ABSENT
-    return ", ".join(filter(None, [text, words.get(comparison.status, "")]))
-
-
+#: What a ratio is called by its status: of throughput, and of what a request costs.
 _LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "linear"}
 _COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
 
 
-def _added_text(added: AddedServer | None) -> str:
+def _figure(name: str, show: Callable[[float | None], str]) -> Callable[[ServerStep], TableCell]:
+    figure, _ = FIGURES[name]
+
+    def cell(step: ServerStep) -> TableCell:
+        figures, span = step.summary.figures, step.summary.range_of(figure)
+        marks = "".join(mark for mark, _ in suspect_marks(step.summary))
+        text = f"{show(figure(figures) if figures else None)}{marks}"
+        return TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
+
+    return cell
+
+
+def _ratio(name: str, words: dict[str, str]) -> Callable[[ServerStep], TableCell]:
+    def cell(step: ServerStep) -> TableCell:
+        comparison = step.ratios.get(name)
+        text = interval_of(comparison) if comparison else ""
+        told = words.get(comparison.status, "") if comparison and text else ""
+        return TableCell(", ".join(filter(None, (text, told))) or ABSENT, kind="number")
+
+    return cell
+
+
+def _added(step: ServerStep) -> TableCell:
+    added = step.added
     if added is None:
-        return ABSENT
-    interval = "" if added.low is None or added.high is None else f"{added.low:.2f} to {added.high:.2f}"
-    return ", ".join(filter(None, [f"{added.estimate:.2f}", interval]))
+        return TableCell(ABSENT, kind="number")
+    interval = "" if added.low is None or added.high is None else f", {added.low:.2f} to {added.high:.2f}"
+    return TableCell(f"{added.estimate:.2f}{interval}", kind="number")
 
 
-def _first_second_text(found: FirstSecond | None) -> str:
+def _first_second(step: ServerStep) -> TableCell:
+    found = step.first_second
     if found is None:
-        return ABSENT
-    interval = found.throughput.interval
-    ratio = f"{found.throughput.estimate:.2f}×"
-    return f"{ratio}, {interval.low:.2f}–{interval.high:.2f}×" if interval else ratio
+        return TableCell(ABSENT, kind="number")
+    interval = "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
+    known = found.p99_ms is not None and found.rest_p99_ms is not None
+    p99s = f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms" if known else ""
+    return TableCell(f"{found.ratio:.2f}×{interval}", kind="number", range=p99s)
 
 
-def _first_second_cell(found: FirstSecond | None) -> TableCell:
-    text = _first_second_text(found)
-    if found is None or found.p99_ms is None or found.rest_p99_ms is None:
-        return _text(text)
-    return TableCell(
-        text,
-        kind="number",
-        range=f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms",
-    )
+_THREE = partial(decimals, digits=3)
+
+#: Name, unit and cell of the columns after the number of servers.
+_COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
+    ("Throughput", "requests/s", _figure("requests_per_second", rate)),
+    ("Of linear", "per server, to the fewest", _ratio("throughput_per_server", _LINEAR)),
+    ("Each added server", "of one before it", _added),
+    ("Server CPU", "µs/request", _figure("server_cpu_us_per_request", microseconds)),
+    ("to the fewest", "", _ratio("server_cpu", _COST)),
+    ("Store CPU", "µs/consume", _figure("store_cpu_us_per_consume", microseconds)),
+    ("to the fewest", "", _ratio("store_cpu", _COST)),
+    ("Fairness", "Jain’s index", _figure("fairness_index", _THREE)),
+    ("Fewest to most answers", "of a server", _figure("fewest_to_most_answers", _THREE)),
+    ("All ready after", "s", _figure("all_ready_s", partial(decimals, digits=2))),
+    ("First second", "of the rest", _first_second),
+)
 
 
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
     limit = summary.figures.limited_by if summary.figures else None
-    cells = (
-        TableCell(plural(step.servers, "server")),
-        _cell(step, throughput, rate),
-        _text(_ratio_text(step.of_linear, _LINEAR)),
-        _text(_added_text(step.added)),
-        _cell(step, server_cpu, microseconds),
-        _text(_ratio_text(step.server_cpu, _COST)),
-        _cell(step, store_cpu_per_consume, microseconds),
-        _text(_ratio_text(step.store_cpu, _COST)),
-        _cell(step, fairness, _three),
-        _cell(step, least_to_most, _three),
-        _cell(step, all_ready_s, _seconds),
-        _first_second_cell(step.first_second),
-        TableCell(limit.resource if limit else ABSENT),
-    )
-    return TableRow(summary.id, cells, summary.no_figures_reason)
+    figures = (cell(step) for _, _, cell in _COLUMNS)
+    ends = (TableCell(plural(step.servers, "server")), TableCell(limit.resource if limit else ABSENT))
+    return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
 
 
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
-    comparison, figures = last.of_linear, last.summary.figures
+    comparison, figures = last.ratios["throughput_per_server"], last.summary.figures
     limit = figures.limited_by if figures else None
     limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
-    if comparison is None or not interval_of(comparison):
+    if not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."
     from_to = f"from {plural(first.servers, 'server')} to {last.servers}"
     shown = {
@@ -150,7 +116,11 @@ def several_servers(analysis: Analysis) -> Section | None:
     found = analysis.server_scalings
     if not found:
         return None
-    columns = (*words("Servers"), *numbers(COLUMNS, "number"), *words("Limited by"))
+    columns = (
+        *words("Servers"),
+        *numbers([(name, unit) for name, unit, _ in _COLUMNS], "number"),
+        *words("Limited by"),
+    )
     tables = tuple(
         table_of(
             f"several-servers-{index}",
@@ -161,6 +131,5 @@ def several_servers(analysis: Analysis) -> Section | None:
         )
         for index, each in enumerate(found, start=1)
     )
-    return Section(
-        "several-servers", "Several servers", text=(NOTE,), tables=tables, charts=("scaling",), open=True
-    )
+    title, charts = "Several servers", ("scaling",)
+    return Section("several-servers", title, text=(NOTE,), tables=tables, charts=charts, open=True)

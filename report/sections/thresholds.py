@@ -1,30 +1,126 @@
-"""Thresholds of the campaign, and whether they hold."""
+"""What must hold for every client's configuration, as asked with `--threshold`, and whether it does."""
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.figures import consumer_cpu, percentile, throughput
 from report.analysis.load_text import load_text
-from report.analysis.thresholds import HELD
-from report.base.format import plural
+from report.analysis.summary import Summary
+from report.base.format import bounds, microseconds, milliseconds, plural, rate, share
+from report.results.model import Measured
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
 
 TEXT = "They are judged by the median run, errors by all runs together. Controls are not judged."
 
+#: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
+HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+#: Shares come out of divisions: a value on the edge of its tolerance is within it.
+_SLACK = 1e-9
+
+#: Of the median run, with its text; any other metric is a percentile.
+_METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Callable[[float | None], str]]] = {
+    "throughput": (throughput, lambda value: f"{rate(value)}/s"),
+    "limited_share": (lambda figures: figures.limited_share, share),
+    "cpu": (consumer_cpu, lambda value: f"{microseconds(value)} µs"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    summary: Summary
+    threshold: str
+    """The text as it was asked, e.g. `p99<10ms`."""
+    value: float | None
+    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the limiter."""
+    status: str
+    value_text: str
+    """With its unit; where there is no value, why, or its bounds."""
+
+
+def _error_share(summary: Summary) -> float | None:
+    """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid ones: a
+    failure in any of them happened."""
+    measured = [run.measured for run in summary.runs if run.measured]
+    sent = sum(figures.requests_sent for figures in measured)
+    return sum(figures.errors_total for figures in measured) / sent if sent else None
+
+
+def _unmet(metric: str, summary: Summary) -> str:
+    """Why a threshold without a value is missed all the same: the target failed its load in the median run,
+    or failed requests could move the percentile. Empty where there is no such reason."""
+    figures = summary.figures
+    if figures is None:
+        return summary.spoiled_text if summary.median else ""
+    known = figures.bounds_ms.get(metric)
+    return f"{bounds(known.low, known.high, milliseconds)} ms" if known else ""
+
+
+def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
+    metric, asked, figures = threshold["metric"], threshold["value"], summary.figures
+    read, show = _METRICS.get(metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms"))
+    if metric == "errors":
+        value, show = _error_share(summary), share
+    else:
+        value = read(figures) if figures else None
+    unmet = _unmet(metric, summary) if value is None else ""
+    if value is None:
+        status = MISSED if unmet else NO_FIGURE
+    elif threshold["op"] == "=":
+        status = HELD if abs(value - asked) <= threshold["tolerance"] + _SLACK else MISSED
+    else:
+        status = HELD if _COMPARISONS[threshold["op"]](value, asked) else MISSED
+    return Judgement(summary, threshold["text"], value, status, unmet or show(value))
+
+
+def judgements(analysis: Analysis) -> list[Judgement]:
+    """Every threshold of the campaign on every configuration of a client; controls, and a reference that
+    nobody asked for, are never judged."""
+    manifest = analysis.campaign.manifest or {}
+    asked = manifest.get("thresholds", [])
+    added = bool(asked) and manifest["plan"].get("reference_added", False)
+    clients = [row for row in analysis.summaries if not (row.identity.control or (added and row.reference))]
+    return [_judged(threshold, summary) for summary in clients for threshold in asked]
+
+
+def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
+    return [
+        {
+            "configuration_hash": each.summary.identity.configuration_hash,
+            "label": each.summary.identity.label,
+            "threshold": each.threshold,
+            "value": each.value,
+            "value_text": each.value_text,
+            "status": each.status,
+        }
+        for each in judgements(analysis)
+    ]
+
 
 def thresholds(analysis: Analysis) -> Section | None:
     place = {summary.id: index for index, summary in enumerate(analysis.ordered)}
-    judged = sorted(analysis.thresholds, key=lambda each: (each.status == HELD, place[each.summary.id]))
+    judged = sorted(judgements(analysis), key=lambda each: (each.status == HELD, place[each.summary.id]))
     if not judged:
         return None
-    rows = [
-        TableRow(
-            each.summary.id,
-            (
-                *named(each.summary.identity.label, load_text(each.summary.identity), each.threshold),
-                number(each.value_text, each.value),
-                TableCell(each.status, kind="" if each.status == HELD else "verdict invalid"),
-            ),
+    rows = []
+    for each in judged:
+        identity = each.summary.identity
+        cells = (
+            *named(identity.label, load_text(identity), each.threshold),
+            number(each.value_text, each.value),
+            TableCell(each.status, kind="" if each.status == HELD else "verdict invalid"),
         )
-        for each in judged
-    ]
+        rows.append(TableRow(each.summary.id, cells))
     missed = sum(each.status != HELD for each in judged)
     answer = (
         f"{missed} of {plural(len(judged), 'threshold')} not held." if missed else f"All {len(judged)} held."

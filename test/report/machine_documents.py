@@ -80,10 +80,4 @@ def placed_result(
     **changes: Any,
 ) -> Document:
     """A run on several machines."""
-    return result(
-        configuration(label),
-        run,
-        requests_per_second,
-        placement=dict(placement),
-        **changes,
-    )
+    return result(configuration(label), run, requests_per_second, placement=dict(placement), **changes)

@@ -11,7 +11,7 @@ from report.analysis.summary import summarize
 from report.results import load
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.notices import campaign_notices
+from report.sections.environment import campaign_notices
 
 
 def ramped(run: int, rate: int, slower: int = 2) -> Document:

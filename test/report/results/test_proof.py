@@ -13,7 +13,7 @@ from report.analysis.cells import cells
 from report.base.errors import FieldError
 from report.results.convert import run_of
 from report.results.validate import validate_result
-from report.sections.script_calls import script_calls
+from report.sections.environment import script_calls
 from report.sections.script_text import calls_text
 
 
@@ -57,13 +57,13 @@ def test_proof_is_over_all_runs_of_a_configuration(build: Build) -> None:
         with_nodes(({}, calls_of({"eval": 500, "evalsha": 1})), run=2),
         lost,
     ]
-    table = script_calls(summaries_of(*results, result(configuration("none"))), external=False)
+    table = script_calls(summaries_of(*results, result(configuration("none"))))
     assert table
     (row,) = table.rows
     seen = ["2 of 3", "eval 1,500; evalsha 1", f"EVAL {REDIS_SHA1}"]
     assert [cell.text for cell in row.cells[-3:]] == seen
     assert "eval 1,500; evalsha 1" in build(None, results).page
-    table = script_calls(summaries_of(lost), external=False)
+    table = script_calls(summaries_of(lost))
     assert table
     assert [cell.text for cell in table.rows[0].cells[-3:-1]] == [
         "0 of 1",

@@ -69,7 +69,7 @@ def test_a_clock_that_moved_is_told_beside_links_that_were_not_measured() -> Non
     found = picture_of(document, placed_result(1))
     assert "moved by 6.20 ms during the campaign" in found.notes[0]  # type: ignore[attr-defined]
     assert [len(tier.links) for tier in found.tiers] == [1, 0, 0]  # type: ignore[attr-defined]
-    assert found.tiers[0].links[0].details == "p90 92 µs, bandwidth not known"  # type: ignore[attr-defined]
+    assert found.tiers[0].links[0].bandwidth == "bandwidth not known"  # type: ignore[attr-defined]
 
 
 def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:

@@ -61,11 +61,7 @@ def test_nothing_is_ranked_across_scripts() -> None:
                 "valkey-glide+same-script",
             ],
         ),
-        (
-            "valkey",
-            False,
-            ["iovalkey", "node-redis@valkey", "valkey-glide"],
-        ),
+        ("valkey", False, ["iovalkey", "node-redis@valkey", "valkey-glide"]),
     ]
 
 
@@ -161,10 +157,7 @@ def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
         for ranking in cell.rankings
     ]
     assert ranked == [
-        (
-            "fastify-rate-limit",
-            ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"],
-        ),
+        ("fastify-rate-limit", ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"]),
         ("rate-limiter-flexible", ["ioredis@valkey", "iovalkey"]),
     ]
     assert difference(cell).startswith("The limiters differ: fastify-rate-limit and rate-limiter-flexible.")
