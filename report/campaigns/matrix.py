@@ -116,9 +116,8 @@ class Matrix:
         for part in analysis.runtimes:
             for cell in part.cells:
                 for ranking in cell.rankings:
-                    for standing in ranking.standings:
-                        versus = None if ranking.open_loop else standing.versus_base
-                        self._row(standing.summary, versus, source)
+                    for row in ranking.summaries:
+                        self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
             for control in part.controls:
                 self._row(control, None, source)
         self._sentence(analysis, source)

@@ -1,7 +1,7 @@
 """All figures of every row, one table a topology."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -20,7 +20,6 @@ from report.sections.section import (
     Table,
     TableCell,
     TableRow,
-    exact,
     named,
     sort_key,
     table_of,
@@ -40,18 +39,9 @@ class _Column:
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
     def cell(self, summary: Summary, best: bool) -> TableCell:
-        figures = summary.figures
-        value = self.read(figures) if figures else None
-        printed = spread_figure(summary, self.read, self.show)
-        return TableCell(
-            printed.text,
-            best=best and value is not None,
-            range=printed.range if self.figure not in ("", "throughput") else "",
-            marks=printed.marks,
-            kind="number",
-            sort=sort_key(value),
-            hint=exact(value, self.unit) if self.unit != "µs" else exact(value, "ms"),
-        )
+        found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
+        ranged = self.figure not in ("", "throughput")
+        return replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
 
 _THROUGHPUT = "throughput"
@@ -205,10 +195,9 @@ def _client_rows(
 ) -> list[TableRow]:
     rows = []
     for ranking in cell.rankings:
-        for standing in ranking.standings:
-            header = _header(standing.summary, fields, named)
-            versus_base = None if ranking.open_loop else standing.versus_base
-            rows.append(_row(standing.summary, header, ranking.best, columns, versus_base))
+        for row in ranking.summaries:
+            versus_base = None if ranking.open_loop else ranking.versus_base(row)
+            rows.append(_row(row, _header(row, fields, named), ranking.best, columns, versus_base))
     return rows
 
 

@@ -1,5 +1,7 @@
 """The best of each kind of decider by traffic: what a campaign of several kinds shows first."""
 
+from dataclasses import replace
+
 from report.analysis.best_performers import BestPerformer, best_performers
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.comparison_text import interval_of, name
@@ -21,7 +23,7 @@ def _status(found: BestPerformer) -> str:
     if sum(bool(row.median) for row in found.rows) < 2:
         return "only one"
     if found.ranking.winner is found.best:
-        return row_status(found.ranking.standings[0], found.ranking)
+        return row_status(found.best, found.ranking)
     return "first, not shown"
 
 
@@ -62,7 +64,7 @@ def _row(found: BestPerformer) -> TableRow:
     cells = (
         TableCell(name(best), best=found.ranking.winner is best),
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
-        TableCell(figure.text, marks=figure.marks, kind="number"),
+        replace(figure, range=""),
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
         TableCell("", badge=_status(found)),
     )

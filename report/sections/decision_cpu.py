@@ -21,11 +21,9 @@ from report.sections.section import (
     Table,
     TableCell,
     TableRow,
-    exact,
     named,
     number,
     numbers,
-    sort_key,
     table_of,
     words,
 )
@@ -34,20 +32,9 @@ from report.sections.spread_text import spread_figure
 LIMITED_BY_CLIENT = "limited by client"
 
 
-def _cell(summary: Summary, read: Figure, wanted: bool) -> TableCell:
+def _cell(summary: Summary, read: Figure, wanted: bool = True) -> TableCell:
     """A dash for a part that is missing, nothing for one that the row does not have."""
-    if not wanted:
-        return TableCell("", kind="number", sort="")
-    value = read(summary.figures) if summary.figures else None
-    printed = spread_figure(summary, read, microseconds)
-    return TableCell(
-        printed.text,
-        range=printed.range,
-        marks=printed.marks,
-        kind="number",
-        sort=sort_key(value),
-        hint=exact(value, "µs"),
-    )
+    return spread_figure(summary, read, microseconds, "µs") if wanted else number("", None)
 
 
 def _limited_cell(summary: Summary) -> TableCell:
@@ -103,7 +90,7 @@ def decision_cpu_table(analysis: Analysis) -> Table | None:
                 load_text(row.identity, fields) if fields else "",
             ),
             *(_cell(row, PARTS[own.get(part, part)], own.get(part, part) in kinds) for part in parts),
-            _cell(row, total_of(kinds), wanted=True),
+            _cell(row, total_of(kinds)),
             number(count(decisions), decisions),
             _limited_cell(row),
         )

@@ -42,7 +42,7 @@ def _phrases(ranking: Ranking) -> _Phrases:
 
 
 def layer_of(ranking: Ranking) -> LayerText:
-    return layer_text(ranking.standings[0].summary.identity.layer)
+    return layer_text(ranking.summaries[0].identity.layer)
 
 
 def _with_ratio(row: Summary, comparison: Comparison) -> str:
@@ -146,8 +146,10 @@ def few_runs_text(ranking: Ranking) -> str:
 
 
 def few_samples_text(ranking: Ranking) -> str:
-    compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
-    without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
+    if not ranking.open_loop:
+        return ""
+    compared = {row.id for pair in ranking.ranked_by for row in (pair.base, pair.new)}
+    without = [name(row) for row in ranking.compared if row.id not in compared]
     return (
         f"p99 of {joined(without)} cannot be compared: it is unsupported, by too few samples or late sends"
         if without
@@ -226,7 +228,7 @@ def _capitalised(text: str) -> str:
 
 def sentence(ranking: Ranking) -> str:
     """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
-    first = ranking.standings[0].summary
+    first = ranking.summaries[0]
     if first.median is None:
         return "No run counts, so there is nothing to compare."
     if ranking.store is None:
