@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from report.analysis.client_vs_script import StoreVariants, client_vs_script
 from report.analysis.deciders import NamedFacts, named_facts
@@ -77,6 +78,11 @@ def load_key(identity: Identity) -> tuple[object, ...]:
         identity.requests,
         identity.limits,
     )
+
+
+def subject(identity: Identity, **ignored: Any) -> str:
+    """What rows share that differ in these fields alone."""
+    return repr(replace(identity, key="", configuration_hash=None, **ignored))
 
 
 def copy_key(row: Summary) -> tuple[object, ...]:
