@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.decision_cpu import PARTS, node_cpu
 from report.analysis.faults import NEVER, FaultCase, over_admission, recovery, seconds_text
-from report.analysis.figures import Figure, consumer_cpu, p99
+from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio

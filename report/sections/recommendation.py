@@ -315,17 +315,17 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
 
 def _near_ceiling(cells: Sequence[Cell]) -> list[Line]:
     ceilings = [
-        (cell, pair, pair.comparison.ratio)
+        (cell, pair.new, pair.comparison.ratio)
         for cell in cells
         for pair in cell.ceilings
         if pair.base.identity.client == "none"
     ]
     return [
         Line(
-            f"{name(pair.new)} is close to the {cell.text.consumer} without a limiter ({ratio:.2f}× of none): the "
-            "harness may limit it, and clients may differ more than these figures show.",
-            pair.new.id,
+            f"{name(row)} is close to the {cell.text.consumer} without a limiter ({ratio:.2f}× of none): "
+            "the harness may limit it, and clients may differ more than these figures show.",
+            row.id,
         )
-        for cell, pair, ratio in ceilings
+        for cell, row, ratio in ceilings
         if ratio is not None and ratio >= NEAR_CEILING
     ]
