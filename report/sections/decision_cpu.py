@@ -10,7 +10,7 @@ from report.analysis.figures import PARTS, Figure, decision_cpu_us, node_cpu, no
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import compare_rows
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, microseconds
+from report.base.format import count, microseconds
 from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections.section import (
     Column,
@@ -23,7 +23,7 @@ from report.sections.section import (
     table_of,
     words,
 )
-from report.sections.spread_text import spread_figure
+from report.sections.spread_text import limit_cell, spread_figure
 
 LIMITED_BY_CLIENT = "limited by client"
 
@@ -60,8 +60,7 @@ def _limited_cell(summary: Summary) -> TableCell:
     served = identity.service is not None or identity.decided_by == "service"
     if served and figures and figures.limiting_resource in CLIENT_LIMITS:
         return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
-    limit = figures.limited_by if figures else None
-    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+    return limit_cell(summary)
 
 
 def _dearer_clients(cells: Sequence[Cell]) -> list[str]:

@@ -34,6 +34,11 @@ def spread_figure(
     return TableCell(text, range=span, marks=marks, kind="number", sort=sort, hint=hint)
 
 
+def limit_cell(summary: Summary) -> TableCell:
+    limit = summary.figures.limited_by if summary.figures else None
+    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+
+
 def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
     return ((SUSPECT_MARK, SUSPECT),) if summary.median and summary.median.verdict == "suspect" else ()
 
