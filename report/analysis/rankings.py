@@ -208,14 +208,11 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
     return ordered
 
 
-def _beats_all(row: Summary, pairs: Sequence[Pair]) -> bool:
-    own = [pair for pair in pairs if pair.has(row)]
-    return bool(own) and all(pair.better is row for pair in own)
-
-
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
+    """The row that is better in all pairs that have it."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    return next((row for row in rows.values() if _beats_all(row, pairs)), None)
+    beaten = {each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better}
+    return next((row for row in rows.values() if row.id not in beaten), None)
 
 
 def rank(
