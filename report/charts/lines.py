@@ -163,26 +163,17 @@ def over_rate(data: ChartData) -> dict[str, Any] | None:
     return figure(traces, by_view(data.by_curve, rows, x, y_axis, max_rows=most))
 
 
-#: A point with its throughput and p99: its row, its figures and what hovering says first.
-Points = Sequence[tuple[ChartRow, Measured, str]]
-
-
-def _against(points: Points, text: LayerText, mode: str, **more: Any) -> go.Scatter:
-    def shown(figures: Measured) -> str:
-        p99 = text.latency(figures.percentiles_ms["p99"])
-        return f"{rate(figures.requests_per_second)} {text.rate_unit}, p99 {p99} {text.latency_unit}"
-
-    few = " (too few samples)" if mode == "lines+markers" else ""
+def _against(
+    points: Sequence[tuple[ChartRow, Measured, str]], text: LayerText, mode: str, **more: Any
+) -> go.Scatter:
+    """Throughput and p99 of each point, with what hovering shows."""
     first = points[0][0]
     return scatter(
         first.text,
         [row.id for row, _, _ in points],
         [figures.requests_per_second for _, figures, _ in points],
         [text.latency_value(figures.percentiles_ms["p99"]) for _, figures, _ in points],
-        [
-            f"{said}{shown(figures)}{few if 'p99' in figures.unsupported else ''}"
-            for _, figures, said in points
-        ],
+        [hover for _, _, hover in points],
         mode,
         legendgroup=first.text,
         **more,
@@ -193,13 +184,23 @@ def _tradeoff(data: ChartData) -> dict[str, Any] | None:
     rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
     if not rows:
         return None
-    text, medians, others = data.text, [], []
+    text = data.text
+
+    def shown(figures: Measured) -> str:
+        p99 = text.latency(figures.percentiles_ms["p99"])
+        return f"{rate(figures.requests_per_second)} {text.rate_unit}, p99 {p99} {text.latency_unit}"
+
+    def median_hover(row: ChartRow) -> str:
+        few = " (too few samples)" if "p99" in row.figures.unsupported else ""
+        return f"{row.text}, {load_name(row.summary.identity)}<br>{shown(row.figures)}{few}"
+
+    medians, others = [], []
     for line in lines_of(rows):
         first = line[0]
-        points = [(row, row.figures, f"{row.text}, {load_name(row.summary.identity)}<br>") for row in line]
+        points = [(row, row.figures, median_hover(row)) for row in line]
         medians.append(_against(points, text, "lines+markers", **first.style(1, 11)))
         runs = [
-            (row, run.measured, f"{row.text}, run {run.run}: ")
+            (row, run.measured, f"{row.text}, run {run.run}: {shown(run.measured)}")
             for row in line
             for run in row.summary.runs
             if run.measured and run.eligible and run is not row.summary.median
