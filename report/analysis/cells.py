@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
 from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
-from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank
-from report.analysis.resolution import resolutions
+from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank, resolutions
 from report.analysis.summary import Summary
 from report.results.model import Identity
 
@@ -77,6 +77,11 @@ def load_key(identity: Identity) -> tuple[object, ...]:
     )
 
 
+def subject(identity: Identity, **ignored: Any) -> str:
+    """What rows share that differ in these fields alone."""
+    return repr(replace(identity, key="", configuration_hash=None, **ignored))
+
+
 def copy_key(row: Summary) -> tuple[object, ...]:
     identity = row.identity
     return (row.runtime, identity.topology, json.dumps(identity.caps, sort_keys=True), *load_key(identity))
@@ -86,18 +91,14 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
     clients = [row for row in by_throughput(summaries) if row.figures]
     if not clients or clients[0].identity.open_loop:
         return ()
+
+    def partner(control: Summary) -> Summary:
+        """By turns the client that shares most groups with the control, else the first."""
+        return max(clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0)
+
     return tuple(
-        pair
-        for control in controls
-        for pair in compare_rows([control, _partner(control, clients)], throughput)
+        pair for control in controls for pair in compare_rows([control, partner(control)], throughput)
     )
-
-
-def _partner(control: Summary, clients: Sequence[Summary]) -> Summary:
-    """By turns the client that shares most groups with the control, else the first."""
-    if not control.by_turns:
-        return clients[0]
-    return max(clients, key=lambda row: len(set(row.places) & set(control.places)))
 
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
@@ -116,24 +117,24 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             caps = json.dumps(caps_of(identity), sort_keys=True)
             kind = copies if identity.copy else clients
             kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
-    all_caps = [caps_of(rows[0].identity) for rows in clients.values()]
+    named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
     varying = varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, (key, rows) in enumerate(clients.items(), start=1):
-        own_copies = by_throughput(copies.get(key, []))
+        identity = rows[0].identity
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
-        beside = tuple(by_throughput(controls.get(load_key(rows[0].identity), [])))
+        beside = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         found.append(
             Cell(
                 id=f"cell{number}",
-                identity=rows[0].identity,
+                identity=identity,
                 text=layer_text_of(summaries),
-                caps=f"caps {caps_text(caps_of(rows[0].identity))}" if any(all_caps) else "",
-                limits=load_text(rows[0].identity, varying),
+                caps=f"caps {caps_text(caps_of(identity))}" if named_caps else "",
+                limits=load_text(identity, varying),
                 named=named,
                 rankings=rankings,
-                controls=(*beside, *own_copies),
+                controls=(*beside, *by_throughput(copies.get(key, []))),
                 ceilings=_ceilings(ranked, beside),
             )
         )

@@ -9,10 +9,6 @@ from report.statistics.decision import Comparison
 from report.statistics.ratio import RatioInterval
 
 
-def _two_decimals(value: float) -> str:
-    return f"{value:.2f}"
-
-
 def name(summary: Summary) -> str:
     return summary.identity.short_label
 
@@ -31,7 +27,7 @@ def interval_of(comparison: Comparison) -> str:
     return ", ".join(filter(None, [ratio, interval_text(interval) if interval else ""]))
 
 
-def interval_text(interval: RatioInterval, show: Callable[[float], str] = _two_decimals) -> str:
+def interval_text(interval: RatioInterval, show: Callable[[float], str] = "{:.2f}".format) -> str:
     """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both are."""
     low, high = (0 < end < math.inf for end in (interval.low, interval.high))
     if low and high:

@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from report.analysis.layer_text import layer_text
 from report.base.format import bounds
-from report.results.model import Measured
+from report.results.model import MEASURED_KINDS, Measured
 from report.results.roles import cpu_us_per_request
 
 
@@ -115,6 +116,41 @@ service_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("serv
 store_memory = Figure(_store_memory)
 
 heap = Figure(lambda figures: figures.heap_bytes)
+
+
+def node_kind(layer: str) -> str:
+    """Of the Node process that asks."""
+    return "server" if layer_text(layer).has_servers else "generator"
+
+
+def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
+    """CPU time in µs per decision by kind of role, all roles of a kind together; empty without a count of
+    decisions. The load generator takes part only where it is the client.
+
+    A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes counted it
+    that call the limiter. Its CPU time is what the counters of a role grew by, divided by the decisions
+    between the same two readings: lead-in and window. At the server layer the Node part is the servers', with
+    HTTP and the endpoint's work; at the limiter layer it is the load generator's, which is the client."""
+    if not figures.decisions:
+        return {}
+    kinds = (node_kind(figures.layer), "service", "store")
+    found: dict[str, int] = {}
+    for role in figures.roles.values():
+        if role.kind in kinds:
+            found[role.kind] = found.get(role.kind, 0) + role.cpu_us
+    return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}
+
+
+def _decision_cpu(kind: str) -> Figure:
+    return Figure(lambda figures: decision_cpu_us(figures).get(kind))
+
+
+#: CPU per decision by kind of role.
+PARTS: Mapping[str, Figure] = {kind: _decision_cpu(kind) for kind in MEASURED_KINDS}
+
+#: The CPU per decision of the Node process that asks.
+node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))
+
 p50 = percentile("p50")
 p99 = percentile("p99")
 

@@ -54,9 +54,8 @@ def _group_of(summary: Summary) -> Group:
 
 def _by_condition(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
     """In several versions, or with TLS and without, a client is ranked with itself, as in `rankings.ts`."""
-    conditions = {
-        (each.store_version, each.node, each.is_encrypted) for each in (row.identity for row in rows)
-    }
+    identities = [row.identity for row in rows]
+    conditions = {(each.store_version, each.node, each.is_encrypted) for each in identities}
     if len(conditions) < 2:
         return [(group, rows)]
     found: dict[str, list[Summary]] = {}

@@ -1,13 +1,14 @@
 """The highest rate that each target keeps: the trials of a search and what they show (M30)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from report.analysis.cells import subject
 from report.analysis.load_text import load_name, load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import plural
-from report.results.model import Campaign, Identity, Run
+from report.results.model import Campaign, Identity
 from report.results.records import LimitedBy
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
 
@@ -67,17 +68,14 @@ class MaxRate:
         return min(missed, key=lambda trial: trial.rate_per_second).limit if missed else None
 
 
-def _subject(identity: Identity) -> str:
-    return repr(replace(identity, key="", configuration_hash=None, rate_per_second=None))
-
-
 def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
-    runs = {run.file: run for run in campaign.runs}
+    limits = {run.file: run.measured.limited_by for run in campaign.runs if run.measured}
     found: dict[str, list[tuple[Identity, RateTrial]]] = {}
     for made in manifest["max_rate"]["trials"]:
-        entry = planned.get(made["file"])
+        file = made["file"]
+        entry = planned.get(file)
         identity = identities.get(entry["configuration_hash"]) if entry else None
         if entry is None or identity is None:
             continue
@@ -86,15 +84,11 @@ def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[t
             bracket=entry.get("bracket", False),
             status=made["status"],
             reason=made["reason"],
-            file=made["file"],
-            limit=_limit(runs.get(made["file"])),
+            file=file,
+            limit=limits.get(file),
         )
-        found.setdefault(_subject(identity), []).append((identity, trial))
+        found.setdefault(subject(identity, rate_per_second=None), []).append((identity, trial))
     return found
-
-
-def _limit(run: Run | None) -> LimitedBy | None:
-    return run.measured.limited_by if run and run.measured else None
 
 
 def _is_censored(trials: Sequence[RateTrial]) -> bool:
@@ -126,21 +120,21 @@ def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate
     by_subject = _trials(campaign, manifest)
     first = [members[0][0] for members in by_subject.values()]
     found = []
-    for name, identity, members in zip(_names(first, summaries), first, by_subject.values(), strict=True):
+    for name, identity, (key, members) in zip(
+        _names(first, summaries), first, by_subject.items(), strict=True
+    ):
         trials = tuple(trial for _, trial in members)
         near = [trial for trial in trials if not trial.bracket and trial.status != "void"]
-        enough = len(near) >= _MIN_TRIALS
-        subject = _subject(identity)
+        kept = [(each.rate_per_second, each.status == "kept") for each in near]
+        rows = (row for row in summaries if subject(row.identity, rate_per_second=None) == key)
         found.append(
             MaxRate(
                 identity=identity,
                 name=name,
-                ids=tuple(row.id for row in summaries if _subject(row.identity) == subject),
+                ids=tuple(row.id for row in rows),
                 objectives=tuple(manifest["plan"]["max_rate"]["objectives"]),
                 trials=trials,
-                estimate=estimate_max_rate([(each.rate_per_second, each.status == "kept") for each in near])
-                if enough
-                else None,
+                estimate=estimate_max_rate(kept) if len(near) >= _MIN_TRIALS else None,
                 censored=_is_censored(near or trials),
                 ended=manifest["max_rate"].get("ended", {}).get("why"),
             )

@@ -3,12 +3,13 @@ client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 
-from report.analysis.cells import load_key
+from report.analysis.cells import subject
 from report.analysis.foreign_cpu import attributable
 from report.analysis.summary import Summary
-from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Printed, Run
+from report.results.model import STORE_LAYER, Campaign, Identity, Printed, Run
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
 from report.statistics.samples import Place, Sample, sample_of
@@ -30,9 +31,7 @@ class PrintedRow:
     runs: tuple[Run, ...]
     missing: tuple[int, ...]
     """Planned run numbers without a file."""
-    median: Run | None
-    """The run that stands for all, see `select_median_run`."""
-    places: frozenset[Place] = frozenset()
+    places: frozenset[Place]
     """Round and group of each planned run; empty in consecutive order."""
 
     @property
@@ -41,7 +40,9 @@ class PrintedRow:
 
     @property
     def figures(self) -> Printed | None:
-        return self.median.printed if self.median else None
+        """Of the run that stands for all, see `select_median_run`."""
+        median = select_median_run(self.runs)
+        return median.printed if median else None
 
     @property
     def counted(self) -> tuple[Printed, ...]:
@@ -76,32 +77,33 @@ class PrintedRow:
         return median(values) if values else None
 
     @property
+    def limited_by(self) -> str | None:
+        return self.figures.limited_by.resource if self.figures and self.figures.limited_by else None
+
+    @property
     def verdict(self) -> str:
         return worst_verdict(self.runs, lambda run: run.printed)
-
-
-def _row(identity: Identity, runs: Sequence[Run], planned: Planned | None) -> PrintedRow:
-    ordered = tuple(sorted(runs, key=lambda run: run.run))
-    there = {run.run for run in ordered}
-    return PrintedRow(
-        identity=identity,
-        runs=ordered,
-        missing=tuple(number for number in planned.runs if number not in there) if planned else (),
-        median=select_median_run(ordered),
-        places=frozenset(planned.places.values()) if planned else frozenset(),
-    )
 
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
     planned = {entry.identity.key: entry for entry in campaign.planned_operations if wanted(entry.identity)}
-    identities = {key: entry.identity for key, entry in planned.items()}
-    by_key: dict[str, list[Run]] = {key: [] for key in planned}
-    for run in campaign.operations:
+    rows: dict[str, tuple[Identity, list[Run]]] = {key: (each.identity, []) for key, each in planned.items()}
+    for run in sorted(campaign.operations, key=lambda run: run.run):
         if wanted(run.identity):
-            identities.setdefault(run.identity.key, run.identity)
-            by_key.setdefault(run.identity.key, []).append(run)
-    return [_row(identities[key], runs, planned.get(key)) for key, runs in by_key.items()]
+            rows.setdefault(run.identity.key, (run.identity, []))[1].append(run)
+    found = []
+    for key, (identity, runs) in rows.items():
+        plan, there = planned.get(key), {run.run for run in runs}
+        found.append(
+            PrintedRow(
+                identity=identity,
+                runs=tuple(runs),
+                missing=tuple(number for number in plan.runs if number not in there) if plan else (),
+                places=frozenset(plan.places.values()) if plan else frozenset(),
+            )
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +123,9 @@ class LoadProgramControl:
         return self.row.identity.label.replace(f"+{self.program}", "")
 
 
-def _target(identity: Identity) -> tuple[object, ...]:
-    return (
-        identity.client,
-        identity.store_program,
-        identity.topology,
-        identity.external_store,
-        tuple(option for option in identity.options if option != identity.program),
-        identity.caps,
-        *load_key(identity),
-    )
+def _target(identity: Identity) -> str:
+    options = tuple(option for option in identity.options if option != identity.program)
+    return subject(identity, label="", options=options, program=None)
 
 
 def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[LoadProgramControl, ...]:
@@ -139,26 +134,27 @@ def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> t
     return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)
 
 
+#: Figures that several tables have.
+RATE: Read = attrgetter("operations_per_second")
+STORE_CPU: Read = attrgetter("store_cpu_us_per_operation")
 #: What stores are compared by: name in files, whether more is better, and the figure.
 COMPARED: tuple[tuple[str, bool, Read], ...] = (
-    ("operations_per_second", True, lambda printed: printed.operations_per_second),
-    ("store_cpu_us_per_operation", False, lambda printed: printed.store_cpu_us_per_operation),
+    ("operations_per_second", True, RATE),
+    ("store_cpu_us_per_operation", False, STORE_CPU),
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StoreCell:
     """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
 
-    identity: Identity
-    """The identity of any row."""
     rows: tuple[PrintedRow, ...]
     ratios: tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]
     """Each store ÷ the reference, in the order of `COMPARED`; empty where the reference has no run that
     counts, or is alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StoreOperations:
     reference: str
     cells: tuple[StoreCell, ...]
@@ -166,18 +162,6 @@ class StoreOperations:
     @property
     def rows(self) -> tuple[PrintedRow, ...]:
         return tuple(row for cell in self.cells for row in cell.rows)
-
-
-def _work(identity: Identity) -> tuple[object, ...]:
-    return (
-        identity.workload,
-        identity.payload_bytes,
-        identity.connections,
-        identity.duration_s,
-        identity.client,
-        identity.topology,
-        identity.caps,
-    )
 
 
 def _ratios(
@@ -204,13 +188,11 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
         return None
     plan = campaign.manifest["plan"] if campaign.manifest else {}
     reference = str(plan.get("reference", rows[0].store))
-    by_work: dict[tuple[object, ...], list[PrintedRow]] = {}
+    by_work: dict[str, list[PrintedRow]] = {}
     for row in rows:
-        by_work.setdefault(_work(row.identity), []).append(row)
-    cells = []
-    for members in by_work.values():
-        ordered = tuple(sorted(members, key=lambda row: row.store != reference))
-        cells.append(
-            StoreCell(identity=ordered[0].identity, rows=ordered, ratios=_ratios(ordered, reference))
-        )
-    return StoreOperations(reference=reference, cells=tuple(cells))
+        work = subject(row.identity, label="", store=None, store_version=None, external_store=False)
+        by_work.setdefault(work, []).append(row)
+    found = [sorted(each, key=lambda row: row.store != reference) for each in by_work.values()]
+    return StoreOperations(
+        reference, tuple(StoreCell(tuple(each), _ratios(each, reference)) for each in found)
+    )

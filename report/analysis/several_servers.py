@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from statistics import median
 
-from report.analysis.decision_cpu import PARTS
-from report.analysis.figures import Figure, server_cpu, throughput
+from report.analysis.figures import PARTS, Figure, server_cpu, throughput
 from report.analysis.foreign_cpu import attributable
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary, sample_between

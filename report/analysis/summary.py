@@ -1,6 +1,6 @@
 """One configuration over its runs: the median run, the spread, and what became of every run."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
@@ -15,7 +15,6 @@ from report.results.model import (
     Identity,
     LimiterScript,
     Measured,
-    Planned,
     Run,
 )
 from report.statistics.runs import Spread, select_median_run, spread
@@ -273,50 +272,39 @@ def _schedule(campaign: Campaign) -> tuple[LookSchedule | None, int]:
     return LookSchedule(looks=tuple(plan["looks"]), ended=ended), adaptive_state.get("looked", 0)
 
 
-def _summary(
-    number: int,
-    identity: Identity,
-    runs: Iterable[Run],
-    planned: Planned | None,
-    looks: tuple[LookSchedule | None, int],
-    across_frameworks: bool,
-) -> Summary:
-    every = sorted(runs, key=lambda run: run.run)
-    ordered = tuple(run for run in every if not run.set_aside)
-    throughputs = [
-        run.requests_per_second for run in ordered if run.eligible and run.requests_per_second is not None
-    ]
-    return Summary(
-        id=f"row{number}",
-        identity=identity,
-        runs=ordered,
-        missing=tuple(sorted(set(planned.runs) - {run.run for run in ordered})) if planned else (),
-        median=select_median_run(ordered),
-        spread=spread(throughputs),
-        warnings=warnings_of(ordered),
-        look_schedule=looks[0],
-        last_look=looks[1],
-        set_aside=tuple(run for run in every if run.set_aside),
-        places=frozenset(planned.places.values()) if planned else frozenset(),
-        reference=planned is not None and planned.reference,
-        framework=None if across_frameworks else identity.framework,
-        by_turns=planned is not None and planned.by_turns,
-    )
-
-
 def summarize(campaign: Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
-    identities = {entry.identity.key: entry.identity for entry in campaign.planned}
     planned = {entry.identity.key: entry for entry in campaign.planned}
+    identities = {key: entry.identity for key, entry in planned.items()}
     runs: dict[str, list[Run]] = {key: [] for key in identities}
-    set_aside = [run for run in campaign.set_aside if run.identity.key in identities]
+    set_aside = [run for run in campaign.set_aside if run.identity.key in planned]
     for run in (*campaign.runs, *set_aside):
         identities.setdefault(run.identity.key, run.identity)
         runs.setdefault(run.identity.key, []).append(run)
-    ordered = sorted(identities.values(), key=row_order)
-    looks = _schedule(campaign)
+    schedule, looked = _schedule(campaign)
     across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
-    return tuple(
-        _summary(number, identity, runs[identity.key], planned.get(identity.key), looks, across_frameworks)
-        for number, identity in enumerate(ordered, start=1)
-    )
+    found = []
+    for number, identity in enumerate(sorted(identities.values(), key=row_order), start=1):
+        plan = planned.get(identity.key)
+        every = sorted(runs[identity.key], key=lambda run: run.run)
+        ordered = tuple(run for run in every if not run.set_aside)
+        eligible = [run.requests_per_second for run in ordered if run.eligible]
+        found.append(
+            Summary(
+                id=f"row{number}",
+                identity=identity,
+                runs=ordered,
+                missing=tuple(sorted(set(plan.runs) - {run.run for run in ordered})) if plan else (),
+                median=select_median_run(ordered),
+                spread=spread([value for value in eligible if value is not None]),
+                warnings=warnings_of(ordered),
+                look_schedule=schedule,
+                last_look=looked,
+                set_aside=tuple(run for run in every if run.set_aside),
+                places=frozenset(plan.places.values()) if plan else frozenset(),
+                reference=plan is not None and plan.reference,
+                framework=None if across_frameworks else identity.framework,
+                by_turns=plan is not None and plan.by_turns,
+            )
+        )
+    return tuple(found)

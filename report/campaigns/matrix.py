@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.decision_cpu import PARTS, node_cpu
 from report.analysis.faults import FaultCase, seconds_text
-from report.analysis.figures import Figure, consumer_cpu, p99
+from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
@@ -116,9 +115,8 @@ class Matrix:
         for part in analysis.runtimes:
             for cell in part.cells:
                 for ranking in cell.rankings:
-                    for standing in ranking.standings:
-                        versus = None if ranking.open_loop else standing.versus_base
-                        self._row(standing.summary, versus, source)
+                    for row in ranking.summaries:
+                        self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
             for control in part.controls:
                 self._row(control, None, source)
         self._sentence(analysis, source)

@@ -6,14 +6,15 @@ beside them.
 """
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from report.analysis.cells import Cell
 from report.analysis.layer_text import LayerText, layer_text, layer_text_of
-from report.analysis.load_text import LOAD_FIELDS, load_text, varying_fields
+from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
-from report.results.model import Identity, Measured
+from report.results.model import Measured
 
 #: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of
 #: each theme.
@@ -58,6 +59,11 @@ class ChartRow:
         if self.summary.figures is None:
             raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
         return self.summary.figures
+
+    def style(self, width: int, size: int) -> dict[str, Any]:
+        """Of its line and its marks."""
+        line = {"color": self.colour, "dash": self.dash, "width": width}
+        return {"line": line, "marker": {"color": self.colour, "symbol": self.symbol, "size": size}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,65 +147,6 @@ def _rows(summaries: Sequence[Summary]) -> dict[str, ChartRow]:
     return rows
 
 
-def _drawn(rows: Mapping[str, ChartRow], summaries: Iterable[Summary]) -> tuple[ChartRow, ...]:
-    return tuple(rows[summary.id] for summary in summaries if summary.id in rows)
-
-
-def _text(first: str, identity: Identity, parts: Iterable[str], store: str = "") -> str:
-    """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart, by its names."""
-    load = load_text(identity, [part for part in LOAD_FIELDS if part.name in parts])
-    return " · ".join(filter(None, (first, load, f"on {store}" if store else "")))
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedView:
-    """A view, and the names under which it is merged with others."""
-
-    curve: str
-    """Everything but the number of connections, or the rate of an open loop."""
-    servers: str
-    """Everything but the number of servers."""
-    view: View
-
-
-def _named(first: str, identity: Identity, parts: Sequence[str], view: View, store: str = "") -> _NamedView:
-    curve = f"{first} · open loop, {identity.arrivals}" if identity.open_loop else first
-    return _NamedView(
-        _text(curve, identity, [part for part in parts if part != "Load"], store),
-        _text(first, identity, [part for part in parts if part != "Servers"], store),
-        view,
-    )
-
-
-def _cell_views(
-    cell: Cell, rows: Mapping[str, ChartRow], parts: Sequence[str], prefix: str
-) -> list[_NamedView]:
-    stores: dict[str, list[Summary]] = {}
-    for ranking in cell.rankings:
-        for summary in ranking.summaries:
-            named = cell.named.short_text(summary.identity)
-            place = " · ".join(filter(None, (summary.identity.store_text, named)))
-            stores.setdefault(place, []).append(summary)
-    identity = cell.identity
-    topology = prefix + (identity.topology or "other addresses").capitalize()
-    if cell.caps:
-        topology += f" · {cell.caps}"
-    return [
-        _named(
-            topology,
-            identity,
-            parts,
-            View(
-                _text(topology, identity, parts, store),
-                _drawn(rows, summaries),
-                _drawn(rows, cell.controls),
-            ),
-            store,
-        )
-        for store, summaries in stores.items()
-    ]
-
-
 def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
     curves: dict[str, list[View]] = {}
     for name, view in views:
@@ -223,31 +170,47 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
     """What the charts of one layer of a campaign draw."""
-    summaries = [s for _, cells, controls in parts for s in (*_clients(cells), *controls)]
-    names = [field.name for field in varying_fields(summaries)] if summaries else []
+    summaries = [row for _, cells, own in parts for row in (*(s for c in cells for s in c.summaries), *own)]
+    fields = varying_fields(summaries) if summaries else ()
     rows = _rows(summaries)
-    found: list[_NamedView] = []
-    alone: list[_NamedView] = []
-    for name, cells, controls in parts:
-        prefix = f"{name} · " if name else ""
+    views: list[tuple[View, str, str]] = []
+
+    def add(first: str, own: Sequence[Summary], controls: Sequence[Summary] = (), store: str = "") -> None:
+        """A view, and the names under which it is merged with others: everything but the number of
+        connections, or the rate of an open loop, and everything but the number of servers."""
+        identity = own[0].identity
+
+        def name(without: str = "") -> str:
+            """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart."""
+            load = load_text(identity, [part for part in fields if part.name != without])
+            loop = f"open loop, {identity.arrivals}" if identity.open_loop and without == "Load" else ""
+            return " · ".join(filter(None, (first, loop, load, f"on {store}" if store else "")))
+
+        drawn = [tuple(rows[each.id] for each in group if each.id in rows) for group in (own, controls)]
+        if drawn[0]:
+            views.append((View(name(), *drawn), name("Load"), name("Servers")))
+
+    for part, cells, _ in parts:
         for cell in cells:
-            found.extend(_cell_views(cell, rows, names, prefix))
+            stores: dict[str, list[Summary]] = {}
+            for row in cell.summaries:
+                named = cell.named.short_text(row.identity)
+                place = " · ".join(filter(None, (row.identity.store_text, named)))
+                stores.setdefault(place, []).append(row)
+            topology = (cell.identity.topology or "other addresses").capitalize()
+            first = " · ".join(filter(None, (part, topology, cell.caps)))
+            for store, members in stores.items():
+                add(first, members, cell.controls, store)
+    for part, _, own in parts:
         loads: dict[str, list[Summary]] = {}
-        for summary in controls:
-            loads.setdefault(_text(f"{prefix}Controls", summary.identity, names), []).append(summary)
-        alone.extend(
-            _named(f"{prefix}Controls", members[0].identity, names, View(load, _drawn(rows, members)))
-            for load, members in loads.items()
-        )
-    views = [entry for entry in (*found, *alone) if entry.view.own]
+        for row in own:
+            loads.setdefault(load_text(row.identity, fields), []).append(row)
+        for members in loads.values():
+            add(" · ".join(filter(None, (part, "Controls"))), members)
     return ChartData(
         text=layer_text_of(summaries) if summaries else layer_text("server"),
         rows=tuple(rows.values()),
-        by_cell=tuple(entry.view for entry in views),
-        by_curve=_merged((entry.curve, entry.view) for entry in views),
-        by_servers=_merged((entry.servers, entry.view) for entry in views),
+        by_cell=tuple(view for view, _, _ in views),
+        by_curve=_merged((name, view) for view, name, _ in views),
+        by_servers=_merged((name, view) for view, _, name in views),
     )
-
-
-def _clients(cells: Sequence[Cell]) -> list[Summary]:
-    return [summary for cell in cells for summary in cell.summaries]

@@ -107,6 +107,10 @@ def value_axis(title: str, **more: Any) -> dict[str, Any]:
     }
 
 
+def rate_axis(text: LayerText) -> dict[str, Any]:
+    return value_axis(f"{text.requests} per second", tickformat=",")
+
+
 def latency_axis(title: str, text: LayerText) -> dict[str, Any]:
     return value_axis(title, **({"tickformat": ","} if text.in_microseconds else {}))
 

@@ -1,15 +1,28 @@
-"""Figures over a number that rows differ in: connections, servers, the rate of an open loop."""
+"""Figures over a number that rows differ in, connections, servers, the rate of an open loop, and throughput
+against latency: more connections along a line."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
+from report.analysis.cells import subject
+from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_name
 from report.base.format import plural, rate
-from report.charts.chart_data import ChartData, ChartRow
-from report.charts.layout import MAX_LINES, Chart, by_view, figure, log_axis, value_axis
+from report.charts.chart_data import ChartData, ChartRow, View
+from report.charts.layout import (
+    MAX_LINES,
+    Chart,
+    by_view,
+    figure,
+    latency_axis,
+    log_axis,
+    rate_axis,
+    value_axis,
+)
 from report.charts.marks import scatter
+from report.results.model import Measured
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
@@ -17,31 +30,23 @@ def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[
 
     Args:
         over_servers: rows that differ in the number of servers alone, instead."""
-    lines: dict[tuple[object, ...], list[ChartRow]] = {}
+    lines: dict[tuple[str, str], list[ChartRow]] = {}
     for row in rows:
-        identity = row.summary.identity
-        key = (
-            row.summary.runtime,
-            identity.connections if over_servers else identity.servers,
-            *(count for key, count in identity.counts.items() if key != "servers"),
-            identity.label,
-            identity.store_text,
-            identity.topology,
-            identity.workload_text,
-            identity.traffic,
-            identity.extent_text,
-            identity.arrivals,
-            identity.connections if identity.open_loop else None,
-            identity.limits,
-            identity.caps,
-        )
-        lines.setdefault(key, []).append(row)
+        identity, ignored = row.summary.identity, dict[str, Any](connections=0)
+        if over_servers:
+            ignored = {"counts": {**identity.counts, "servers": 0}}
+        elif identity.open_loop:
+            ignored = {"rate_per_second": None}
+        lines.setdefault((row.summary.runtime, subject(identity, **ignored)), []).append(row)
     return [sorted(line, key=_servers if over_servers else _amount) for line in lines.values()]
 
 
+def _long_lines(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
+    return [line for line in lines_of(rows, over_servers) if len(line) > 1]
+
+
 def _amount(row: ChartRow) -> float:
-    identity = row.summary.identity
-    return identity.rate_per_second or identity.connections
+    return row.summary.identity.rate_per_second or row.summary.identity.connections
 
 
 def _servers(row: ChartRow) -> int:
@@ -50,18 +55,6 @@ def _servers(row: ChartRow) -> int:
 
 def _connections(row: ChartRow) -> int:
     return row.summary.identity.connections
-
-
-def most_rows(rows: Sequence[ChartRow]) -> int:
-    return MAX_LINES * len(set(map(_connections, rows)))
-
-
-def _style(line: Sequence[ChartRow]) -> dict[str, Any]:
-    first = line[0]
-    return {
-        "line": {"color": first.colour, "dash": first.dash, "width": 2},
-        "marker": {"color": first.colour, "symbol": first.symbol, "size": 8},
-    }
 
 
 def _throughput(
@@ -86,36 +79,8 @@ def _throughput(
         texts,
         "lines+markers",
         error_y={**ends, "color": line[0].colour, "thickness": 1, "width": 0},
-        **_style(line),
+        **line[0].style(2, 8),
     )
-
-
-def _number_axis(title: str, numbers: Sequence[int]) -> dict[str, Any]:
-    return value_axis(
-        title,
-        type="log" if numbers[-1] > 8 * numbers[0] else "linear",
-        rangemode="normal",
-        tickmode="array",
-        tickvals=list(numbers),
-        ticktext=[f"{number:,}" for number in numbers],
-    )
-
-
-def _over_connections(data: ChartData) -> dict[str, Any] | None:
-    lines = [line for line in lines_of(data.at_capacity) if len(line) > 1]
-    if not lines:
-        return None
-    rows = [row for line in lines for row in line]
-    x = _number_axis(
-        "connections" if data.text.has_servers else "at a time", sorted(set(map(_connections, rows)))
-    )
-    y = value_axis(f"{data.text.requests} per second", tickformat=",")
-
-    def named(row: ChartRow) -> str:
-        return load_name(row.summary.identity)
-
-    traces = [_throughput(line, _connections, named, data.text.rate_unit) for line in lines]
-    return figure(traces, by_view(data.by_curve, rows, x, y, max_rows=most_rows(rows)))
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
@@ -134,43 +99,119 @@ def _linear(line: Sequence[ChartRow]) -> go.Scatter:
     )
 
 
-def _over_servers(data: ChartData) -> dict[str, Any] | None:
-    lines = [line for line in lines_of(data.at_capacity, over_servers=True) if len(line) > 1]
+def _over(
+    data: ChartData,
+    lines: Sequence[Sequence[ChartRow]],
+    views: Sequence[View],
+    title: str,
+    amount: Callable[[ChartRow], int],
+    traces: Sequence[go.Scatter],
+) -> dict[str, Any] | None:
     if not lines:
         return None
     rows = [row for line in lines for row in line]
-    numbers = sorted(set(map(_servers, rows)))
-    x, y = _number_axis("servers", numbers), value_axis(f"{data.text.requests} per second", tickformat=",")
+    numbers = sorted(set(map(amount, rows)))
+    x = value_axis(
+        title,
+        type="log" if numbers[-1] > 8 * numbers[0] else "linear",
+        rangemode="normal",
+        tickmode="array",
+        tickvals=numbers,
+        ticktext=[f"{number:,}" for number in numbers],
+    )
+    return figure(traces, by_view(views, rows, x, rate_axis(data.text), max_rows=MAX_LINES * len(numbers)))
 
-    def named(row: ChartRow) -> str:
-        return plural(_servers(row), "server")
 
-    unit = data.text.rate_unit
-    traces = [trace for line in lines for trace in (_throughput(line, _servers, named, unit), _linear(line))]
-    return figure(traces, by_view(data.by_servers, rows, x, y, max_rows=MAX_LINES * len(numbers)))
+def _over_connections(data: ChartData) -> dict[str, Any] | None:
+    lines, unit = _long_lines(data.at_capacity), data.text.rate_unit
+    title = "connections" if data.text.has_servers else "at a time"
+    traces = [
+        _throughput(line, _connections, lambda row: load_name(row.summary.identity), unit) for line in lines
+    ]
+    return _over(data, lines, data.by_curve, title, _connections, traces)
+
+
+def _over_servers(data: ChartData) -> dict[str, Any] | None:
+    lines, unit = _long_lines(data.at_capacity, over_servers=True), data.text.rate_unit
+    traces = [
+        trace
+        for line in lines
+        for trace in (
+            _throughput(line, _servers, lambda row: plural(_servers(row), "server"), unit),
+            _linear(line),
+        )
+    ]
+    return _over(data, lines, data.by_servers, "servers", _servers, traces)
 
 
 def over_rate(data: ChartData) -> dict[str, Any] | None:
-    answered = [row for row in data.at_a_rate if "p99" in row.figures.percentiles_ms]
-    lines = [line for line in lines_of(answered) if len(line) > 1]
+    lines = _long_lines([row for row in data.at_a_rate if "p99" in row.figures.percentiles_ms])
     if not lines:
         return None
-    text, rows = data.text, [row for line in lines for row in line]
-
-    def drawn(line: Sequence[ChartRow]) -> go.Scatter:
+    text, rows, traces = data.text, [row for line in lines for row in line], []
+    for line in lines:
         offered = [row.summary.identity.rate_per_second for row in line]
         p99s = [row.figures.percentiles_ms["p99"] for row in line]
         texts = [
             f"{row.text}: p99 {text.latency(p99)} {text.latency_unit} at {rate(at)} {text.rate_unit}"
             for row, p99, at in zip(line, p99s, offered, strict=True)
         ]
-        y = list(map(text.latency_value, p99s))
-        ids = [row.id for row in line]
-        return scatter(line[0].text, ids, offered, y, texts, "lines+markers", **_style(line))
-
-    x, y = log_axis(f"offered {text.requests} per second"), log_axis(f"p99 in {text.latency_unit}")
+        y, ids = list(map(text.latency_value, p99s)), [row.id for row in line]
+        traces.append(scatter(line[0].text, ids, offered, y, texts, "lines+markers", **line[0].style(2, 8)))
+    x, y_axis = log_axis(f"offered {text.requests} per second"), log_axis(f"p99 in {text.latency_unit}")
     most = MAX_LINES * max(len(line) for line in lines)
-    return figure([drawn(line) for line in lines], by_view(data.by_curve, rows, x, y, max_rows=most))
+    return figure(traces, by_view(data.by_curve, rows, x, y_axis, max_rows=most))
+
+
+def _against(
+    points: Sequence[tuple[ChartRow, Measured, str]], text: LayerText, mode: str, **more: Any
+) -> go.Scatter:
+    """Throughput and p99 of each point, with what hovering shows."""
+    first = points[0][0]
+    return scatter(
+        first.text,
+        [row.id for row, _, _ in points],
+        [figures.requests_per_second for _, figures, _ in points],
+        [text.latency_value(figures.percentiles_ms["p99"]) for _, figures, _ in points],
+        [hover for _, _, hover in points],
+        mode,
+        legendgroup=first.text,
+        **more,
+    )
+
+
+def _tradeoff(data: ChartData) -> dict[str, Any] | None:
+    rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
+    if not rows:
+        return None
+    text = data.text
+
+    def shown(figures: Measured) -> str:
+        p99 = text.latency(figures.percentiles_ms["p99"])
+        return f"{rate(figures.requests_per_second)} {text.rate_unit}, p99 {p99} {text.latency_unit}"
+
+    def median_hover(row: ChartRow) -> str:
+        few = " (too few samples)" if "p99" in row.figures.unsupported else ""
+        return f"{row.text}, {load_name(row.summary.identity)}<br>{shown(row.figures)}{few}"
+
+    medians, others = [], []
+    for line in lines_of(rows):
+        first = line[0]
+        points = [(row, row.figures, median_hover(row)) for row in line]
+        medians.append(_against(points, text, "lines+markers", **first.style(1, 11)))
+        runs = [
+            (row, run.measured, f"{row.text}, run {run.run}: {shown(run.measured)}")
+            for row in line
+            for run in row.summary.runs
+            if run.measured and run.eligible and run is not row.summary.median
+            if "p99" in run.measured.percentiles_ms
+        ]
+        if runs:
+            marker = {"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7}
+            others.append(_against(runs, text, "markers", showlegend=False, marker=marker))
+    x, y = rate_axis(text), latency_axis(f"p99 in {text.latency_unit}", text)
+    most = MAX_LINES * len(set(map(_connections, rows)))
+    return figure([*others, *medians], by_view(data.by_curve, rows, x, y, max_rows=most))
 
 
 TREND = Chart(
@@ -195,4 +236,13 @@ CURVE = Chart(
     "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those "
     "without a p99, are left out.",
     over_rate,
+)
+TRADEOFF = Chart(
+    "tradeoff",
+    "Throughput against latency",
+    "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
+    "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
+    "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
+    "time and no throughput.",
+    _tradeoff,
 )

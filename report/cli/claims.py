@@ -22,7 +22,7 @@ from report.analysis.figures import Figure
 from report.analysis.foreign_cpu import attributable
 from report.analysis.load_text import caps_text
 from report.analysis.printed_rows import PrintedRow, printed_rows
-from report.analysis.resolution import resolutions
+from report.analysis.rankings import resolutions
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all

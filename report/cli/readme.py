@@ -53,7 +53,7 @@ def _result(analysis: Analysis) -> list[list[str]]:
     (first,) = decision_cells([analysis.cells[0]])
     rows = [
         [
-            code(row.label),
+            code(row.summary.identity.short_label),
             row.throughput.plain,
             row.p99.plain,
             row.cpu.plain,

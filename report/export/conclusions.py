@@ -5,9 +5,9 @@ from math import isfinite
 from typing import Any
 
 from report.analysis.cells import Cell
-from report.analysis.rankings import Pair
-from report.analysis.resolution import Resolution
-from report.sections.first_screen import decision_cells
+from report.analysis.rankings import Pair, Resolution
+from report.sections.first_screen import cell_title, heading_of
+from report.sections.verdict_text import sentence
 from report.statistics.decision import Comparison
 
 
@@ -67,20 +67,21 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     with each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the
     servers or the client."""
     found = []
-    for cell, shown in zip(cells, decision_cells(cells), strict=True):
-        for ranking, group in zip(cell.rankings, shown.groups, strict=True):
+    for cell in cells:
+        for ranking in cell.rankings:
+            by_p99 = ranking.ranked_by if ranking.open_loop else ()
             found.append(
                 {
                     "layer": cell.identity.layer,
-                    "title": shown.title,
-                    "heading": group.heading,
-                    "sentence": group.sentence,
-                    "too_few_runs": group.few_runs,
+                    "title": cell_title(cell),
+                    "heading": heading_of(ranking),
+                    "sentence": sentence(ranking),
+                    "too_few_runs": bool(ranking.compared) and ranking.few_runs,
                     "winner": ranking.winner.identity.label if ranking.winner else None,
                     "reference": ranking.reference.identity.label if ranking.reference else None,
                     "resolution": _resolution(ranking.resolution),
                     "comparisons": [_pair(pair) for pair in ranking.pairs],
-                    "latency_p99_comparisons": [_pair(pair) for pair in ranking.latency_pairs],
+                    "latency_p99_comparisons": [_pair(pair) for pair in by_p99],
                     "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
                     "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
                 }

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.figures import throughput
-from report.analysis.printed_rows import COMPARED, LoadProgramControl, PrintedRow, StoreCell, StoreOperations
+from report.analysis.printed_rows import (
+    COMPARED,
+    RATE,
+    LoadProgramControl,
+    PrintedRow,
+    StoreCell,
+    StoreOperations,
+)
 from report.base.csv_text import Cell, csv_number, records_csv
 
 
@@ -14,14 +21,10 @@ def _runs(row: PrintedRow) -> dict[str, Any]:
     return {**counts, "verdict": row.verdict}
 
 
-def _limited_by(row: PrintedRow) -> str | None:
-    return row.figures.limited_by.resource if row.figures and row.figures.limited_by else None
-
-
 def _control(control: LoadProgramControl) -> dict[str, Cell]:
     row, client = control.row, control.client
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(lambda printed: printed.operations_per_second) or (None, None)
+    low, high = row.range_of(RATE) or (None, None)
     of_client = throughput(client.figures) if client and client.figures else None
     latencies = ("average", "p50", "p95", "p99", "max")
     return {
@@ -43,7 +46,7 @@ def _control(control: LoadProgramControl) -> dict[str, Cell]:
             figures.service_cpu_us_per_operation if figures else None, 2
         ),
         "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
-        "limited_by": _limited_by(row),
+        "limited_by": row.limited_by,
         "client": control.client_label,
         "client_decisions_per_second": csv_number(of_client, 2),
     }
@@ -55,7 +58,7 @@ def load_programs_csv(controls: Sequence[LoadProgramControl]) -> str:
 
 def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(lambda printed: printed.operations_per_second) or (None, None)
+    low, high = row.range_of(RATE) or (None, None)
     own = next((found for each, found in cell.ratios if each is row), (None,) * len(COMPARED))
     latencies = ("average", "min", "p50", "p95", "p99", "max")
     return {
@@ -86,7 +89,7 @@ def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, An
                 ("verdict", found.status if found else None),
             )
         },
-        "limited_by": _limited_by(row),
+        "limited_by": row.limited_by,
     }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from report.analysis.decision_cpu import PARTS
+from report.analysis.figures import PARTS
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (

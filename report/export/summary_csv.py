@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 
-from report.analysis.decision_cpu import PARTS
-from report.analysis.figures import FIGURES, Figure
+from report.analysis.figures import FIGURES, PARTS, Figure
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (

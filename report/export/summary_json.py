@@ -3,8 +3,7 @@
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.decision_cpu import decision_cpu_us
-from report.analysis.figures import FIGURES
+from report.analysis.figures import FIGURES, decision_cpu_us
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
 from report.export.conclusions import conclusions

@@ -21,8 +21,8 @@ from report.sections.first_screen import (
     DecisionGroup,
     DecisionRow,
     base_text,
-    control_row,
     decision_cells,
+    decision_row,
     page_heading,
 )
 from report.sections.forest import forest_lines, forests
@@ -53,8 +53,9 @@ def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
     )
 
 
-def _cells(row: DecisionRow, summary: Summary) -> list[str]:
-    label = code(row.label)
+def _cells(row: DecisionRow) -> list[str]:
+    label, summary = code(row.summary.identity.short_label), row.summary
+    verdict = summary.verdict if summary.verdict != "valid" else ""
     return [
         f"**{label}**" if row.best else label,
         row.throughput.plain,
@@ -64,21 +65,13 @@ def _cells(row: DecisionRow, summary: Summary) -> list[str]:
         row.ratio,
         row.cpu_ratio,
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
-        _verdict(row, summary),
+        ", ".join(filter(None, (row.status, summary.spoiled_text, verdict))) or "–",
     ]
 
 
-def _verdict(row: DecisionRow, summary: Summary) -> str:
-    verdict = summary.verdict if summary.verdict != "valid" else ""
-    return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
-
-
-def _table(
-    rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText, base: str = FIRST_ROW
-) -> list[str]:
-    by_id = {summary.id: summary for summary in summaries}
-    at_a_rate = any(summary.identity.open_loop for summary in summaries)
-    return table(_headers(text, at_a_rate, base), [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) -> list[str]:
+    at_a_rate = any(row.summary.identity.open_loop for row in rows)
+    return table(_headers(text, at_a_rate, base), list(map(_cells, rows)), 1)
 
 
 def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
@@ -88,7 +81,7 @@ def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[st
         filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
     )
     heading = f"{place}. {prose(group.sentence)}"
-    return [heading, "", *_table(group.rows, ranking.summaries, text, base_text([ranking]))]
+    return [heading, "", *_table(group.rows, text, base_text([ranking]))]
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
@@ -98,9 +91,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         [f"### {prose(shown.title)}"],
         *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
     ]
-    if cell.controls:
-        rows = (*shown.controls, *shown.copies)
-        blocks.append(["Controls, not ranked:", "", *_table(rows, cell.controls, cell.text, shown.base_text)])
+    if rows := (*shown.controls, *shown.copies):
+        blocks.append(["Controls, not ranked:", "", *_table(rows, cell.text, base_text(cell.rankings))])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
@@ -132,8 +124,8 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     title = ", ".join(filter(None, (runtime_name, layer)))
     heading = [[f"## {title}"]] if title else []
     if not runtime.cells:
-        rows = [control_row(row, runtime.text) for row in runtime.controls]
-        return [*heading, _table(rows, runtime.controls, runtime.text)]
+        rows = [decision_row(row, runtime.text) for row in runtime.controls]
+        return [*heading, _table(rows, runtime.text)]
     return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
 
 

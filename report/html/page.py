@@ -21,11 +21,11 @@ from report.sections.environment import campaign_notices, external_notices
 from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import (
-    FIRST_ROW,
     DecisionCell,
     DecisionRow,
-    control_row,
+    base_text,
     decision_cells,
+    decision_row,
     page_heading,
 )
 from report.sections.forest import forests
@@ -50,7 +50,7 @@ class DecisionTable:
 
     @property
     def base_text(self) -> str:
-        return ", or ".join(dict.fromkeys(cell.base_text for cell in self.cells)) or FIRST_ROW
+        return base_text(ranking for shown in self.cells for ranking in shown.cell.rankings)
 
     @property
     def marks(self) -> str:
@@ -71,9 +71,12 @@ class Part:
 
 def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
     if not found:
-        controls = tuple(control_row(control, runtime.text) for control in runtime.controls)
+        controls = tuple(decision_row(control, runtime.text) for control in runtime.controls)
         return (DecisionTable(f"{runtime.id}decision", False, (), controls),)
-    kinds = [(loop, tuple(each for each in found if each.open_loop is loop)) for loop in (False, True)]
+    kinds = [
+        (loop, tuple(each for each in found if each.cell.identity.open_loop is loop))
+        for loop in (False, True)
+    ]
     return tuple(
         DecisionTable(f"{runtime.id}decision{'-at-rate' if loop else ''}", loop, members, ())
         for loop, members in kinds

@@ -1,23 +1,23 @@
 """A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, outlook_text
+from report.analysis.comparison_text import interval_of, name, outlook_text
 from report.analysis.figures import throughput
 from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text
-from report.analysis.rankings import Pair, Ranking
+from report.analysis.rankings import Pair
 from report.analysis.summary import Summary
 from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
-from report.sections.section import Column, Line, Section, TableCell, TableRow, named, number, table_of, words
+from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.median import median_interval
-from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
+from report.statistics.sequential import Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.
 _STOPPED: dict[Stop, str] = {
@@ -36,22 +36,16 @@ _ENDED = {
 }
 
 
+#: The look after which a row got no more runs, and why; None: it continues.
+Stopped = tuple[int, Stop] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     summary: Summary
-    stop: tuple[int, Stop] | None
-    """The look after which it got no more runs; None: it continues."""
-
-    @property
-    def load(self) -> str:
-        return load_text(self.summary.identity)
-
-    def text(self, ended: str | None) -> str:
-        if self.stop is None:
-            return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
-        if self.stop[1] == "last" and ended == "budget":
-            return _ENDED["budget"]
-        return _STOPPED[self.stop[1]]
+    goes_on: bool
+    reason: str
+    """Why it got no more runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +57,6 @@ class Adaptive:
     ended: str | None
     """`decided`, `max runs` or `budget`; None: it continues, or was interrupted."""
     most: int
-    fewest: int
 
     @property
     def sentence(self) -> str:
@@ -72,131 +65,104 @@ class Adaptive:
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _cell_prefix(cell: Cell, several: bool) -> str:
-    return f"{cell_title(cell)}: " if several else ""
+def _reason(stop: Stopped, ended: str | None) -> str:
+    if stop is None:
+        return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
+    return _ENDED["budget"] if stop[1] == "last" and ended == "budget" else _STOPPED[stop[1]]
 
 
 def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
-    found = pair.comparison
-    base, new = pair.base.identity.short_label, pair.new.identity.short_label
+    found, base, new = pair.comparison, name(pair.base), name(pair.new)
     runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
     between = ", ".join(filter(None, (interval_of(found), runs)))
-    if found.decided and at is not None:
-        if found.status == "no difference":
-            if found.ratio is None:
-                return (
-                    True,
-                    f"{new} and {base} both failed their load in half of their runs or more ({between})",
-                )
-            floor = f"{100 * found.floor:g} %"
-            return True, f"{new} and {base} do not differ by more than {floor} ({between})"
+    if not found.decided or at is None:
+        outlook = outlook_text(found)
+        why = found.reason or "not evaluated yet"
+        return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
+    if found.status != "no difference":
         word = "faster" if found.status == "better" else "slower"
         return True, f"{new} is {word} than {base} ({between})"
-    why = found.reason or "not evaluated yet"
-    outlook = outlook_text(found)
-    return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
+    if found.ratio is None:
+        return True, f"{new} and {base} both failed their load in half of their runs or more ({between})"
+    return True, f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between})"
 
 
-def _ranking_rows(
-    ranking: Ranking, schedule: LookSchedule, looked: int
-) -> dict[str, tuple[int, Stop] | None]:
-    stops = ranking.family.stops if ranking.family else ()
-    found = {row.id: stop for row, stop in zip(ranking.compared, stops, strict=False)}
-    return {row.id: found.get(row.id) or _alone(row, schedule, looked) for row in ranking.summaries} | found
-
-
-def _alone(row: Summary, schedule: LookSchedule, looked: int) -> tuple[int, Stop] | None:
-    return stop_of_side(row.side(throughput), schedule, looked)
-
-
-def _with_reference(copy: Summary, cells: Sequence[Cell]) -> Summary | None:
-    for cell in cells:
-        if copy in cell.controls:
-            for ranking in cell.rankings:
-                if ranking.reference and ranking.reference.identity.label == copy.identity.copied_label:
-                    return ranking.reference
-    return None
-
-
-def _beside(control: Summary, cells: Sequence[Cell]) -> list[Summary]:
-    return [row for cell in cells if control in cell.controls for row in cell.summaries]
-
-
-def _lone_text(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, str]:
-    values = row.throughputs
-    name = f"{row.identity.short_label}, {load_text(row.identity)}"
+def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
+    values, label = row.throughputs, f"{name(row)}, {load_text(row.identity)}"
     done = stop is not None and stop[1] == "tight"
+    counted = plural(len(values), "run")
     try:
         found = median_interval(values)
     except ValueError:
-        return (
-            False,
-            f"{name}: {plural(len(values), 'run')} that count are too few for an interval: it takes 6",
-        )
+        return False, f"{label}: {counted} that count are too few for an interval: it takes 6"
     if found.low == 0:
         # An end of the interval is a run that failed its load: it has no width in percent.
-        return done, f"{name}: {row.spoiled_text or 'nothing was answered in some runs'}"
+        return done, f"{label}: {row.spoiled_text or 'nothing was answered in some runs'}"
     off = max(found.high / found.median, found.median / found.low) - 1
     median = f"{rate(found.median)} {layer_text(row.identity.layer).rate_unit}"
-    runs = ", ".join(filter(None, (plural(len(values), "run"), row.spoiled_text)))
-    text = f"{name}: {median} ± {_percent(off)}, {runs}"
+    runs = ", ".join(filter(None, (counted, row.spoiled_text)))
+    text = f"{label}: {median} ± {100 * off:.1f} %, {runs}"
     if done:
         return done, text
     why = "wider than" if not is_tight(values) else "no second look confirmed that it is within"
-    return done, f"{text}: {why} ± {_percent(DEFAULT_FLOOR)}"
+    return done, f"{text}: {why} ± {100 * DEFAULT_FLOOR:.1f} %"
 
 
-def _lone(row: Summary, stop: tuple[int, Stop] | None) -> tuple[bool, Line]:
-    done, text = _lone_text(row, stop)
-    return done, Line(text, row.id)
+def _stop_of_control(row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]) -> list[Stopped]:
+    """Those of its reference, or of the rows beside it; empty where it stands alone."""
+    own = [cell for cell in cells if row in cell.controls]
+    if row.identity.copy:
+        for ranking in (ranking for cell in own for ranking in cell.rankings):
+            if ranking.reference and ranking.reference.identity.label == row.identity.copied_label:
+                return [stops[ranking.reference.id]]
+    return [stops[each.id] for cell in own for each in cell.summaries] if row.by_turns else []
 
 
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
 
     It depends only on the results and the looks, so that it gives the same whenever it is called."""
-    campaign, summaries = analysis.campaign, analysis.summaries
+    campaign, summaries, cells = analysis.campaign, analysis.summaries, analysis.cells
     schedule = next((row.look_schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:
         return None
     looked = summaries[0].last_look
-    stops: dict[str, tuple[int, Stop] | None] = {}
+    stops: dict[str, Stopped] = {}
     conclusions: list[tuple[bool, Line]] = []
-    cells = analysis.cells
+
+    def conclude(done: bool, text: str, ids: str) -> None:
+        conclusions.append((done, Line(text, ids)))
+
     for cell in cells:
+        prefix = f"{cell_title(cell)}: " if len(cells) > 1 else ""
         for ranking in cell.rankings:
-            stops |= _ranking_rows(ranking, schedule, looked)
-            settled = ranking.family.settled if ranking.family else ()
-            prefix = _cell_prefix(cell, len(cells) > 1)
-            for pair, at in zip(ranking.pairs, settled, strict=True):
+            family = ranking.family
+            stops |= {
+                row.id: stop_of_side(row.side(throughput), schedule, looked) for row in ranking.summaries
+            }
+            own = zip(ranking.compared, family.stops if family else (), strict=False)
+            stops |= {row.id: stop for row, stop in own}
+            for pair, at in zip(ranking.pairs, family.settled if family else (), strict=True):
                 done, text = _pair_text(pair, at)
-                conclusions.append((done, Line(prefix + text, f"{pair.base.id} {pair.new.id}")))
-            if not ranking.pairs:
-                conclusions += [_lone(row, stops[row.id]) for row in ranking.summaries]
+                conclude(done, prefix + text, f"{pair.base.id} {pair.new.id}")
+            for row in ranking.summaries if not ranking.pairs else ():
+                conclude(*_lone_text(row, stops[row.id]), row.id)
     for runtime in analysis.runtimes:
         for row in runtime.controls:
-            reference = _with_reference(row, runtime.cells) if row.identity.copy else None
-            if reference:
-                stops[row.id] = stops[reference.id]
-                continue
-            beside = _beside(row, runtime.cells) if row.by_turns else []
+            beside = _stop_of_control(row, runtime.cells, stops)
             if beside:
-                own = [stops[each.id] for each in beside]
-                stops[row.id] = None if None in own else max(filter(None, own))
+                stops[row.id] = None if None in beside else max(filter(None, beside))
                 continue
-            stops[row.id] = _alone(row, schedule, looked)
-            conclusions.append(_lone(row, stops[row.id]))
+            stops[row.id] = stop_of_side(row.side(throughput), schedule, looked)
+            conclude(*_lone_text(row, stops[row.id]), row.id)
+    ended = campaign.manifest.get("adaptive", {}).get("ended", {}).get("why")
+    of_rows = [(row, stops.get(row.id)) for row in summaries]
     return Adaptive(
-        rows=tuple(Row(row, stops.get(row.id)) for row in summaries),
+        rows=tuple(Row(row, stop is None, _reason(stop, ended)) for row, stop in of_rows),
         concluded=tuple(each for done, each in conclusions if done),
         unsettled=tuple(each for done, each in conclusions if not done),
-        ended=campaign.manifest.get("adaptive", {}).get("ended", {}).get("why"),
+        ended=ended,
         most=schedule.looks[-1],
-        fewest=schedule.looks[0],
     )
 
 
@@ -211,10 +177,10 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
             {
                 "configuration_hash": row.summary.identity.configuration_hash,
                 "label": row.summary.identity.label,
-                "load": row.load,
+                "load": load_text(row.summary.identity),
                 "runs": len(row.summary.runs),
-                "goes_on": row.stop is None,
-                "reason": row.text(found.ended),
+                "goes_on": row.goes_on,
+                "reason": row.reason,
             }
             for row in found.rows
         ],
@@ -225,17 +191,11 @@ def adaptive(analysis: Analysis) -> Section | None:
     found = adaptive_of(analysis)
     if found is None:
         return None
-    rows = [
-        TableRow(
-            row.summary.id,
-            (
-                *named(row.summary.identity.label, row.load),
-                number(f"{len(row.summary.runs)}", len(row.summary.runs)),
-                TableCell(row.text(found.ended)),
-            ),
-        )
-        for row in found.rows
-    ]
+    rows = []
+    for row in found.rows:
+        identity, made = row.summary.identity, len(row.summary.runs)
+        cells = (*named(identity.label, load_text(identity)), number(f"{made}", made), *named(row.reason))
+        rows.append(TableRow(row.summary.id, cells))
     columns = (*words("Target", "Load"), Column("Runs"), *words("Why it stopped"))
     lists = (("Concluded", found.concluded), ("Not decided", found.unsettled))
     return Section(

@@ -1,7 +1,7 @@
 """All figures of every row, one table a topology."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -20,13 +20,12 @@ from report.sections.section import (
     Table,
     TableCell,
     TableRow,
-    exact,
     named,
-    sort_key,
+    number,
     table_of,
     words,
 )
-from report.sections.spread_text import spread_figure
+from report.sections.spread_text import limit_cell, spread_figure
 from report.statistics.decision import Comparison
 
 
@@ -40,18 +39,9 @@ class _Column:
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
     def cell(self, summary: Summary, best: bool) -> TableCell:
-        figures = summary.figures
-        value = self.read(figures) if figures else None
-        printed = spread_figure(summary, self.read, self.show)
-        return TableCell(
-            printed.text,
-            best=best and value is not None,
-            range=printed.range if self.figure not in ("", "throughput") else "",
-            marks=printed.marks,
-            kind="number",
-            sort=sort_key(value),
-            hint=exact(value, self.unit) if self.unit != "µs" else exact(value, "ms"),
-        )
+        found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
+        ranged = self.figure not in ("", "throughput")
+        return replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
 
 _THROUGHPUT = "throughput"
@@ -89,11 +79,6 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
     )
 
 
-def _runs_cell(summary: Summary) -> TableCell:
-    total = len(summary.runs) + len(summary.missing)
-    return TableCell(f"{summary.valid_runs} of {total}", kind="number", sort=sort_key(summary.valid_runs))
-
-
 def _outcome_cell(summary: Summary) -> TableCell:
     if not summary.counted_runs:
         return TableCell(ABSENT)
@@ -103,58 +88,32 @@ def _outcome_cell(summary: Summary) -> TableCell:
     return TableCell(text, kind="verdict invalid", sort=text)
 
 
-def _verdict_cell(verdict: str | None) -> TableCell:
-    return TableCell(verdict or "none", kind=f"verdict {verdict or 'none'}")
-
-
-def _limit_cell(summary: Summary) -> TableCell:
-    limit = summary.figures.limited_by if summary.figures else None
-    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
-
-
-def _ratio_cell(comparison: Comparison | None) -> TableCell:
-    return TableCell(
-        against_base(comparison),
-        kind="number ratio",
-        sort=sort_key(comparison.ratio if comparison else None),
-    )
-
-
 def _row(
     summary: Summary,
-    header: Sequence[str],
+    names: Sequence[str],
     best: Mapping[str, str],
     columns: Sequence[_Column],
-    versus_base: Comparison | None = None,
+    versus: Comparison | None = None,
 ) -> TableRow:
-    spread = summary.spread
+    spread, verdict = summary.spread, summary.verdict or "none"
     throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
     several = spread if spread and spread.count > 1 else None
-    range_text = f"{rate(several.min)}–{rate(several.max)}" if several else ABSENT
-    return TableRow(
-        summary.id,
-        (
-            *named(*header),
-            _runs_cell(summary),
-            _verdict_cell(summary.verdict),
-            _outcome_cell(summary),
-            throughput,
-            _ratio_cell(versus_base),
-            TableCell(
-                range_text, kind="number", sort=sort_key(several.max - several.min if several else None)
-            ),
-            TableCell(
-                percent(spread.cv_percent if spread else None),
-                kind="number",
-                sort=sort_key(spread.cv_percent if spread else None),
-            ),
-            *others,
-            _limit_cell(summary),
-        ),
-        summary.no_figures_reason,
-        kept=len(header) + 3,
-        colour=summary.id,
+    cv = spread.cv_percent if spread else None
+    cells = (
+        *named(*names),
+        number(f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}", summary.valid_runs),
+        TableCell(verdict, kind=f"verdict {verdict}"),
+        _outcome_cell(summary),
+        throughput,
+        replace(number(against_base(versus), versus.ratio if versus else None), kind="number ratio"),
+        number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
+        if several
+        else number(ABSENT, None),
+        number(percent(cv), cv),
+        *others,
+        limit_cell(summary),
     )
+    return TableRow(summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id)
 
 
 def _headings(columns: Sequence[_Column], base: str) -> tuple[Column, ...]:
@@ -172,18 +131,18 @@ def _headings(columns: Sequence[_Column], base: str) -> tuple[Column, ...]:
     )
 
 
-def _header(summary: Summary, fields: Sequence[LoadField], named: NamedFacts) -> list[str]:
+def _names(summary: Summary, fields: Sequence[LoadField], facts: NamedFacts) -> list[str]:
     """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
     part of its load that differs from others."""
     identity = summary.identity
-    label = f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}"
-    facts = _facts(named, decider_of(identity), algorithm_of(identity))
-    names = [label, *facts, identity.store_text, script_names(summary)]
-    return [*names, *(_load_cell(identity, field) for field in fields)]
-
-
-def _facts(named: NamedFacts, decider: str, algorithm: str) -> list[str]:
-    return [*([decider] if named.decider else []), *([algorithm] if named.algorithm else [])]
+    return [
+        f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
+        decider_of(identity) if facts.decider else "",
+        algorithm_of(identity) if facts.algorithm else "",
+        identity.store_text,
+        script_names(summary),
+        *(_load_cell(identity, field) for field in fields),
+    ]
 
 
 def _load_name(name: str, summaries: Sequence[Summary]) -> str:
@@ -200,29 +159,12 @@ def _load_cell(identity: Identity, field: LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-def _client_rows(
-    cell: Cell, fields: Sequence[LoadField], columns: Sequence[_Column], named: NamedFacts
-) -> list[TableRow]:
-    rows = []
-    for ranking in cell.rankings:
-        for standing in ranking.standings:
-            header = _header(standing.summary, fields, named)
-            versus_base = None if ranking.open_loop else standing.versus_base
-            rows.append(_row(standing.summary, header, ranking.best, columns, versus_base))
-    return rows
-
-
 _MARKS = (
     "† too few samples behind it. ‡ outside the middle half of its runs. § failed or unanswered requests "
     "could move it: only its bounds are known. ¶ late sends of the load generator are more than a tenth of "
     "it."
 )
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
-
-
-def _title(topology: str | None, open_loop: bool) -> str:
-    title = _TITLES.get(topology, topology or "")
-    return f"{title}, latency at a rate" if open_loop else title
 
 
 def result_tables(
@@ -233,11 +175,12 @@ def result_tables(
     layer_named: bool = False,
 ) -> tuple[Table, ...]:
     """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
-    summaries = [*(summary for cell in cells for summary in cell.summaries), *controls]
+    rankings = [ranking for cell in cells for ranking in cell.rankings]
+    summaries = [*(summary for ranking in rankings for summary in ranking.summaries), *controls]
     if not summaries:
         return ()
     fields, text = varying_fields(summaries), layer_text_of(summaries)
-    named = cells[0].named if cells else named_facts(summaries)
+    facts = cells[0].named if cells else named_facts(summaries)
     columns = _columns(text, summaries)
     shared = shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
@@ -245,26 +188,24 @@ def result_tables(
         common += f" {text.cpu_title} is that of all servers together."
     if any(summary.identity.decides_locally for summary in summaries):
         common += f" {LOCAL_NOTE}"
-    facts = _facts(named, "Decided by", "Algorithm")
-    base = base_text(ranking for cell in cells for ranking in cell.rankings)
-    headers = words(
-        "Client", *facts, "Store", "Script", *(_load_name(field.name, summaries) for field in fields)
-    )
+    base = base_text(rankings)
+    loads = [_load_name(field.name, summaries) for field in fields]
+    headers = words("Client", "Decided by", "Algorithm", "Store", "Script", *loads)
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
-        whole = f"{part}: {title}" if part else title
+        whole, caption = f"{part}: {title}" if part else title, f"{caption}{common} {_MARKS}"
         return table_of(
-            part_id + table_id,
-            (*headers, *_headings(columns, base)),
-            rows,
-            whole,
-            caption=f"{caption}{common} {_MARKS}",
+            part_id + table_id, (*headers, *_headings(columns, base)), rows, whole, caption=caption
         )
 
-    by_topology: dict[tuple[str | None, bool], list[TableRow]] = {}
+    by_title: dict[str, list[TableRow]] = {}
     for cell in cells:
-        kind = (cell.identity.topology, cell.identity.open_loop)
-        by_topology.setdefault(kind, []).extend(_client_rows(cell, fields, columns, named))
+        topology, loop = cell.identity.topology, ", latency at a rate" if cell.identity.open_loop else ""
+        rows = by_title.setdefault(f"{_TITLES.get(topology, topology or '')}{loop}", [])
+        for ranking in cell.rankings:
+            for row in ranking.summaries:
+                versus = None if ranking.open_loop else ranking.versus_base(row)
+                rows.append(_row(row, _names(row, fields, facts), ranking.best, columns, versus))
     caption = (
         "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
         "the order of their medians, below them those that failed their load more often, which ranks "
@@ -273,17 +214,13 @@ def result_tables(
         f"{base} among these rows."
     )
     tables = [
-        table(f"table{number}", _title(topology, is_open), caption, rows)
-        for number, ((topology, is_open), rows) in enumerate(by_topology.items(), start=1)
+        table(f"table{number}", title, caption, rows)
+        for number, (title, rows) in enumerate(by_title.items(), start=1)
     ]
     if controls:
-        copied = {
-            ranking.resolution.copy.id: ranking.resolution.comparison
-            for cell in cells
-            for ranking in cell.rankings
-            if ranking.resolution and not ranking.open_loop
-        }
-        rows = [_row(row, _header(row, fields, named), {}, columns, copied.get(row.id)) for row in controls]
+        resolutions = [each.resolution for each in rankings if each.resolution and not each.open_loop]
+        copied = {found.copy.id: found.comparison for found in resolutions}
+        rows = [_row(row, _names(row, fields, facts), {}, columns, copied.get(row.id)) for row in controls]
         controls_caption = (
             f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
             "process. They show what the harness itself can do, and are not ranked with the clients."

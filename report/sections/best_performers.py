@@ -1,10 +1,16 @@
 """The best of each kind of decider by traffic: what a campaign of several kinds shows first."""
 
-from report.analysis.best_performers import BestPerformer, best_performers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
 from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.figures import percentile, throughput
+from report.analysis.groups import Group
+from report.analysis.rankings import Pair, Ranking, rank
+from report.analysis.summary import Summary
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
@@ -17,11 +23,65 @@ CAPTION = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class BestPerformer:
+    """The first row of all that one kind of decider has on one store in one cell with one kind of settings
+    on one framework, whatever its algorithm and script."""
+
+    cell: Cell
+    ranking: Ranking
+    """The ranking of all these rows: one family of comparisons."""
+
+    @property
+    def rows(self) -> tuple[Summary, ...]:
+        return self.ranking.summaries
+
+    @property
+    def best(self) -> Summary:
+        """The row that stands first; shown to be better than the others only if it is `ranking.winner`."""
+        return self.rows[0]
+
+    @property
+    def to_next(self) -> Pair | None:
+        if len(self.rows) < 2:
+            return None
+        both = (pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1]))
+        return next((pair.seen_from(self.best) for pair in both), None)
+
+
+def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
+    """In the order of cells, stores and deciders; those without a run that counts are left out. Empty where
+    all rows share what decides and the algorithm: then the rankings say it."""
+    if not any(cell.named.any for cell in cells):
+        return ()
+    found = []
+    for cell in cells:
+        together: dict[Group, list[Ranking]] = {}
+        for ranking in cell.rankings:
+            if ranking.store is not None:
+                alike = replace(ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None)
+                together.setdefault(alike, []).append(ranking)
+        for group, members in together.items():
+            ranking = members[0] if len(members) == 1 else _over_all(members, group)
+            if ranking.summaries[0].median:
+                found.append(BestPerformer(cell, ranking))
+    return tuple(found)
+
+
+def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
+    """One ranking of the rows of several, which have no reference in common: each with every other. Where a
+    copy was told apart in one of them, it has no winner either."""
+    rows = [replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
+    resolutions = (ranking.resolution for ranking in rankings)
+    apart = next((each for each in resolutions if each and each.told_apart), None)
+    return replace(rank(rows, group), resolution=apart)
+
+
 def _status(found: BestPerformer) -> str:
     if sum(bool(row.median) for row in found.rows) < 2:
         return "only one"
     if found.ranking.winner is found.best:
-        return row_status(found.ranking.standings[0], found.ranking)
+        return row_status(found.best, found.ranking)
     return "first, not shown"
 
 
@@ -62,7 +122,7 @@ def _row(found: BestPerformer) -> TableRow:
     cells = (
         TableCell(name(best), best=found.ranking.winner is best),
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
-        TableCell(figure.text, marks=figure.marks, kind="number"),
+        replace(figure, range=""),
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
         TableCell("", badge=_status(found)),
     )

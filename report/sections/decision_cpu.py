@@ -1,60 +1,89 @@
-"""Where a decision's CPU goes, as a table."""
+"""Where the CPU time of a decision goes, as a table: to the Node process that asks, to service and store."""
 
 from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell
+from report.analysis.comparison_text import interval_of, name
 from report.analysis.deciders import algorithm_of, decider_of, named_facts
-from report.analysis.decision_cpu import (
-    PARTS,
-    dearer_clients,
-    limited_by_client,
-    node_kind,
-    part_kinds,
-    total_of,
-)
-from report.analysis.figures import Figure
+from report.analysis.figures import PARTS, Figure, decision_cpu_us, node_cpu, node_kind
 from report.analysis.load_text import load_text, varying_fields
+from report.analysis.rankings import compare_rows
 from report.analysis.summary import Summary
-from report.base.format import ABSENT, count, microseconds
+from report.base.format import count, microseconds
+from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections.section import (
     Column,
     Table,
     TableCell,
     TableRow,
-    exact,
     named,
     number,
     numbers,
-    sort_key,
     table_of,
     words,
 )
-from report.sections.spread_text import spread_figure
+from report.sections.spread_text import limit_cell, spread_figure
 
 LIMITED_BY_CLIENT = "limited by client"
 
+#: What limits the client's side: then the service could have decided more.
+CLIENT_LIMITS = ("server loop", "server CPU", "client", "generator")
 
-def _cell(summary: Summary, read: Figure, wanted: bool) -> TableCell:
+#: Below it a dearer protocol is not worth a sentence.
+_NAMED_RATIO = 2.0
+
+
+def part_kinds(identity: Identity) -> tuple[str, ...]:
+    has_store = identity.store not in (None, "none", "memory")
+    has = {node_kind(identity.layer): True, "service": identity.service is not None, "store": has_store}
+    return tuple(kind for kind in MEASURED_KINDS if has.get(kind))
+
+
+def total_of(kinds: Sequence[str]) -> Figure:
+
+    def total(figures: Measured) -> float | None:
+        found = decision_cpu_us(figures)
+        return sum(found[kind] for kind in kinds) if found and all(kind in found for kind in kinds) else None
+
+    return Figure(total)
+
+
+def _cell(summary: Summary, read: Figure, wanted: bool = True) -> TableCell:
     """A dash for a part that is missing, nothing for one that the row does not have."""
-    if not wanted:
-        return TableCell("", kind="number", sort="")
-    value = read(summary.figures) if summary.figures else None
-    printed = spread_figure(summary, read, microseconds)
-    return TableCell(
-        printed.text,
-        range=printed.range,
-        marks=printed.marks,
-        kind="number",
-        sort=sort_key(value),
-        hint=exact(value, "µs"),
-    )
+    return spread_figure(summary, read, microseconds, "µs") if wanted else number("", None)
 
 
 def _limited_cell(summary: Summary) -> TableCell:
-    limit = summary.figures.limited_by if summary.figures else None
-    if limited_by_client(summary):
+    """Where the service was not used up nothing is claimed about what it can do."""
+    identity, figures = summary.identity, summary.figures
+    served = identity.service is not None or identity.decided_by == "service"
+    if served and figures and figures.limiting_resource in CLIENT_LIMITS:
         return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
-    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+    return limit_cell(summary)
+
+
+def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
+    """Sentences about clients of services that were shown to cost the Node process at least twice as much per
+    decision as the cheapest library on the same store under the same work; in the order of cells."""
+    found = []
+    for cell in cells:
+        rows = [row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)]
+        for store in dict.fromkeys(row.identity.store_text for row in rows):
+            beside = [row for row in rows if row.identity.store_text == store and row.figures]
+            libraries = [row for row in beside if row.identity.decided_by == "library"]
+            services = [row for row in beside if row.identity.decided_by == "service"]
+            if not libraries or not services:
+                continue
+            cheapest = min(libraries, key=lambda row: (node_cpu(row.figures) or 0) if row.figures else 0)
+            for pair in compare_rows([cheapest, *services], node_cpu):
+                ratio = pair.comparison.ratio
+                if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
+                    found.append(
+                        f"{name(pair.new)} costs Node {interval_of(pair.comparison)} the CPU time of "
+                        f"{name(cheapest)} per decision on {store}."
+                    )
+    return list(dict.fromkeys(found))
 
 
 def _caption(rows: Sequence[Summary], service: bool) -> str:
@@ -88,37 +117,32 @@ def decision_cpu_table(analysis: Analysis) -> Table | None:
     if not rows:
         return None
     fields, facts = varying_fields(rows), named_facts(rows)
-    service = any("service" in part_kinds(row.identity) for row in rows)
-    parts = ("node", *(["service"] if service else []), "store")
 
     def cells(row: Summary) -> tuple[TableCell, ...]:
-        kinds = part_kinds(row.identity)
-        own = {"node": node_kind(row.identity.layer)}
+        identity, kinds = row.identity, part_kinds(row.identity)
+        decider = decider_of(identity) if facts.decider else ""
+        algorithm = algorithm_of(identity) if facts.algorithm else ""
         decisions = row.figures.decisions if row.figures else None
+        parts = (node_kind(identity.layer), "service", "store")
         return (
-            *named(
-                row.identity.label,
-                decider_of(row.identity) if facts.decider else "",
-                algorithm_of(row.identity) if facts.algorithm else "",
-                load_text(row.identity, fields) if fields else "",
-            ),
-            *(_cell(row, PARTS[own.get(part, part)], own.get(part, part) in kinds) for part in parts),
-            _cell(row, total_of(kinds), wanted=True),
+            *named(identity.label, decider, algorithm, load_text(identity, fields)),
+            *(_cell(row, PARTS[part], part in kinds) for part in parts),
+            _cell(row, total_of(kinds)),
             number(count(decisions), decisions),
             _limited_cell(row),
         )
 
     columns = (
         *words("Configuration", "Decided by", "Algorithm", "Load"),
-        *numbers([(part.capitalize(), "µs") for part in (*parts, "sum")]),
+        *numbers([(part, "µs") for part in ("Node", "Service", "Store", "Sum")]),
         Column("Decisions", "counted", "number more"),
         Column("Limited by", "resource", ""),
     )
-    dearer = dearer_clients(analysis.cells)
+    service = any("service" in part_kinds(row.identity) for row in rows)
     return table_of(
         "decision-cpu-rows",
         columns,
         [TableRow(row.id, cells(row), colour=row.id) for row in rows],
         "Where a decision’s CPU goes",
-        caption=" ".join([*dearer, _caption(rows, service)]),
+        caption=" ".join([*_dearer_clients(analysis.cells), _caption(rows, service)]),
     )

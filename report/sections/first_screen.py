@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -10,13 +10,12 @@ from report.analysis.comparison_text import interval_of, name
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
 from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.rankings import Ranking, Standing, by_p99
-from report.analysis.resolution import Resolution
+from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.script_text import difference, disclosure, mode_text
-from report.sections.section import TableCell
+from report.sections.section import Line, TableCell
 from report.sections.spread_text import spread_figure
 from report.sections.verdict_text import sentence
 from report.statistics.decision import Comparison
@@ -27,18 +26,15 @@ from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 class DecisionRow:
     """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
-    summary_id: str
+    summary: Summary
     best: bool
     """It was shown to be better than every other row of its ranking."""
-    label: str
     throughput: TableCell
     p99: TableCell
     cpu: TableCell
     """Of what calls the limiter, in µs per request."""
     store_cpu: TableCell
     """Of all store nodes, in µs per request."""
-    cpu_us: float | None
-    """The same as a number, to count with."""
     ratio: str
     """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`.
     """
@@ -49,18 +45,6 @@ class DecisionRow:
     """How many rounds would decide it; empty where it is decided."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
-    outcome: str
-    """`failed its load in 3 of 10 runs`; empty where the target served it in all."""
-    no_figures_reason: str
-    local: bool = False
-    """Some of its decisions reach neither store nor service."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowWarning:
-    summary_id: str
-    label: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +55,22 @@ class DecisionGroup:
     disclosure: str
     """Which scripts ran, by which commands."""
     sentence: str
-    few_runs: bool
     rows: tuple[DecisionRow, ...]
 
     @property
     def ids(self) -> str:
-        return " ".join(row.summary_id for row in self.rows)
+        return " ".join(row.summary.id for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionCell:
-    """One cell."""
-
-    id: str
+    cell: Cell
     title: str
-    text: LayerText
-    open_loop: bool
     groups: tuple[DecisionGroup, ...]
     controls: tuple[DecisionRow, ...]
     copies: tuple[DecisionRow, ...]
     """Of the rankings' references, with the ratio to them."""
-    base_text: str
-    """What ratios are to: `the reference`, `the first row`."""
-    warnings: tuple[RowWarning, ...]
+    warnings: tuple[Line, ...]
     ceiling: str
     difference: str
     """How the groups differ; empty if there is one."""
@@ -122,38 +99,41 @@ WORD: Mapping[str, tuple[str, str]] = {
 }
 
 
-def row_status(standing: Standing, ranking: Ranking) -> str:
+def row_status(row: Summary, ranking: Ranking) -> str:
     """`faster`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless
     it was shown to be the best."""
-    if ranking.reference is standing.summary and ranking.compared:
+    if ranking.reference is row and ranking.compared:
         return "reference"
-    if ranking.winner is standing.summary:
+    if ranking.winner is row:
         return WORD["better"][ranking.open_loop]
-    found = standing.versus_base
+    found = ranking.versus_base(row)
     return WORD[found.status][ranking.open_loop] if found else ""
 
 
-def _row(
-    summary: Summary, text: LayerText, standing: Standing | None = None, ranking: Ranking | None = None
-) -> DecisionRow:
-    compared = standing is not None and ranking is not None
+def copy_status(found: Resolution) -> str:
+    """Of the copy of a reference: told apart is a finding about the host."""
+    return "told apart" if found.told_apart else WORD[found.comparison.status][0]
+
+
+def decision_row(row: Summary, text: LayerText, of: Ranking | Resolution | None = None) -> DecisionRow:
+    """Of a ranking, or the copy of a reference, with what it shows of the host; nothing is compared with any
+    other."""
+    ranking = of if isinstance(of, Ranking) else None
+    resolution = of if isinstance(of, Resolution) else None
+    versus = ranking.versus_base(row) if ranking else None
+    status = row_status(row, ranking) if ranking else copy_status(resolution) if resolution else ""
     return DecisionRow(
-        summary_id=summary.id,
-        best=ranking is not None and ranking.winner is summary,
-        label=summary.identity.short_label,
-        throughput=spread_figure(summary, throughput, rate),
-        p99=spread_figure(summary, percentile("p99"), text.latency),
-        cpu=spread_figure(summary, consumer_cpu, microseconds),
-        store_cpu=spread_figure(summary, store_cpu, microseconds),
-        cpu_us=consumer_cpu(summary.figures) if summary.figures else None,
-        ratio=against_base(standing.versus_base if standing else None),
-        cpu_ratio=against_base(standing.cpu_versus_base if standing else None),
-        status=row_status(standing, ranking) if compared and standing and ranking else "",
-        outlook=_outlook(standing.versus_base) if standing and standing.versus_base else "",
-        verdict=verdict_summary(summary),
-        outcome=summary.spoiled_text,
-        no_figures_reason=summary.no_figures_reason,
-        local=summary.identity.decides_locally,
+        summary=row,
+        best=ranking is not None and ranking.winner is row,
+        throughput=spread_figure(row, throughput, rate),
+        p99=spread_figure(row, percentile("p99"), text.latency),
+        cpu=spread_figure(row, consumer_cpu, microseconds),
+        store_cpu=spread_figure(row, store_cpu, microseconds),
+        ratio=against_base(resolution.comparison if resolution else versus),
+        cpu_ratio=against_base(ranking.versus_base(row, ranking.cpu_pairs) if ranking else None),
+        status=status,
+        outlook=_outlook(versus) if versus else "",
+        verdict=verdict_summary(row),
     )
 
 
@@ -164,21 +144,6 @@ def _outlook(found: Comparison) -> str:
     if found.too_few_runs and found.runs_needed is None:
         return f"takes {fewest_for_a_claim(found.pairs is not None)} runs"
     return f"takes about {found.runs_needed:,} runs" if found.runs_needed else f"takes over {MAX_RUNS:,} runs"
-
-
-def control_row(control: Summary, text: LayerText) -> DecisionRow:
-    """A row that nothing is compared with."""
-    return _row(control, text)
-
-
-def copy_row(resolution: Resolution, text: LayerText) -> DecisionRow:
-    """The copy of a reference, with what it shows of the host."""
-    found = resolution.comparison
-    return replace(
-        _row(resolution.copy, text),
-        ratio=against_base(found),
-        status="told apart" if found.shown else WORD[found.status][0],
-    )
 
 
 def against_base(comparison: Comparison | None) -> str:
@@ -200,12 +165,8 @@ def verdict_summary(summary: Summary) -> str:
 
 def heading_of(ranking: Ranking) -> str:
     """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), …`."""
-    versions = {
-        run.versions["store"]
-        for standing in ranking.standings
-        for run in standing.summary.runs
-        if "store" in run.versions
-    }
+    runs = [run for row in ranking.summaries for run in row.runs]
+    versions = {run.versions["store"] for run in runs if "store" in run.versions}
     if ranking.store is None:
         return "Store not known"
     store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
@@ -234,69 +195,52 @@ def cell_title(cell: Cell, layer_named: bool = False) -> str:
 
 def decision_cells(cells: Sequence[Cell], layer_named: bool = False) -> tuple[DecisionCell, ...]:
     """The same cells, in their order, as the first screen shows them."""
-    found = []
-    for cell in cells:
-        groups = tuple(
-            DecisionGroup(
-                heading=heading_of(ranking),
-                disclosure=disclosure(ranking),
-                sentence=sentence(ranking),
-                few_runs=bool(ranking.compared) and ranking.few_runs,
-                rows=tuple(
-                    _row(standing.summary, cell.text, standing, ranking) for standing in ranking.standings
-                ),
-            )
-            for ranking in cell.rankings
-        )
-        ceilings = [control for control in cell.controls if control.identity.ceiling]
-        controls = by_p99(ceilings) if cell.identity.open_loop else ceilings
-        resolutions = [ranking.resolution for ranking in cell.rankings if ranking.resolution]
-        found.append(
-            DecisionCell(
-                id=cell.id,
-                title=cell_title(cell, layer_named),
-                text=cell.text,
-                open_loop=cell.identity.open_loop,
-                groups=groups,
-                controls=tuple(control_row(control, cell.text) for control in controls),
-                copies=tuple(copy_row(each, cell.text) for each in resolutions),
-                base_text=base_text(cell.rankings),
-                warnings=tuple(
-                    RowWarning(row.id, row.identity.short_label, text)
-                    for row in (*cell.summaries, *cell.controls)
-                    for text in row.warnings
-                ),
-                ceiling=_ceiling(cell),
-                difference=difference(cell),
-            )
-        )
-    return tuple(found)
+    return tuple(_decision_cell(cell, layer_named) for cell in cells)
 
 
-def _within(heading: str) -> str:
-    """A heading within a sentence: `on valkey 9.1.2, one script for all`."""
-    return f"{heading[:1].lower()}{heading[1:]}"
+def _decision_cell(cell: Cell, layer_named: bool) -> DecisionCell:
+    groups = [
+        DecisionGroup(
+            heading_of(ranking),
+            disclosure(ranking),
+            sentence(ranking),
+            tuple(decision_row(row, cell.text, ranking) for row in ranking.summaries),
+        )
+        for ranking in cell.rankings
+    ]
+    ceilings = [control for control in cell.controls if control.identity.ceiling]
+    controls = by_p99(ceilings) if cell.identity.open_loop else ceilings
+    resolutions = [ranking.resolution for ranking in cell.rankings if ranking.resolution]
+    return DecisionCell(
+        cell,
+        cell_title(cell, layer_named),
+        tuple(groups),
+        controls=tuple(decision_row(control, cell.text) for control in controls),
+        copies=tuple(decision_row(each.copy, cell.text, each) for each in resolutions),
+        warnings=tuple(
+            Line(f"{name(row)}: {text}", row.id)
+            for row in (*cell.summaries, *cell.controls)
+            for text in row.warnings
+        ),
+        ceiling=_ceiling(cell),
+        difference=difference(cell),
+    )
 
 
 def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[str, Ranking]]:
     """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
-    cells = [cell for runtime in runtimes for cell in runtime.cells]
-    varying = varying_fields([cell.summaries[0] for cell in cells]) if cells else ()
-    topologies = {cell.identity.topology for cell in cells}
+    cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
+    varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
+    several = len({cell.identity.topology for _, cell in cells}) > 1
     found = []
-    for runtime in runtimes:
-        for cell in runtime.cells:
-            for ranking in cell.rankings:
-                topology = (cell.identity.topology or "other addresses") if len(topologies) > 1 else ""
-                texts = [
-                    runtime.runtime,
-                    topology,
-                    load_text(cell.identity, varying),
-                    _within(heading_of(ranking)) if len(cell.rankings) > 1 else "",
-                    cell.caps,
-                ]
-                scope = ", ".join(filter(None, texts))
-                found.append((f"{scope[:1].upper()}{scope[1:]}", ranking))
+    for runtime, cell in cells:
+        topology = (cell.identity.topology or "other addresses") if several else ""
+        for ranking in cell.rankings:
+            heading = heading_of(ranking) if len(cell.rankings) > 1 else ""
+            within = f"{heading[:1].lower()}{heading[1:]}"
+            texts = (runtime.runtime, topology, load_text(cell.identity, varying), within, cell.caps)
+            scope = ", ".join(filter(None, texts))
+            found.append((f"{scope[:1].upper()}{scope[1:]}", ranking))
     return found
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.rankings import Ranking
-from report.analysis.resolution import Resolution
 from report.analysis.summary import Summary
 from report.base.format import plural
-from report.sections.first_screen import WORD, row_status, scopes
+from report.sections.first_screen import copy_status, row_status, scopes
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 
 #: Beyond these an end of an interval is cut, and an arrow says so: one row must not squeeze the others.
@@ -108,84 +107,48 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 
 
 def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -> ForestRow:
-    label = summary.identity.short_label
+    label, shape, why = summary.identity.short_label, SHAPES.get(status, "○"), summary.no_figures_reason
     if found is None:
-        return ForestRow(
-            summary.id,
-            label,
-            status,
-            "" if summary.figures else summary.no_figures_reason,
-            "◆",
-            axis.place(1),
-        )
+        return ForestRow(summary.id, label, status, "" if summary.figures else why, "◆", axis.place(1))
     interval = found.interval
-    if found.ratio is None or interval is None:
-        reason = summary.no_figures_reason or found.reason
-        at = axis.place(found.ratio) if found.ratio else None
-        return ForestRow(
-            summary.id,
-            label,
-            status,
-            f"{found.ratio:.2f}×" if found.ratio else reason,
-            SHAPES.get(status, "○"),
-            at,
-        )
-    return ForestRow(
-        summary.id,
-        label,
-        status,
-        f"{found.ratio:.2f}× ({interval.low:.2f}–{interval.high:.2f})"
-        if interval.high < math.inf
-        else f"{found.ratio:.2f}×",
-        SHAPES.get(status, "○"),
-        axis.place(found.ratio),
-        axis.place(interval.low),
-        axis.place(interval.high),
-        interval.low < axis.low,
-        interval.high > axis.high,
-    )
-
-
-def _copy_row(found: Resolution, axis: _Axis) -> ForestRow:
-    return _row(found.copy, found.comparison, copy_status(found), axis)
-
-
-def copy_status(found: Resolution) -> str:
-    """Of the copy of a reference: told apart is a finding about the host."""
-    return "told apart" if found.told_apart else WORD[found.comparison.status][0]
+    if not found.ratio:
+        return ForestRow(summary.id, label, status, why or found.reason, shape)
+    text, at = f"{found.ratio:.2f}×", axis.place(found.ratio)
+    if interval is None:
+        return ForestRow(summary.id, label, status, text, shape, at)
+    if interval.high < math.inf:
+        text += f" ({interval.low:.2f}–{interval.high:.2f})"
+    ends = axis.place(interval.low), axis.place(interval.high)
+    cut = interval.low < axis.low, interval.high > axis.high
+    return ForestRow(summary.id, label, status, text, shape, at, *ends, *cut)
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
     """Of rankings by one figure."""
-    rankings = [ranking for _, ranking in members]
-    copies = [ranking.resolution for ranking in rankings if ranking.resolution]
-    comparisons = [
-        *(found.versus_base for ranking in rankings for found in ranking.standings if found.versus_base),
-        *(each.comparison for each in copies),
-    ]
-    axis = _axis(comparisons)
+    copies = [ranking.resolution for _, ranking in members if ranking.resolution]
+    compared = [ranking.versus_base(row) for _, ranking in members for row in ranking.summaries]
+    axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])
     groups, room = [], MAX_ROWS
     for scope, ranking in members:
         rows = [
-            _row(each.summary, each.versus_base, row_status(each, ranking), axis)
-            for each in ranking.standings
+            _row(row, ranking.versus_base(row), row_status(row, ranking), axis) for row in ranking.summaries
         ]
-        if ranking.resolution:
-            rows.append(_copy_row(ranking.resolution, axis))
+        if found := ranking.resolution:
+            rows.append(_row(found.copy, found.comparison, copy_status(found), axis))
         if room > 0:
             groups.append(ForestGroup(scope if len(members) > 1 else "", tuple(rows[:room])))
         room -= len(rows)
     ends = [end for each in copies for end in _ends(each.comparison)]
-    text = "p99" if rankings[0].open_loop else "Throughput"
+    open_loop = members[0][1].open_loop
     return Forest(
-        text,
-        "less" if rankings[0].open_loop else "more",
-        tuple(groups),
-        axis.ticks(),
-        axis.place(1),
-        (axis.place(1 - DEFAULT_FLOOR), axis.place(1 + DEFAULT_FLOOR)),
-        (axis.place(min(ends)), axis.place(max(ends))) if ends else None,
-        max(0, -room),
+        figure="p99" if open_loop else "Throughput",
+        better="less" if open_loop else "more",
+        groups=tuple(groups),
+        ticks=axis.ticks(),
+        one=axis.place(1),
+        floor=(axis.place(1 - DEFAULT_FLOOR), axis.place(1 + DEFAULT_FLOOR)),
+        resolution=(axis.place(min(ends)), axis.place(max(ends))) if ends else None,
+        left_out=max(0, -room),
     )
 
 

@@ -24,26 +24,26 @@ from report.sections.section import (
     table_of,
     words,
 )
-from report.sections.spread_text import UNIDENTIFIED, UNIDENTIFIED_MARK, figure_marks, suspect_marks
+from report.sections.spread_text import (
+    UNIDENTIFIED,
+    UNIDENTIFIED_MARK,
+    figure_marks,
+    marks_note,
+    suspect_marks,
+)
 
 
 def _columns(text: LayerText) -> tuple[Column, ...]:
-    latencies = ("p50", "p99", "p50 from send", "p99 from send")
-    return (
-        *words("Client", "Store"),
-        *numbers([(name, text.latency_unit) for name in latencies], "number"),
-        *numbers(
-            [
-                ("Sent", text.rate_unit),
-                ("Late", "sends"),
-                ("Never sent", "sends"),
-                ("Gap as due", "ms"),
-                ("Gaps as sent", "p10 · p50 · p90 · p99, ms"),
-                ("Wakes", "of the generator"),
-            ],
-            "number",
-        ),
-    )
+    latencies = [(name, text.latency_unit) for name in ("p50", "p99", "p50 from send", "p99 from send")]
+    schedule = [
+        ("Sent", text.rate_unit),
+        ("Late", "sends"),
+        ("Never sent", "sends"),
+        ("Gap as due", "ms"),
+        ("Gaps as sent", "p10 · p50 · p90 · p99, ms"),
+        ("Wakes", "of the generator"),
+    ]
+    return (*words("Client", "Store"), *numbers([*latencies, *schedule], "number"))
 
 
 TEXT = (
@@ -75,10 +75,6 @@ def _from_due(figures: Measured | None, name: str, text: LayerText) -> TableCell
     return number(figure_text(figures, figure, text.latency), figure(figures), figure_marks(figures, figure))
 
 
-def _marked(cell: TableCell, summary: Summary) -> TableCell:
-    return replace(cell, marks=(*cell.marks, *suspect_marks(summary)))
-
-
 def _kept(schedule: Schedule | None) -> tuple[TableCell, ...]:
     """How the schedule was kept."""
     if schedule is None:
@@ -98,29 +94,20 @@ def _kept(schedule: Schedule | None) -> tuple[TableCell, ...]:
 
 def _row(summary: Summary, text: LayerText) -> TableRow:
     figures, identity = summary.figures, summary.identity
-    return TableRow(
-        summary.id,
-        (
-            TableCell(identity.short_label, tag="control" if identity.control else ""),
-            TableCell(identity.store_text),
-            *(
-                _marked(read(figures, name, text), summary)
-                for read in (_from_due, _from_send)
-                for name in ("p50", "p99")
-            ),
-            *_kept(figures.schedule if figures else None),
-        ),
-        summary.no_figures_reason,
-        kept=2,
-        colour=summary.id,
+    latencies = [read(figures, name, text) for read in (_from_due, _from_send) for name in ("p50", "p99")]
+    cells = (
+        TableCell(identity.short_label, tag="control" if identity.control else ""),
+        TableCell(identity.store_text),
+        *(replace(each, marks=(*each.marks, *suspect_marks(summary))) for each in latencies),
+        *_kept(figures.schedule if figures else None),
     )
+    return TableRow(summary.id, cells, summary.no_figures_reason, kept=2, colour=summary.id)
 
 
 def _table(part: RuntimeResults, cell: Cell) -> Table:
     rows = [_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
-    marks = dict.fromkeys(mark for row in rows for each in row.cells for mark in each.marks)
-    caption = " ".join(f"{mark} {meaning}." for mark, meaning in marks)
+    caption = marks_note(each for row in rows for each in row.cells)
     return table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
 
 

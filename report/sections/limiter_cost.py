@@ -1,27 +1,15 @@
 """Two named comparisons: what a limiter costs over `none` on its framework, and what a framework costs."""
 
-from collections.abc import Sequence
-
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
 from report.analysis.figures import consumer_cpu, throughput
 from report.analysis.load_text import load_text, varying_fields
-from report.analysis.rankings import Pair, compare_pairs
+from report.analysis.rankings import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import ratio
 from report.sections.first_screen import WORD
-from report.sections.section import (
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    table_of,
-    words,
-)
+from report.sections.section import Column, Section, Table, TableRow, named, number, table_of, words
 
 TEXT = (
     "Each row against the route without a limiter that was measured beside it: the ratio of what a request "
@@ -29,69 +17,38 @@ TEXT = (
 )
 
 
-Route = tuple[str | None, str | None]
+Pairs = list[tuple[Summary, Summary]]
 
 
-def _route(row: Summary) -> Route:
-    """Rows are compared with the route on the same framework and Node; None is the usual one."""
-    return row.identity.framework, row.identity.node
+def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
+    """Each row that decides, after the route without a limiter on the same framework and Node (None is the
+    usual one), and each of these routes after the one on the usual framework."""
+
+    def route(row: Summary) -> tuple[str | None, str | None]:
+        return row.identity.framework, row.identity.node
+
+    rows = [row for row in (*cell.summaries, *cell.controls) if row.median and not row.identity.copy]
+    nothing = [row for row in rows if row.identity.decided_by == "nothing" and row.identity.ceiling]
+    deciding = [row for row in rows if row.identity.decided_by != "nothing"]
+    routes = {route(row): row for row in nothing}
+    limiters = [(routes[route(row)], row) for row in deciding if route(row) in routes]
+    usual = [(routes.get((None, row.identity.node)), row) for row in nothing if row.identity.framework]
+    return limiters, [(base, row) for base, row in usual if base]
 
 
-def _controls(cell: Cell) -> dict[Route, Summary]:
-    """The routes without a limiter."""
-    return {
-        _route(row): row
-        for row in cell.controls
-        if row.median and row.identity.ceiling and row.identity.decided_by == "nothing"
-    }
-
-
-def _limiters(cell: Cell) -> list[tuple[Summary, Summary]]:
-    """Each row that decides, after the route that it is compared with."""
-    controls = _controls(cell)
-    rows = [*cell.summaries, *(row for row in cell.controls if row.identity.ceiling)]
-    return [
-        (controls[_route(row)], row)
-        for row in rows
-        if row.median and row.identity.decided_by != "nothing" and _route(row) in controls
-    ]
-
-
-def _frameworks(cell: Cell) -> list[tuple[Summary, Summary]]:
-    controls = _controls(cell)
-    return [
-        (usual, row)
-        for (framework, node), row in controls.items()
-        if framework is not None and (usual := controls.get((None, node)))
-    ]
-
-
-def _cells(pair: Pair | None) -> tuple[TableCell, ...]:
-    if pair is None:
-        return named("", "")
-    found = pair.comparison
-    return number(interval_of(found), found.ratio), *named(WORD[found.status][True])
-
-
-def _table(table_id: str, title: str, pairs: Sequence[tuple[Summary, Summary]]) -> Table | None:
-    if not pairs:
-        return None
+def _table(table_id: str, title: str, pairs: Pairs) -> Table:
     fields = varying_fields([new for _, new in pairs])
     by_cpu, by_rate = (
-        {pair.new.id: pair for pair in compare_pairs(pairs, figure)} for figure in (consumer_cpu, throughput)
+        {pair.new.id: pair.comparison for pair in compare_pairs(pairs, figure)}
+        for figure in (consumer_cpu, throughput)
     )
-    rows = [
-        TableRow(
-            new.id,
-            (
-                *named(name(new), load_text(new.identity, fields) if fields else "", name(base)),
-                *_cells(by_cpu.get(new.id)),
-                *_cells(None if new.identity.open_loop else by_rate.get(new.id)),
-            ),
-            colour=new.id,
-        )
-        for base, new in pairs
-    ]
+    rows = []
+    for base, new in pairs:
+        cells = [*named(name(new), load_text(new.identity, fields), name(base))]
+        for found in (by_cpu.get(new.id), None if new.identity.open_loop else by_rate.get(new.id)):
+            cells += (number(interval_of(found), found.ratio),) if found else named("")
+            cells += named(WORD[found.status][True] if found else "")
+        rows.append(TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *words("Target", "Load", "Beside"),
         Column("Server CPU", "ratio"),
@@ -102,10 +59,9 @@ def _table(table_id: str, title: str, pairs: Sequence[tuple[Summary, Summary]]) 
     return table_of(table_id, columns, rows, title)
 
 
-def _answer(pairs: Sequence[tuple[Summary, Summary]]) -> str:
-    found = sorted(
-        pair.comparison.ratio for pair in compare_pairs(pairs, consumer_cpu) if pair.comparison.ratio
-    )
+def _answer(pairs: Pairs) -> str:
+    compared = compare_pairs(pairs, consumer_cpu)
+    found = sorted(pair.comparison.ratio for pair in compared if pair.comparison.ratio)
     if not found:
         return ""
     range_text = " to ".join(dict.fromkeys(map(ratio, (found[0], found[-1]))))
@@ -113,13 +69,16 @@ def _answer(pairs: Sequence[tuple[Summary, Summary]]) -> str:
 
 
 def limiter_cost(analysis: Analysis) -> Section | None:
-    limiters = [pair for cell in analysis.cells for pair in _limiters(cell)]
-    frameworks = [pair for cell in analysis.cells for pair in _frameworks(cell)]
-    tables = (
-        _table("limiter-cost-rows", "A limiter over the same route without one", limiters),
-        _table("framework-cost-rows", "A framework over the usual one, without a limiter", frameworks),
+    found = [_pairs(cell) for cell in analysis.cells]
+    limiters, frameworks = ([pair for each in found for pair in each[index]] for index in (0, 1))
+    tables = tuple(
+        _table(table_id, title, pairs)
+        for table_id, title, pairs in (
+            ("limiter-cost-rows", "A limiter over the same route without one", limiters),
+            ("framework-cost-rows", "A framework over the usual one, without a limiter", frameworks),
+        )
+        if pairs
     )
-    found = tuple(table for table in tables if table)
-    if not found:
+    if not tables:
         return None
-    return Section("limiter-cost", "What a limiter costs", _answer(limiters), text=(TEXT,), tables=found)
+    return Section("limiter-cost", "What a limiter costs", _answer(limiters), text=(TEXT,), tables=tables)

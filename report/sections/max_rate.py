@@ -7,7 +7,6 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.layer_text import layer_text
 from report.analysis.max_rate import MaxRate, RateTrial
 from report.base.format import plural, rate
-from report.results.records import LimitedBy
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
 from report.statistics.max_rate import RateEstimate
 
@@ -20,16 +19,8 @@ TEXT = (
 _COLUMNS = (*words("Trials"), Column("Kept"), *words("Interval", "Last miss"))
 
 
-def _per_second(value: float) -> str:
-    return f"{rate(value)}/s"
-
-
 def _tried(value: float) -> str:
     return f"{value:,g}"
-
-
-def _limit_text(limit: LimitedBy | None) -> str:
-    return f"; limited by: {limit.resource} ({limit.text})" if limit and limit.resource != "none" else ""
 
 
 def _so_far(found: MaxRate, asked: str) -> str:
@@ -38,37 +29,35 @@ def _so_far(found: MaxRate, asked: str) -> str:
         if missed is not None:
             return f"not even {_tried(missed)}/s keeps {asked}"
         return f"{_tried(kept or 0)}/s keeps {asked}, and no higher rate was tried"
-    known = [
-        *([f"{_tried(kept)}/s keeps {asked}"] if kept is not None else []),
-        *([f"{_tried(missed)}/s does not"] if missed is not None else []),
-    ]
-    return f"no estimate yet; in single trials {', '.join(known) or 'nothing is known yet'}"
+    keeps = "" if kept is None else f"{_tried(kept)}/s keeps {asked}"
+    known = ", ".join(filter(None, (keeps, "" if missed is None else f"{_tried(missed)}/s does not")))
+    return f"no estimate yet; in single trials {known or 'nothing is known yet'}"
 
 
 def _estimated(found: MaxRate, estimate: RateEstimate, asked: str) -> str:
     rates = len({trial.rate_per_second for trial in found.near})
     trials = f"{plural(estimate.trials, 'trial')} at {plural(rates, 'rate')}"
-    low, high = (None if end is None else _per_second(end) for end in (estimate.low, estimate.high))
-    if found.censored and low is not None:
-        why = f" ({found.limit.text})" if found.limit else ""
+    at, low, high = (
+        "" if value is None else f"{rate(value)}/s"
+        for value in (estimate.estimate, estimate.low, estimate.high)
+    )
+    limit = found.limit
+    if found.censored and low:
+        why = f" ({limit.text})" if limit else ""
         return (
             f"at least {low} keeps {asked} ({trials}). Beyond, the load generator was the limit{why} and not "
             "the target, so there is no upper bound: give it more CPU, or --workers"
         )
-    if estimate.estimate is not None and low is not None and high is not None:
+    if at and low and high:
+        known = limit is not None and limit.resource != "none"
+        limited = f"; limited by: {limit.resource} ({limit.text})" if limit and known else ""
         return (
-            f"{_per_second(estimate.estimate)} is the highest rate that keeps {asked} (95 % interval {low} "
-            f"to {high}, {trials}){_limit_text(found.limit)}"
+            f"{at} is the highest rate that keeps {asked} (95 % interval {low} to {high}, {trials}){limited}"
         )
-    known = [
-        *([f"at least {low}"] if low else []),
-        *([f"at most {high}"] if high else []),
-        *([f"about {_per_second(estimate.estimate)}"] if estimate.estimate is not None else []),
-    ]
+    ends = (("at least", low), ("at most", high), ("about", at))
+    told = " and ".join(f"{word} {end}" for word, end in ends if end)
     open_text = "" if low or high else ", without an interval: it takes more trials"
-    return (
-        f"the highest rate that keeps {asked} is {' and '.join(known) or 'not known'}{open_text} ({trials})"
-    )
+    return f"the highest rate that keeps {asked} is {told or 'not known'}{open_text} ({trials})"
 
 
 def max_rate_sentence(found: MaxRate) -> str:
@@ -84,21 +73,17 @@ _MARKS = {"kept": "●", "missed": "○", "void": "×"}
 
 
 def _row(found: MaxRate, at: float, trials: Sequence[RateTrial]) -> TableRow:
-    counted = [trial for trial in trials if trial.status != "void"]
-    kept = sum(trial.status == "kept" for trial in counted)
+    counted = [trial.status == "kept" for trial in trials if trial.status != "void"]
     low, high = (found.estimate.low, found.estimate.high) if found.estimate else (None, None)
     within = low is not None and high is not None and low <= at <= high
+    said = "; ".join(": ".join(filter(None, (trial.status, trial.reason))) for trial in trials)
+    missed = [trial.reason for trial in trials if trial.status != "kept"]
     cells = (
         number(_tried(at), at),
-        TableCell(
-            "".join(_MARKS[trial.status] for trial in trials),
-            hint="; ".join(": ".join(filter(None, (trial.status, trial.reason))) for trial in trials),
-        ),
-        TableCell(f"{kept} of {len(counted)}" if counted else "", kind="number"),
+        TableCell("".join(_MARKS[trial.status] for trial in trials), hint=said),
+        TableCell(f"{sum(counted)} of {len(counted)}" if counted else "", kind="number"),
         TableCell("within" if within else ""),
-        TableCell(
-            next((trial.reason for trial in reversed(trials) if trial.status != "kept"), ""), kind="text"
-        ),
+        TableCell(missed[-1] if missed else "", kind="text"),
     )
     return TableRow(" ".join(found.ids), cells)
 
@@ -108,17 +93,12 @@ def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
     for trial in found.trials:
         if trial.bracket is bracket:
             by_rate.setdefault(trial.rate_per_second, []).append(trial)
-    rows = [_row(found, at, members) for at, members in sorted(by_rate.items(), reverse=True)]
+    rows = tuple(_row(found, at, members) for at, members in sorted(by_rate.items(), reverse=True))
     columns = (Column("Rate", layer_text(found.identity.layer).rate_unit), *_COLUMNS)
     part = ": single trials that bracketed the bound, not part of the estimate" if bracket else ""
-    return Table(
-        f"{table_id}{'-bracket' if bracket else ''}",
-        f"{found.name}{part}",
-        columns,
-        (TableGroup(tuple(rows)),),
-        "" if bracket else max_rate_sentence(found),
-        sortable=False,
-    )
+    caption = "" if bracket else max_rate_sentence(found)
+    groups, own_id = (TableGroup(rows),), f"{table_id}{'-bracket' if bracket else ''}"
+    return Table(own_id, f"{found.name}{part}", columns, groups, caption, sortable=False)
 
 
 def max_rate(analysis: Analysis) -> Section | None:

@@ -42,29 +42,24 @@ def _amount(value: float) -> str:
     return decimals(value, 1 if abs(value) < 1000 else 0)
 
 
-def _interval(slope: Slope) -> str:
-    line = slope.line
-    if line.low is None or line.high is None:
-        return ABSENT
-    return f"{_amount(line.low)} to {_amount(line.high)}"
-
-
-def _figures(row: KeyMemory, kind: str) -> str:
-    """`130.0 (128.0 to 132.0)`; of several sources one after the other, as they are read."""
-    found = [slope for slope in row.slopes if slope.kind == kind]
-    return "; ".join(f"{_amount(slope.line.slope)} ({_interval(slope)})" for slope in found) or ABSENT
+def _slope(slope: Slope) -> str:
+    """`130.0 (128.0 to 132.0)`."""
+    low, high = slope.line.low, slope.line.high
+    interval = ABSENT if low is None or high is None else f"{_amount(low)} to {_amount(high)}"
+    return f"{_amount(slope.line.slope)} ({interval})"
 
 
 def _cells(row: KeyMemory) -> tuple[TableCell, ...]:
+    """Of several sources of a kind one after the other, as they are read."""
     if not row.slopes:
         return ()
-    points = row.slopes[0].points
-    texts = [_figures(row, kind) for kind in MEMORY_KINDS]
+    counted, left_out = len(row.slopes[0].points), len(row.left_out)
+    figures = ["; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS]
     return (
-        *(TableCell(text, kind="text" if ";" in text else "number") for text in texts),
+        *(TableCell(text or ABSENT, kind="text" if ";" in text else "number") for text in figures),
         TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
         TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
-        TableCell(str(len(points)) + (f" of {len(points) + len(row.left_out)}" if row.left_out else "")),
+        TableCell(f"{counted} of {counted + left_out}" if left_out else f"{counted}"),
     )
 
 
@@ -74,16 +69,10 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
 
 
 def memory_table(rows: Sequence[KeyMemory]) -> Table:
-    found = [
-        TableRow(
-            row.summary_ids[0],
-            (*named(label, row.identity.store_text), *_cells(row)),
-            row.reason,
-            kept=2,
-            colour=row.summary_ids[0],
-        )
-        for row, label in zip(rows, _labels(rows), strict=True)
-    ]
+    found = []
+    for row, label in zip(rows, _labels(rows), strict=True):
+        first, cells = row.summary_ids[0], (*named(label, row.identity.store_text), *_cells(row))
+        found.append(TableRow(first, cells, row.reason, kept=2, colour=first))
     return table_of("memory-rows", COLUMNS, found, caption=CAPTION)
 
 
@@ -122,18 +111,13 @@ def memory_lines(rows: Sequence[KeyMemory]) -> list[str]:
     """The same as lines of text, with aligned columns, and what was left out."""
     table = memory_table(rows)
     names = [f"{each.name} ({each.unit})" if each.unit else each.name for each in table.columns]
-    cells = [
-        [*(cell.text for cell in row.cells), *([row.reason] if row.reason else [])] for row in table.rows
-    ]
+    cells = [[*(cell.text for cell in row.cells), *filter(None, [row.reason])] for row in table.rows]
     lines = [names, *cells]
     widths = [
-        max((len(line[n]) for line in lines if len(line) > max(n, 3)), default=0) for n in range(len(names))
+        max((len(line[n]) for line in lines if n < 2 or len(line) > max(n, 3)), default=0)
+        for n in range(len(names))
     ]
-    widths[:2] = [max(len(line[n]) for line in lines) for n in range(2)]
     return [
-        *(
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=False)).rstrip()
-            for line in lines
-        ),
+        *("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines),
         *(f"left out: {row.identity.label}, {text}" for row in rows for text in row.left_out),
     ]

@@ -5,12 +5,20 @@ from collections.abc import Callable, Iterable, Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
+from report.analysis.printed_rows import (
+    RATE,
+    STORE_CPU,
+    LoadProgramControl,
+    PrintedRow,
+    Read,
+    StoreOperations,
+)
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections.section import (
     Column,
     Section,
+    Table,
     TableCell,
     TableRow,
     named,
@@ -45,31 +53,23 @@ def _latency(name: str) -> Read:
 #: Name, unit, figure and form of each figure's column.
 Figures = tuple[tuple[str, str, Read, Callable[[float | None], str]], ...]
 _OPERATIONS: Figures = (
-    ("Throughput", "operations/s", lambda printed: printed.operations_per_second, rate),
+    ("Throughput", "operations/s", RATE, rate),
     ("Mean", "ms", _latency("average"), milliseconds),
     *((name.capitalize(), "ms", _latency(name), milliseconds) for name in ("p50", "p95", "p99", "max")),
-    ("Store CPU", "µs/operation", lambda printed: printed.store_cpu_us_per_operation, microseconds),
+    ("Store CPU", "µs/operation", STORE_CPU, microseconds),
     ("Memory", "bytes/key", lambda printed: printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
-    ("Throughput", "decisions/s", lambda printed: printed.operations_per_second, rate),
-    ("p50", "ms", _latency("p50"), milliseconds),
-    ("p99", "ms", _latency("p99"), milliseconds),
+    ("Throughput", "decisions/s", RATE, rate),
+    *((name, "ms", _latency(name), milliseconds) for name in ("p50", "p99")),
     ("Service CPU", "µs/decision", lambda printed: printed.service_cpu_us_per_operation, microseconds),
-    ("Store CPU", "µs/decision", lambda printed: printed.store_cpu_us_per_operation, microseconds),
+    ("Store CPU", "µs/decision", STORE_CPU, microseconds),
 )
 
 
 def _columns(figures: Figures) -> tuple[Column, ...]:
-    return (
-        *numbers([(name, unit) for name, unit, _, _ in figures], "number"),
-        *words("Limited by", "Runs", "Verdict"),
-    )
-
-
-def _limited_by(row: PrintedRow) -> str:
-    figures = row.figures
-    return figures.limited_by.resource if figures and figures.limited_by else ABSENT
+    found = numbers([(name, unit) for name, unit, _, _ in figures], "number")
+    return (*found, *words("Limited by", "Runs", "Verdict"))
 
 
 def _cells(row: PrintedRow, columns: Figures) -> tuple[TableCell, ...]:
@@ -80,7 +80,8 @@ def _cells(row: PrintedRow, columns: Figures) -> tuple[TableCell, ...]:
         text = show(read(row.figures)) if row.figures else ABSENT
         shown.append(TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number"))
     verdict = TableCell(row.verdict, kind=f"verdict {row.verdict}")
-    return (*shown, *named(_limited_by(row), counted_text(row.runs, row.missing, row.counted)), verdict)
+    counted = counted_text(row.runs, row.missing, row.counted)
+    return (*shown, *named(row.limited_by or ABSENT, counted), verdict)
 
 
 def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]) -> str:
@@ -89,52 +90,41 @@ def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Seq
     return str(len(counted)) if len(counted) == planned else f"{len(counted)} of {planned}"
 
 
-def _programs(runs: Iterable[Run]) -> str:
+def _client_rate(control: LoadProgramControl) -> str:
+    figures = control.client.figures if control.client else None
+    return rate(throughput(figures)) if figures else ABSENT
+
+
+def load_programs(analysis: Analysis) -> Section | None:
+    controls = analysis.load_programs
+    if not controls:
+        return None
+    rows = []
+    for control in controls:
+        row, client = control.row, control.client
+        limiting = client.figures.limiting_resource if client and client.figures else None
+        names = named(row.identity.label, load_text(row.identity))
+        node = (number(_client_rate(control), None), *named(limiting or ABSENT))
+        rows.append(TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
+    node_columns = (Column("From Node", "decisions/s"), *words("Node limited by"))
+    columns = (*words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
+    table = table_of("load-program-rows", columns, rows)
+    runs = [run for control in controls for run in control.row.runs]
+    return _section("load-programs", "Load programs in the place of Node", PROGRAM_TEXT, [table], runs)
+
+
+def _section(section_id: str, title: str, text: str, tables: Iterable[Table], runs: Sequence[Run]) -> Section:
     found = {f"{run.printed.program} {run.printed.program_version}" for run in runs if run.printed}
-    return " and ".join(sorted(found)) or "load programs"
-
-
-def _problems(runs: Iterable[Run]) -> tuple[str, ...]:
-    return tuple(
+    programs = " and ".join(sorted(found)) or "load programs"
+    problems = tuple(
         f"{run.file} is {run.verdict if run.printed else run.status}: "
         + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
         + "."
         for run in runs
         if run.verdict != "valid"
     )
-
-
-def _client_rate(control: LoadProgramControl) -> str:
-    figures = control.client.figures if control.client else None
-    return rate(throughput(figures)) if figures else ABSENT
-
-
-def _control_row(control: LoadProgramControl) -> TableRow:
-    row, client = control.row, control.client
-    limiting = client.figures.limiting_resource if client and client.figures else None
-    cells = (
-        *named(row.identity.label, load_text(row.identity)),
-        *_cells(row, _DECISIONS),
-        number(_client_rate(control), None),
-        TableCell(limiting or ABSENT),
-    )
-    return TableRow("", cells)
-
-
-def load_programs(analysis: Analysis) -> Section | None:
-    controls = analysis.load_programs
-    runs = [run for control in controls for run in control.row.runs]
-    node = (Column("From Node", "decisions/s"), *words("Node limited by"))
-    columns = (*words("Target", "Load"), *_columns(_DECISIONS), *node)
-    section = Section(
-        "load-programs",
-        "Load programs in the place of Node",
-        text=(PROGRAM_TEXT.format(programs=_programs(runs)),),
-        tables=(table_of("load-program-rows", columns, map(_control_row, controls)),),
-        notes=_problems(runs),
-        open=True,
-    )
-    return section if controls else None
+    text = text.format(programs=programs)
+    return Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
 
 
 def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
@@ -142,7 +132,7 @@ def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
         f"{control.client_label} reached {rate(control.row.figures.operations_per_second)} decisions/s, "
-        f"limited by {_limited_by(control.row)}; Node reached {_client_rate(control)}."
+        f"limited by {control.row.limited_by or ABSENT}; Node reached {_client_rate(control)}."
         for control in controls
         if control.row.figures
     ]
@@ -165,7 +155,7 @@ def _ratio_rows(operations: StoreOperations) -> list[TableRow]:
     rows = []
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
-            cells = [*named(row.store, _work_text(cell.identity))]
+            cells = [*named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
                 verdict = f"{found.status}: {found.reason}" if found.reason else found.status
                 cells += [number(_ratio(found), found.ratio), TableCell(verdict, kind="text")]
@@ -186,7 +176,7 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
                 if operations.ratio is not None
                 else f"is not compared with {found.reference}, because there are too few runs"
             )
-            lines.append(f"Store layer, {_work_text(cell.identity)}: {row.store} {said}.")
+            lines.append(f"Store layer, {_work_text(cell.rows[0].identity)}: {row.store} {said}.")
     return lines or [
         "Store layer: nothing is compared, because no other store than the reference has runs that count."
     ]
@@ -203,27 +193,13 @@ def store_operations(analysis: Analysis) -> Section | None:
 
     columns = (*words("Store"), *_columns(_OPERATIONS))
     tables = [
-        table_of(f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.identity))
+        table_of(f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity))
         for index, cell in enumerate(found.cells, start=1)
     ]
     if ratios := _ratio_rows(found):
-        of_ratios = (
-            *words("Store", "Work"),
-            *(
-                column
-                for name in ("Throughput", "Store CPU per operation")
-                for column in (Column(name), *words("Verdict"))
-            ),
-        )
-        caption = RATIOS.format(reference=found.reference)
-        title = f"Ratios to {found.reference}"
+        verdicts = [(Column(name), *words("Verdict")) for name in ("Throughput", "Store CPU per operation")]
+        of_ratios = (*words("Store", "Work"), *verdicts[0], *verdicts[1])
+        caption, title = RATIOS.format(reference=found.reference), f"Ratios to {found.reference}"
         tables.append(table_of("store-ratios", of_ratios, ratios, title, caption=caption))
     runs = [run for row in found.rows for run in row.runs]
-    return Section(
-        "store-operations",
-        "Store operations",
-        text=(STORE_TEXT.format(programs=_programs(runs)),),
-        tables=tuple(tables),
-        notes=_problems(runs),
-        open=True,
-    )
+    return _section("store-operations", "Store operations", STORE_TEXT, tables, runs)

@@ -1,30 +1,39 @@
-"""The recommendation: what these figures show, and what would decide the rest."""
+"""The recommendation: what these figures show, what would decide the rest, and what they do not show."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell
 from report.analysis.comparison_text import name
 from report.analysis.layer_text import layer_text
-from report.analysis.rankings import Ranking
+from report.analysis.rankings import Pair, Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.base.format import joined, plural
-from report.results.model import Campaign
-from report.sections.caveats import caveats_of
+from report.results.model import DIMENSIONS, Campaign
 from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
+from report.sections.script_text import store_name, what_varies
 from report.sections.section import Line
-from report.sections.verdict_text import differences, layer_of, shown_text, undecided, winner_text
+from report.sections.verdict_text import (
+    differences,
+    figure_of,
+    layer_of,
+    scripts_differ,
+    shown_text,
+    winner_text,
+)
 from report.statistics.power import MAX_RUNS
-
-#: Beyond this number comparisons are counted, and listed one by one in the details.
-MAX_LINES = 6
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
 MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
+
+#: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
+NEAR_CEILING = 0.9
 
 TOO_FEW = "too few runs decide nothing"
 
@@ -53,7 +62,7 @@ class Recommendation:
     def sentences(self) -> tuple[str, ...]:
         """All of it but the caveats, a sentence or a few each: for terminals and programs."""
         decide = f"{self.decide} {self.command}".strip()
-        return (self.lead, *(line.text for line in self.lines), *([decide] if decide else []))
+        return tuple(filter(None, (self.lead, *(line.text for line in self.lines), decide)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,47 +74,35 @@ class _Finding:
     kind: str
     """For counting: `iovalkey is the fastest`, `nothing is decided`, …"""
 
-    @property
-    def ids(self) -> str:
-        return " ".join(summary.id for summary in self.ranking.summaries)
 
-
-def _figure(ranking: Ranking) -> str:
-    return "p99" if ranking.open_loop else "throughput"
+def _open_pairs(ranking: Ranking) -> list[Pair]:
+    return [pair for pair in ranking.ranked_by if pair.comparison.is_open]
 
 
 def _open_text(ranking: Ranking) -> str:
-    pairs = undecided(ranking)
+    pairs = _open_pairs(ranking)
     if not pairs:
         return ""
-    bases = {pair.base.id for pair in pairs}
     rows = list(dict.fromkeys(name(pair.new) for pair in pairs))
-    against = f" against {name(pairs[0].base)}" if len(bases) == 1 else ""
-    blocked = [pair for pair in pairs if pair.comparison.blocked]
-    because = f", because {blocked[0].comparison.reason}" if blocked else ""
-    return f"not decided: {joined(rows)}{against}{because}"
+    against = f" against {name(pairs[0].base)}" if len({pair.base.id for pair in pairs}) == 1 else ""
+    reasons = [f", because {pair.comparison.reason}" for pair in pairs if pair.comparison.blocked]
+    return f"not decided: {joined(rows)}{against}{reasons[0] if reasons else ''}"
 
 
 def _kind(ranking: Ranking) -> str:
     if ranking.winner:
         return winner_text(ranking)
     if differences(ranking):
-        return f"some differ in {_figure(ranking)}"
-    if ranking.few_runs:
-        return TOO_FEW
-    return "nothing is decided"
+        return f"some differ in {figure_of(ranking)}"
+    return TOO_FEW if ranking.few_runs else "nothing is decided"
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
+    found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
+    texts = [shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
     return [
-        _Finding(
-            ranking,
-            scope,
-            shown_text(ranking, [_open_text(ranking)], brief=True) or "Nothing is decided.",
-            _kind(ranking),
-        )
-        for scope, ranking in scopes(runtimes)
-        if ranking.compared
+        _Finding(ranking, scope, text or "Nothing is decided.", _kind(ranking))
+        for (scope, ranking), text in zip(found, texts, strict=True)
     ]
 
 
@@ -180,59 +177,54 @@ def _steadier(campaign: Campaign) -> str:
 
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
-    open_pairs = [
+    pairs = [pair for finding in findings for pair in finding.ranking.ranked_by]
+    found = [
         pair.comparison
-        for finding in findings
-        for pair in finding.ranking.ranked_by
+        for pair in pairs
         if pair.comparison.status == "not decided" and not pair.comparison.blocked
     ]
-    if not open_pairs:
-        blocked = any(pair.comparison.blocked for each in findings for pair in undecided(each.ranking))
+    if not found:
+        blocked = any(pair.comparison.blocked for each in findings for pair in _open_pairs(each.ranking))
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
-    few = any(found.too_few_runs for found in open_pairs)
-    needed = [found.runs_needed for found in open_pairs if found.runs_needed is not None]
+    few = any(each.too_few_runs for each in found)
+    needed = [each.runs_needed for each in found if each.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
-    if not needed and not few and all(found.worst_ranks for found in open_pairs):
+    if not needed and not few and all(each.worst_ranks for each in found):
         return (
             "How many runs would decide the rest is not known, as some failed their load, or have a figure "
             "without an upper bound.",
             "",
         )
     if not affordable and not few:
-        most = (
-            f"about {max(needed)} runs of each like these" if needed else f"more than {MAX_RUNS} runs of each"
-        )
+        like = f"about {max(needed)} runs of each like these" if needed else ""
+        most = like or f"more than {MAX_RUNS} runs of each"
         return (f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.", "")
     runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
-    shown = any(pair.comparison.shown for each in findings for pair in each.ranking.ranked_by)
-    what = "To decide the rest" if shown else "To decide"
+    what = "To decide the rest" if any(pair.comparison.shown for pair in pairs) else "To decide"
     if not command:
         return (f"{what}, measure about {runs} runs of each (--runs {runs}).", "")
     rows = len({run.identity.key for run in campaign.runs})
-    return (
-        f"{what}, make about {runs} runs of each ({plural(runs * rows, 'run')}):",
-        command_again(command, runs),
-    )
+    text = f"{what}, make about {runs} runs of each ({plural(runs * rows, 'run')}):"
+    return text, command_again(command, runs)
 
 
 def recommend(analysis: Analysis) -> Recommendation:
-    campaign, runtimes = analysis.campaign, analysis.runtimes
-    findings = _findings(runtimes)
-    caveats = caveats_of(analysis)
+    findings, caveats = _findings(analysis.runtimes), caveats_of(analysis)
     if analysis.max_rates:
         first, *others = (Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates)
         return Recommendation(first.text, tuple(others), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
     if not findings:
-        lead, advice = _without_findings(runtimes)
+        lead, advice = _without_findings(analysis.runtimes)
         return Recommendation(lead, (), advice, "", caveats)
-    decide, command = _decide(campaign, findings)
-    if len(findings) == 1:
-        return Recommendation(_leads(findings), (), decide, command, caveats)
-    lines = tuple(Line(f"{finding.scope}: {finding.text}", finding.ids) for finding in findings)
-    return Recommendation(_leads(findings), lines, decide, command, caveats)
+    lines = tuple(
+        Line(f"{each.scope}: {each.text}", " ".join(row.id for row in each.ranking.summaries))
+        for each in findings
+        if len(findings) > 1
+    )
+    return Recommendation(_leads(findings), lines, *_decide(analysis.campaign, findings), caveats)
 
 
 def _lead(findings: Sequence[_Finding]) -> str:
@@ -253,8 +245,87 @@ def _leads(findings: Sequence[_Finding]) -> str:
         layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
     if list(layers) == [layer_text("server").name]:
         return _lead(findings)
-    return " ".join(f"{name.capitalize()}: {_uncapitalised(_lead(own))}" for name, own in layers.items())
+    leads = [(layer.capitalize(), _lead(own)) for layer, own in layers.items()]
+    return " ".join(f"{layer}: {lead[:1].lower()}{lead[1:]}" for layer, lead in leads)
 
 
-def _uncapitalised(text: str) -> str:
-    return f"{text[:1].lower()}{text[1:]}"
+def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
+    manifest, summaries = analysis.campaign.manifest, analysis.summaries
+    if not manifest:
+        yield "The manifest is missing, so machine, plan and requested versions are unknown."
+    elif manifest["status"] == "aborted":
+        yield "This campaign was aborted: runs that were not made are listed as missing."
+    for text in manifest["conditions"] if manifest else ():
+        yield f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    runtimes = list(dict.fromkeys(part.runtime for part in analysis.runtimes))
+    if len(runtimes) > 1:
+        yield f"Runs took place in several runtimes ({joined(runtimes)}): nothing is compared across them."
+    layers = list(dict.fromkeys(part.text.layer for part in analysis.runtimes))
+    if len(layers) > 1:
+        yield f"The load entered at several layers ({joined(layers)}): nothing is compared across them."
+    for dimension in DIMENSIONS:
+        if len({row.identity.counts[dimension.key] for row in summaries} - {0}) > 1:
+            yield f"The number of {dimension.other} differs: rows are compared with rows of the same number."
+    if any(row.identity.servers > 1 for row in summaries):
+        yield "Server CPU is that of all servers together."
+    if any(ranking.compared and ranking.few_runs for ranking in rankings):
+        yield "So few runs of each decide nothing."
+    if number := sum(row.suspect_runs for row in summaries):
+        counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
+        runs = plural(len(analysis.campaign.runs), "run")
+        yield f"{number} of {runs} {counts}, and the list of all runs says why."
+    if words := [layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
+        cpu, one = (" or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request"))
+        yield (
+            f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
+            "throughput: --rate measures them at your rate."
+        )
+    if any(row.figures and row.figures.bounds_ms for row in summaries):
+        yield (
+            "Of a figure with § only the bounds are known: requests that failed or got no answer could move "
+            "it."
+        )
+
+
+def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
+    """What the figures of this campaign do not show, one sentence each."""
+    cells = analysis.cells
+    rankings = [ranking for cell in cells for ranking in cell.rankings]
+    found = [Line(text) for text in _of_all(analysis, rankings)]
+    if differing := [cell for cell in cells if cell.stores_differ]:
+        stores = dict.fromkeys(store_name(ranking) for cell in differing for ranking in cell.rankings)
+        text = (
+            f"The stores differ ({joined(list(stores))}): rows on one are not compared with rows on another."
+        )
+        found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
+    if scripts := [ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)]:
+        what = joined(list(dict.fromkeys(map(what_varies, scripts))))
+        text = (
+            f"The scripts differ: what is compared is {what} and script together. With +same-script all "
+            "clients run the same one."
+        )
+        found.append(Line(text, " ".join(row.id for ranking in scripts for row in ranking.summaries)))
+    foreign = {}
+    for pair in (pair for ranking in rankings for pair in ranking.ranked_by):
+        if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):
+            text = f"Not judged: {pair.comparison.reason}."
+            foreign[text] = Line(text, f"{pair.base.id} {pair.new.id}", whole=True)
+    return (*found, *foreign.values(), *_near_ceiling(cells)[:1])
+
+
+def _near_ceiling(cells: Sequence[Cell]) -> list[Line]:
+    ceilings = [
+        (cell, pair.new, pair.comparison.ratio)
+        for cell in cells
+        for pair in cell.ceilings
+        if pair.base.identity.client == "none"
+    ]
+    return [
+        Line(
+            f"{name(row)} is close to the {cell.text.consumer} without a limiter ({ratio:.2f}× of none): "
+            "the harness may limit it, and clients may differ more than these figures show.",
+            row.id,
+        )
+        for cell, row, ratio in ceilings
+        if ratio is not None and ratio >= NEAR_CEILING
+    ]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.comparison_text import name
 from report.base.format import plural
-from report.sections.first_screen import DecisionCell, DecisionRow, control_row, decision_cells
+from report.sections.first_screen import DecisionRow, decision_cells, decision_row
 from report.sections.forest import forest_lines, forests
 
 WIDTH = 80
@@ -20,14 +21,12 @@ def _short(verdict: str) -> str:
 
 
 def _cells(row: DecisionRow) -> tuple[str, ...]:
-    if row.no_figures_reason:
-        return (row.label, row.no_figures_reason)
-    status = " ".join(filter(None, (row.status, row.outcome, "*" if _short(row.verdict) else "")))
-    return (row.label, row.throughput.text, row.p99.text, row.cpu.text, row.store_cpu.text, status)
-
-
-def _rows(cell: DecisionCell) -> list[DecisionRow]:
-    return [*(row for group in cell.groups for row in group.rows), *cell.controls, *cell.copies]
+    summary = row.summary
+    label = name(summary)
+    if summary.no_figures_reason:
+        return (label, summary.no_figures_reason)
+    status = " ".join(filter(None, (row.status, summary.spoiled_text, "*" if _short(row.verdict) else "")))
+    return (label, row.throughput.text, row.p99.text, row.cpu.text, row.store_cpu.text, status)
 
 
 def _lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[str]:
@@ -43,7 +42,7 @@ def _lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[str]:
             continue
         figures = [f"{text:>{width}}" for text, width in zip(cells[1:-1], widths[1:], strict=True)]
         lines.append("  ".join([f"{label:<{widths[0]}}", *figures, cells[-1]]).rstrip()[:WIDTH])
-    marked = [f"{row.label} {_short(row.verdict)}" for row in rows if _short(row.verdict)]
+    marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short(row.verdict))]
     return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
 
 
@@ -54,10 +53,9 @@ def screen_lines(analysis: Analysis) -> list[str]:
     lines = [line for forest in forests(analysis) for line in (*forest_lines(forest, WIDTH), "")]
     room = MAX_ROWS
     for part in analysis.runtimes:
-        cells = decision_cells(part.cells, bool(part.layer))
-        shown = [(cell.title, _rows(cell)) for cell in cells]
+        shown = [(cell.title, cell.rows) for cell in decision_cells(part.cells, bool(part.layer))]
         if not shown:
-            shown = [(part.name, [control_row(row, part.text) for row in part.controls])]
+            shown = [(part.name, tuple(decision_row(row, part.text) for row in part.controls))]
         text = part.text
         headers = (text.rate_unit, f"p99 {text.latency_unit}", f"{text.consumer} µs", "store µs", "")
         for title, rows in shown:

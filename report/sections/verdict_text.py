@@ -1,109 +1,75 @@
 """What the comparisons of a ranking show, in words."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from report.analysis.comparison_text import NO_RATIO, interval_of, interval_text, name, outlook_text
 from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.rankings import Pair, Ranking
-from report.analysis.summary import Summary
 from report.base.format import joined, plural, rate
 from report.sections.script_text import what_varies
-from report.statistics.decision import Comparison
 from report.statistics.power import fewest_for_a_claim
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrases:
-    figure: str
-    winner: str
-    worse: tuple[str, str]
-    """Of one row and of several, before the row that they are compared with."""
-    better: tuple[str, str]
-
-
-_THROUGHPUT = _Phrases(
-    "throughput",
-    "is the fastest",
-    ("is slower than", "are slower than"),
-    ("is faster than", "are faster than"),
-)
-_P99 = _Phrases(
-    "p99",
-    "has the lowest p99",
-    ("has a higher p99 than", "have a higher p99 than"),
-    ("has a lower p99 than", "have a lower p99 than"),
-)
-
-
-def _phrases(ranking: Ranking) -> _Phrases:
-    return _P99 if ranking.open_loop else _THROUGHPUT
+def figure_of(ranking: Ranking) -> str:
+    return "p99" if ranking.open_loop else "throughput"
 
 
 def layer_of(ranking: Ranking) -> LayerText:
-    return layer_text(ranking.standings[0].summary.identity.layer)
+    return layer_text(ranking.summaries[0].identity.layer)
 
 
-def _with_ratio(row: Summary, comparison: Comparison) -> str:
-    between = interval_of(comparison)
-    return f"{name(row)} ({between})" if between and between != NO_RATIO else name(row)
-
-
-def _grouped(pairs: Iterable[Pair]) -> list[tuple[Summary, list[Pair]]]:
-    found: dict[str, tuple[Summary, list[Pair]]] = {}
-    for pair in pairs:
-        found.setdefault(pair.base.id, (pair.base, []))[1].append(pair)
-    return list(found.values())
-
-
-def _pairs_to_name(pairs: Sequence[Pair], first: Summary) -> list[Pair]:
-    """Pairs that show a difference: all with this row, and others whose worse row was not named yet."""
-    named = [pair for pair in pairs if pair.better and pair.base is first]
-    worse = {pair.worse.id for pair in named if pair.worse}
-    for pair in pairs:
-        if pair.worse and pair.base is not first and pair.worse.id not in worse:
-            worse.add(pair.worse.id)
-            named.append(pair)
-    return named
-
-
-def _differences(pairs: Sequence[Pair], phrases: _Phrases, first: Summary) -> list[str]:
-    clauses = []
-    for base, members in _grouped(_pairs_to_name(pairs, first)):
-        for better, (one, several) in ((False, phrases.worse), (True, phrases.better)):
-            rows = [pair for pair in members if (pair.better is pair.new) is better]
-            if rows:
-                texts = [_with_ratio(pair.new, pair.comparison) for pair in rows]
-                clauses.append(f"{joined(texts)} {one if len(rows) == 1 else several} {name(base)}")
-    return clauses
+def _with_ratio(pair: Pair) -> str:
+    between = interval_of(pair.comparison)
+    return f"{name(pair.new)} ({between})" if between and between != NO_RATIO else name(pair.new)
 
 
 def winner_text(ranking: Ranking) -> str:
-    winner = ranking.winner
-    return f"{name(winner)} {_phrases(ranking).winner}" if winner else ""
+    what = "has the lowest p99" if ranking.open_loop else "is the fastest"
+    return f"{name(ranking.winner)} {what}" if ranking.winner else ""
 
 
 def differences(ranking: Ranking) -> list[str]:
-    """Clauses on what was shown to differ, the reference or first row as the base where it is one of the
-    two."""
-    if not ranking.compared:
-        return []
-    return _differences(ranking.ranked_by, _phrases(ranking), ranking.base)
+    """Clauses on what was shown to differ: all pairs with the reference or first row as the base, and others
+    whose worse row was not named yet."""
+    shown = [(pair, worse.id) for pair in ranking.ranked_by if (worse := pair.worse)]
+    named = [pair for pair, _ in shown if pair.base is ranking.base]
+    told = {row_id for pair, row_id in shown if pair.base is ranking.base}
+    for pair, row_id in shown:
+        if row_id not in told:
+            told.add(row_id)
+            named.append(pair)
+    by_base: dict[str, list[Pair]] = {}
+    for pair in named:
+        by_base.setdefault(pair.base.id, []).append(pair)
+    clauses = []
+    for members in by_base.values():
+        for better in (False, True):
+            rows = [pair for pair in members if (pair.better is pair.new) is better]
+            if rows:
+                than = _than(ranking.open_loop, better, len(rows) == 1)
+                clauses.append(f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}")
+    return clauses
 
 
-def equal_text(ranking: Ranking) -> str:
+def _than(open_loop: bool, better: bool, one: bool) -> str:
+    """`is slower than`, `have a lower p99 than`."""
+    if open_loop:
+        return f"{'has' if one else 'have'} a {'lower' if better else 'higher'} p99 than"
+    return f"{'is' if one else 'are'} {'faster' if better else 'slower'} than"
+
+
+def _equal_text(ranking: Ranking) -> str:
     """Rows that were shown to differ from the base by no more than the floor, or failed their load as it
     did."""
     pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
         return ""
-    figure = _phrases(ranking).figure
+    figure = figure_of(ranking)
     if pairs[0].comparison.ratio is None:
         rows = joined([name(row) for row in (pairs[0].base, *(pair.new for pair in pairs))])
         return f"{rows} rank equal: their typical runs have no {figure}"
-    texts = [_with_ratio(pair.new, pair.comparison) for pair in pairs]
-    floor = f"{100 * pairs[0].comparison.floor:.3g} %"
+    texts, floor = list(map(_with_ratio, pairs)), f"{100 * pairs[0].comparison.floor:.3g} %"
     return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
 
 
@@ -111,27 +77,20 @@ def _with_base(ranking: Ranking) -> list[Pair]:
     return [pair for pair in ranking.ranked_by if pair.base is ranking.base]
 
 
-def undecided(ranking: Ranking) -> list[Pair]:
-    return [pair for pair in ranking.ranked_by if pair.comparison.is_open]
-
-
 def _undecided_texts(ranking: Ranking) -> list[str]:
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
-            outlook = outlook_text(pair.comparison)
-            reason = pair.comparison.reason
-            reasons.setdefault(f"{reason}; {outlook}" if outlook else reason, []).append(pair)
-    figure = _phrases(ranking).figure
-    texts = []
-    for reason, pairs in reasons.items():
-        others = joined([_with_ratio(pair.new, pair.comparison) for pair in pairs])
-        what = f"the {figure} of {others} against {name(pairs[0].base)}"
-        texts.append(f"{what} is not decided, because {reason}")
-    return texts
+            why = "; ".join(filter(None, (pair.comparison.reason, outlook_text(pair.comparison))))
+            reasons.setdefault(why, []).append(pair)
+    return [
+        f"the {figure_of(ranking)} of {joined(list(map(_with_ratio, pairs)))} against {name(pairs[0].base)} "
+        f"is not decided, because {reason}"
+        for reason, pairs in reasons.items()
+    ]
 
 
-def few_runs_text(ranking: Ranking) -> str:
+def _few_runs_text(ranking: Ranking) -> str:
     fewest = fewest_for_a_claim(ranking.base.by_turns)
     few = [row for row in ranking.compared if row.counted_runs < fewest]
     if not few:
@@ -145,9 +104,11 @@ def few_runs_text(ranking: Ranking) -> str:
     )
 
 
-def few_samples_text(ranking: Ranking) -> str:
-    compared = {row.id for pair in ranking.latency_pairs for row in (pair.base, pair.new)}
-    without = [name(row) for row in ranking.compared if ranking.open_loop and row.id not in compared]
+def _few_samples_text(ranking: Ranking) -> str:
+    if not ranking.open_loop:
+        return ""
+    compared = {row.id for pair in ranking.ranked_by for row in (pair.base, pair.new)}
+    without = [name(row) for row in ranking.compared if row.id not in compared]
     return (
         f"p99 of {joined(without)} cannot be compared: it is unsupported, by too few samples or late sends"
         if without
@@ -155,36 +116,31 @@ def few_samples_text(ranking: Ranking) -> str:
     )
 
 
-def cpu_differences(ranking: Ranking) -> list[str]:
+def _cpu_differences(ranking: Ranking) -> str:
     """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
 
     Of an open loop alone: at saturation, in a closed one, it says the same as the throughput."""
-    if not ranking.compared or not ranking.open_loop:
-        return []
-    first = ranking.base
-    texts = []
-    for pair in ranking.cpu_pairs:
-        found = pair.comparison
-        if pair.base is first and found.shown and found.ratio is not None and found.interval is not None:
-            texts.append(f"{name(pair.new)} {found.ratio:.2f} times ({interval_text(found.interval)})")
-    if not texts:
-        return []
-    head, *rest = texts
-    who, _, much = head.partition(" ")
-    text = layer_of(ranking)
-    return [f"{joined([f'{who} uses {much}', *rest])} the {text.cpu} of {name(first)} per {text.request}"]
+    first, text = ranking.base, layer_of(ranking)
+    found = [(pair.new, pair.comparison) for pair in ranking.cpu_pairs if pair.base is first]
+    texts = [
+        (name(row), f"{each.ratio:.2f} times ({interval_text(each.interval)})")
+        for row, each in found
+        if each.shown and each.ratio is not None and each.interval is not None
+    ]
+    if not texts or not ranking.open_loop:
+        return ""
+    (who, much), *rest = texts
+    all_of_them = joined([f"{who} uses {much}", *map(" ".join, rest)])
+    return f"{all_of_them} the {text.cpu} of {name(first)} per {text.request}"
 
 
-def failed_loads(ranking: Ranking) -> list[str]:
-    rows = [row for row in ranking.summaries if row.spoiled_runs]
-    if not rows:
-        return []
-    first, *others = [f"{name(row)} {row.spoiled_text}" for row in rows]
-    rest = [text.replace(" failed its load in ", " in ") for text in others]
-    return [f"{joined([first, *rest])}: these rank lowest"]
+def _failed_loads(ranking: Ranking) -> str:
+    texts = [f"{name(row)} {row.spoiled_text}" for row in ranking.summaries if row.spoiled_runs]
+    rest = [text.replace(" failed its load in ", " in ") for text in texts[1:]]
+    return f"{joined([*texts[:1], *rest])}: these rank lowest" if texts else ""
 
 
-def pairing_text(ranking: Ranking) -> str:
+def _pairing_text(ranking: Ranking) -> str:
     """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
     alone = [
         f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
@@ -194,7 +150,7 @@ def pairing_text(ranking: Ranking) -> str:
     return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
 
 
-def resolution_text(ranking: Ranking) -> str:
+def _resolution_text(ranking: Ranking) -> str:
     found = ranking.resolution
     if found is None or not ranking.compared:
         return ""
@@ -203,30 +159,26 @@ def resolution_text(ranking: Ranking) -> str:
     copy = f"{name(found.copy)} is {name(found.reference)} once more"
     if share is None or not math.isfinite(share):
         return f"{copy}, and its runs are too few, or failed their load too often, to tell the resolution"
-    measured = f"{copy} and had {between} of its {_phrases(ranking).figure}"
+    measured = f"{copy} and had {between} of its {figure_of(ranking)}"
     if found.told_apart:
         return f"{measured}: the host told equal things apart, so no winner is named"
     return f"{measured}: equal rows came out up to {100 * share:.1f} % apart"
 
 
 def scripts_differ(ranking: Ranking) -> bool:
-    ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
+    ran = {script.name for row in ranking.summaries for script in row.scripts}
     return not ranking.group.same_script and len(ran) > 1
 
 
-def as_sentences(clauses: Iterable[str]) -> str:
-    """Clauses as sentences, in one line. The name of a target starts a sentence as it is written."""
-    return " ".join(f"{_capitalised(text)}." for text in clauses if text)
-
-
 def _capitalised(text: str) -> str:
+    """As a sentence begins; the name of a target begins one as it is written."""
     ours = text.startswith(("the ", "no ", "not ", "they ", "on "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
 def sentence(ranking: Ranking) -> str:
     """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
-    first = ranking.standings[0].summary
+    first = ranking.summaries[0]
     if first.median is None:
         return "No run counts, so there is nothing to compare."
     if ranking.store is None:
@@ -239,27 +191,27 @@ def sentence(ranking: Ranking) -> str:
         unit = layer_of(ranking).rate_unit
         what = f"{rate(figures.requests_per_second)} {unit}" if figures else first.spoiled_text
         return f"{name(first)}, {what}: no other row can be compared with it."
-    return shown_text(ranking, [*_undecided_texts(ranking)], brief=False)
+    return shown_text(ranking, _undecided_texts(ranking), brief=False)
 
 
 def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
     """What the comparisons show; what is not decided is worded by the caller. `brief`: without what does not
     change the answer."""
-    resolution, told_apart = resolution_text(ranking), ranking.resolution and ranking.resolution.told_apart
-    return as_sentences(
-        [
-            winner_text(ranking),
-            *differences(ranking),
-            equal_text(ranking),
-            *undecided,
-            few_runs_text(ranking),
-            few_samples_text(ranking),
-            *cpu_differences(ranking),
-            *failed_loads(ranking),
-            "" if brief else pairing_text(ranking),
-            resolution if told_apart or not brief else "",
-            f"they ran different scripts: a difference is one of {what_varies(ranking)} and script together"
-            if scripts_differ(ranking) and not brief
-            else "",
-        ]
-    )
+    clauses = [
+        winner_text(ranking),
+        *differences(ranking),
+        _equal_text(ranking),
+        *undecided,
+        _few_runs_text(ranking),
+        _few_samples_text(ranking),
+        _cpu_differences(ranking),
+        _failed_loads(ranking),
+    ]
+    if not brief:
+        clauses.append(_pairing_text(ranking))
+    if not brief or (ranking.resolution and ranking.resolution.told_apart):
+        clauses.append(_resolution_text(ranking))
+    if not brief and scripts_differ(ranking):
+        varying = what_varies(ranking)
+        clauses.append(f"they ran different scripts: a difference is one of {varying} and script together")
+    return " ".join(f"{_capitalised(text)}." for text in clauses if text)

@@ -11,9 +11,8 @@ from conftest import Build, analysis_of_results, summaries_of
 from page_reader import data_of, read
 from report.analysis.layer_text import layer_text_of
 from report.sections.all_figures import result_tables
-from report.sections.caveats import caveats_of
 from report.sections.filters import filter_values
-from report.sections.recommendation import recommend
+from report.sections.recommendation import caveats_of, recommend
 
 LIMITER: dict[str, Any] = {"layer": "limiter", "servers": 0, "workload": {"id": "none"}}
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)

@@ -37,12 +37,13 @@ def test_rows_stand_by_the_median_run_and_are_ranked_by_what_was_shown() -> None
     (cell,) = cells_of(*runs_of("valkey-glide", 750), *runs_of("iovalkey", 1000))
     assert standings(cell) == [("valkey", [("iovalkey", 1), ("valkey-glide", 2)])]
     (ranking,) = cell.rankings
-    first, second = ranking.standings
-    assert ranking.winner is first.summary
-    assert first.versus_base is None
+    first, second = ranking.summaries
+    assert ranking.winner is first
+    assert ranking.versus_base(first) is None
     # The median of all ratios of a run to a run, and no quotient of medians.
-    assert second.versus_base is not None
-    assert second.versus_base.ratio == pytest.approx(0.7507, abs=0.0001)
+    comparison = ranking.versus_base(second)
+    assert comparison is not None
+    assert comparison.ratio == pytest.approx(0.7507, abs=0.0001)
 
 
 def test_fewer_than_five_runs_rank_nothing() -> None:
@@ -53,7 +54,8 @@ def test_fewer_than_five_runs_rank_nothing() -> None:
 
 def test_one_run_of_a_row_has_no_ratio() -> None:
     (cell,) = cells_of(*runs_of("valkey-glide", 750, 1), *runs_of("iovalkey", 1000, 1))
-    comparison = cell.rankings[0].standings[1].versus_base
+    (ranking,) = cell.rankings
+    comparison = ranking.versus_base(ranking.summaries[1])
     assert comparison is not None
     assert (comparison.ratio, comparison.interval) == (None, None)
 

@@ -14,7 +14,7 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build, ranks_of
 from report.analysis.cells import Cell, cells, copy_key
-from report.analysis.resolution import resolutions
+from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
 from report.cli.compare import main
 from report.results.upgrade import PREVIOUS

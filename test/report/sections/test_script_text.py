@@ -28,7 +28,7 @@ def groups(cell: Cell) -> list[tuple[str, bool, Labels]]:
         (
             ranking.store or "?",
             ranking.group.same_script,
-            [s.summary.identity.label for s in ranking.standings],
+            [s.identity.label for s in ranking.summaries],
         )
         for ranking in cell.rankings
     ]
@@ -153,8 +153,7 @@ def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
         measured("iovalkey+fastify-rate-limit", 1200),
     )
     ranked = [
-        (ranking.group.limiter, [s.summary.identity.label for s in ranking.standings])
-        for ranking in cell.rankings
+        (ranking.group.limiter, [s.identity.label for s in ranking.summaries]) for ranking in cell.rankings
     ]
     assert ranked == [
         ("fastify-rate-limit", ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"]),
