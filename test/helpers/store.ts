@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
-import { freePort } from "../../src/runtimes/local/ports.js";
+import { freePort } from "../../src/runtimes/local/runtime.js";
 import { MemcachedNode } from "../../src/targets/stores/memcached/node.js";
 import { isProgram, programOnPath } from "./programs.js";
 

@@ -1,7 +1,7 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
-import { orphanedServices, type ServiceKind } from "../helper-service.js";
+import { orphanedServices, type ServiceKind } from "../processes.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";

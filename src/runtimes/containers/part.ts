@@ -3,15 +3,92 @@ import type Docker from "dockerode";
 import type { Node } from "../../contract/env.js";
 import { messageOf } from "../../contract/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
-import { lineWriter } from "../line-client.js";
+import { ExecutedPart } from "../exec-part.js";
+import { LineClient, lineWriter, SplitOutput } from "../part-output.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { appliedCaps } from "./container-options.js";
-import { type ControlGroup, controlGroupOf } from "./control-group.js";
-import { countersOf } from "./counters.js";
+import { type ControlGroup, controlGroupOf, countersOf } from "./control-group.js";
 import { type EngineConnection, hasStatus, NoAnswer } from "./engine.js";
-import { EngineOutput } from "./engine-output.js";
 import type { NetworkPlace } from "./networks.js";
+
+type Engine = Pick<PartEngine, "connection" | "machine">;
+
+/** A process that the engine executes in a running container, which is cheaper than a container of its own. */
+export class ExecPart extends ExecutedPart {
+  readonly exited: Promise<Exit>;
+  readonly #unfollow: () => void;
+
+  private constructor(
+    part: Part,
+    { connection, machine }: Engine,
+    exec: Docker.Exec,
+    output: EngineOutput,
+    client: LineClient | undefined,
+  ) {
+    super(part, machine, output, client);
+    // Whoever waits for an answer then gets none, instead of waiting on.
+    this.#unfollow = connection.onLost(() => output.cut());
+    this.exited = output
+      .completeStdout()
+      .then(() => exec.inspect())
+      .finally(() => this.#unfollow())
+      .then(
+        ({ ExitCode }) => ({ code: ExitCode, signal: null }),
+        (error) => ({ code: null, signal: `the loss of its container (${messageOf(error)})` }),
+      );
+  }
+
+  static async run(
+    engine: Engine,
+    container: Docker.Container,
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<ExecPart> {
+    const interactive = part.interactive === true;
+    const exec = await container.exec({
+      Cmd: [...command],
+      Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
+      AttachStdin: interactive,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    // Only a hijacked connection carries input.
+    const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
+    const output = new EngineOutput(engine.connection.docker, stream);
+    return new ExecPart(
+      part,
+      engine,
+      exec,
+      output,
+      interactive ? new LineClient(stream, output.stdout) : undefined,
+    );
+  }
+
+  /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
+  async stop(): Promise<void> {
+    this.client?.end();
+    this.#unfollow();
+  }
+}
+
+export class EngineOutput extends SplitOutput {
+  readonly #stream: NodeJS.ReadableStream & { destroy?(): void };
+
+  constructor(docker: Docker, stream: NodeJS.ReadableStream) {
+    super();
+    this.#stream = stream;
+    docker.modem.demuxStream(stream, this.stdout, this.stderr);
+    for (const event of ["end", "close", "error"]) stream.once(event, () => this.end());
+  }
+
+  /** Ends it here: nothing more is expected from the engine, which may never end it. */
+  cut(): void {
+    this.#stream.destroy?.();
+    this.end();
+  }
+}
 
 type Link = NonNullable<NetworkPlace["link"]>;
 

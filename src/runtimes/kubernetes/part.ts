@@ -1,21 +1,307 @@
 import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { lineWriter } from "../line-client.js";
-import { SplitOutput } from "../part-output.js";
-import type { RunDelays } from "../run-delay.js";
+import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
+import { ExecutedPart } from "../exec-part.js";
+import { LineClient, lineWriter, PartOutput, SplitOutput } from "../part-output.js";
+import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
-import type { Following, KubernetesApi } from "./api.js";
-import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./counters.js";
+import type { ExecProcess, Following, KubernetesApi, PodWatch } from "./api.js";
 import { apiFailure, podFailure } from "./failures.js";
-import { LogReader, type SupervisorMessage } from "./log-reader.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
-import type { PodWatch } from "./pod-watch.js";
-import { PodSession } from "./session.js";
-import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
+import { commandLine, INPUT_COMMAND, quoted, SUPERVISOR_FOLDER, sessionCommand } from "./supervisor.js";
+
+export class PodExecPart extends ExecutedPart {
+  readonly exited: Promise<Exit>;
+  readonly #process: ExecProcess;
+
+  private constructor(part: Part, process: ExecProcess, machine: string | undefined) {
+    const output = new PartOutput(process.stdout, process.stderr);
+    super(
+      part,
+      machine,
+      output,
+      part.interactive ? new LineClient(process.stdin, process.stdout) : undefined,
+    );
+    this.#process = process;
+    this.exited = process.exited.then((code) => {
+      output.finish();
+      return code === undefined
+        ? {
+            code: null,
+            signal: `the loss of the connection to its pod${machine ? ` on the node ${machine}` : ""}`,
+          }
+        : { code, signal: null };
+    });
+  }
+
+  static async run(
+    api: KubernetesApi,
+    pod: { name: string; machine: string | undefined },
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<PodExecPart> {
+    const process = await api.exec(pod.name, CONTAINER, ["/bin/sh", "-c", INPUT_COMMAND]);
+    process.stdin.write(commandLine(command, environment));
+    return new PodExecPart(part, process, pod.machine);
+  }
+
+  /** It ends with its input, or with its pod. */
+  async stop(): Promise<void> {
+    this.client?.end();
+    const timer = setTimeout(() => this.#process.close(), 2_000);
+    timer.unref();
+    this.exited.then(() => clearTimeout(timer));
+  }
+}
+
+const ROOT = "/sys/fs/cgroup";
+const NETWORK = "/proc/net/dev";
+const pathsOf = ({ files }: GroupVersion): string[] =>
+  files.map(({ controller, name }) => join(ROOT, controller, name));
+
+/** Prints files, each after a line with its path. Only the shell itself works: a process would be counted. */
+const show = (paths: readonly string[]): string =>
+  `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
+
+/** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
+export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
+
+/** The counters in what `READ_COUNTERS` printed. @throws Error when a file is missing */
+export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
+  const texts = new Map<string, string>();
+  for (const section of `\n${printed}`.split("\n== ").slice(1)) {
+    const end = section.indexOf("\n");
+    texts.set(section.slice(0, end), section.slice(end + 1));
+  }
+  const textOf = (path: string): string => {
+    const text = texts.get(path);
+    if (!text) throw new Error(`its pod has no ${path}`);
+    return text;
+  };
+  const version = texts.has(`${ROOT}/cpu.stat`) ? unified : separate;
+  return {
+    ...version.countersIn(pathsOf(version).map(textOf)),
+    ...(ownNetwork ? { network: networkOf(textOf(NETWORK)) } : {}),
+  };
+}
+
+/** A shell line that prints the run delay of each thread in a pod. */
+export const READ_RUN_DELAYS =
+  'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
+
+export function runDelaysIn(printed: string): RunDelays | undefined {
+  const delays = new Map<string, ThreadTimes>();
+  for (const line of printed.split("\n")) {
+    const [path = "", ...text] = line.split(" ");
+    const times = threadTimesOf(text.join(" "));
+    if (path.startsWith("/proc/") && times) delays.set(path, times);
+  }
+  return delays.size > 0 ? delays : undefined;
+}
+
+/** What the supervisor says in the log. */
+export type SupervisorMessage =
+  | { is: "started" }
+  | { is: "down" }
+  /** Standard output, whole: by the log, or to be fetched. */
+  | { is: "output"; bytes: number; sha256: string; text?: Buffer }
+  | { is: "end"; code: number; forMemory: boolean };
+
+const NEWLINE = 0x0a;
+
+export class LogReader extends Writable {
+  readonly #mark: string;
+  readonly #onStderr: (chunk: Buffer) => void;
+  readonly #onMessage: (message: SupervisorMessage) => void;
+  #rest = Buffer.alloc(0);
+  /** Standard output that is being read: how many bytes are expected, and those so far. */
+  #output: { bytes: number; sha256: string; chunks: Buffer[]; missing: number } | undefined;
+  /** An empty line that may belong to a message that follows it. */
+  #emptyLine = false;
+  #bytes = 0;
+
+  constructor(
+    mark: string,
+    onStderr: (chunk: Buffer) => void,
+    onMessage: (message: SupervisorMessage) => void,
+  ) {
+    super();
+    this.#mark = mark;
+    this.#onStderr = onStderr;
+    this.#onMessage = onMessage;
+  }
+
+  /** Bytes of the log that were read. A log that is followed again begins after them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#bytes += chunk.length;
+    this.#read(chunk);
+    done();
+  }
+
+  #read(given: Buffer): void {
+    let chunk = given;
+    while (chunk.length > 0) {
+      if (this.#output) {
+        const part = chunk.subarray(0, this.#output.missing);
+        this.#output.chunks.push(part);
+        this.#output.missing -= part.length;
+        chunk = chunk.subarray(part.length);
+        if (this.#output.missing === 0) this.#endOutput();
+        continue;
+      }
+      const at = chunk.indexOf(NEWLINE);
+      if (at < 0) {
+        this.#rest = Buffer.concat([this.#rest, chunk]);
+        return;
+      }
+      const line = Buffer.concat([this.#rest, chunk.subarray(0, at)]);
+      this.#rest = Buffer.alloc(0);
+      chunk = chunk.subarray(at + 1);
+      this.#readLine(line);
+    }
+  }
+
+  #endOutput(): void {
+    if (!this.#output) return;
+    const { bytes, sha256, chunks } = this.#output;
+    this.#output = undefined;
+    const text = Buffer.concat(chunks);
+    const isWhole = createHash("sha256").update(text).digest("hex") === sha256;
+    this.#onMessage({ is: "output", bytes, sha256, ...(isWhole ? { text } : {}) });
+  }
+
+  #readLine(line: Buffer): void {
+    const words = line.length < 256 ? line.toString("utf8").split(" ") : [];
+    if (words[0] !== this.#mark) {
+      if (this.#emptyLine) this.#onStderr(Buffer.from("\n"));
+      this.#emptyLine = line.length === 0;
+      if (!this.#emptyLine) this.#onStderr(Buffer.concat([line, Buffer.from("\n")]));
+      return;
+    }
+    // The supervisor begins a line of its own: an unfinished line of the program is then a line, an empty one nothing.
+    this.#emptyLine = false;
+    const [, is, first = "", second = ""] = words;
+    if (is === "started" || is === "down") this.#onMessage({ is });
+    else if (is === "stored") this.#onMessage({ is: "output", bytes: Number(first), sha256: second });
+    else if (is === "end")
+      this.#onMessage({ is: "end", code: Number(first), forMemory: second === "memory" });
+    else if (is === "output") {
+      this.#output = { bytes: Number(first), sha256: second, chunks: [], missing: Number(first) };
+      if (this.#output.missing === 0) this.#endOutput();
+    }
+  }
+}
+
+/** Long enough for a node that is busy: only one that hangs takes longer. */
+const ANSWER_WITHIN_MS = 15_000;
+const SEE_NODES = ": see `kubectl get nodes`, then run again";
+
+/** A shell in a pod that runs short commands, one after the other, at the cost of one connection. */
+export class PodSession {
+  readonly #open: () => Promise<ExecProcess>;
+  #connection: Promise<Connection> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  readonly #nodeOf: () => string;
+
+  constructor(api: KubernetesApi, pod: string, container: string, nodeOf: () => string) {
+    this.#open = () => api.exec(pod, container, ["/bin/sh"]);
+    this.#nodeOf = nodeOf;
+  }
+
+  /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
+  run(line: string): Promise<string> {
+    const work = this.#last.then(() => this.#runOnce(line));
+    this.#last = work.catch(() => {});
+    return work;
+  }
+
+  async #runOnce(line: string): Promise<string> {
+    if (this.#isClosed) throw new Error("its pod is gone");
+    this.#connection ??= this.#open().then((process) => new Connection(process, this.#nodeOf()));
+    try {
+      const connection = await this.#connection;
+      const { printed, code } = await connection.ask(line);
+      if (code !== 0) throw new CommandFailed(`a command in its pod ended with ${code}`);
+      return printed;
+    } catch (error) {
+      // The next command makes a new connection.
+      if (!(error instanceof CommandFailed)) {
+        this.#connection?.then((connection) => connection.close()).catch(() => {});
+        this.#connection = undefined;
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#connection?.then((connection) => connection.close()).catch(() => {});
+  }
+}
+
+class CommandFailed extends Error {}
+
+class Connection {
+  readonly #process: ExecProcess;
+  readonly #mark = randomBytes(9).toString("hex");
+  #text = "";
+  #onText: () => void = () => {};
+  readonly #place: string;
+  #hasEnded = false;
+
+  constructor(process: ExecProcess, node: string) {
+    this.#process = process;
+    this.#place = `its pod on the node ${node}`;
+    process.stderr.resume();
+    process.stdout.on("data", (chunk: Buffer) => {
+      this.#text += chunk.toString("latin1");
+      this.#onText();
+    });
+    process.exited.then(() => {
+      this.#hasEnded = true;
+      this.#onText();
+    });
+  }
+
+  ask(line: string): Promise<{ printed: string; code: number }> {
+    this.#process.stdin.write(sessionCommand(this.#mark, line));
+    const end = new RegExp(`\\n${this.#mark} (\\d+)\\n`);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#onText = () => {};
+        reject(new Error(`${this.#place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`));
+      }, ANSWER_WITHIN_MS);
+      this.#onText = () => {
+        const found = end.exec(this.#text);
+        if (!found && !this.#hasEnded) return;
+        clearTimeout(timer);
+        this.#onText = () => {};
+        if (!found) return reject(new Error(`the connection to ${this.#place} was lost${SEE_NODES}`));
+        const printed = Buffer.from(this.#text.slice(0, found.index), "latin1").toString("utf8");
+        this.#text = this.#text.slice(found.index + found[0].length);
+        resolve({ printed, code: Number(found[1]) });
+      };
+      this.#onText();
+    });
+  }
+
+  close(): void {
+    this.#process.stdin.end();
+    this.#process.close();
+  }
+}
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
 const PLACE_WITHIN_MS = 30_000;

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { LineClient } from "../../../src/runtimes/line-client.js";
+import { LineClient } from "../../../src/runtimes/part-output.js";
 
 test("each line gets one line as its answer, in order, however the answers are split", async () => {
   const [input, output] = [new PassThrough(), new PassThrough()];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Addresses } from "../../../../src/runtimes/containers/addresses.js";
+import { Addresses } from "../../../../src/runtimes/containers/networks.js";
 
 test("every part has an address of its own, and those given back are the last to be used again", () => {
   const addresses = new Addresses("172.18.0.0/28");

@@ -7,7 +7,7 @@ import {
   refusedUlimit,
   ULIMITS,
 } from "../../../../src/runtimes/containers/container-options.js";
-import { countersOf } from "../../../../src/runtimes/containers/counters.js";
+import { countersOf } from "../../../../src/runtimes/containers/control-group.js";
 import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import { partOf } from "../../../helpers/fake-runtime.js";

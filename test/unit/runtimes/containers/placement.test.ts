@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlacedKind } from "../../../../src/contract/machines.js";
-import { hostOf } from "../../../../src/runtimes/containers/placement.js";
+import { hostOf } from "../../../../src/runtimes/containers/runtime.js";
 
 const host = (name: string, ...roles: PlacedKind[]) => ({ spec: { name, roles } });
 const hosts = [

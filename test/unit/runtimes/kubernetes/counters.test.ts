@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countersIn } from "../../../../src/runtimes/kubernetes/counters.js";
+import { countersIn } from "../../../../src/runtimes/kubernetes/part.js";
 
 const NETWORK = `== /proc/net/dev
 Inter-|   Receive                                                |  Transmit
