@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../src/runtimes/local/runtime.js";
+import { freePort } from "../src/runtimes/local/ports.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reporter = fileURLToPath(new URL("./cpu-reporter.mjs", import.meta.url));

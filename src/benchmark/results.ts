@@ -12,13 +12,14 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
   type Sample,
+  type ShareOutput,
 } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
-import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
+import { createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
-import { callFigures, runFigures } from "../judge/merging/run-figures.js";
-import { mergeSlices } from "../judge/merging/slices.js";
+import { callFigures, runFigures } from "../judge/merging/generators.js";
+import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
 import { addSchedules } from "../judge/schedule-summary.js";
 import { findProfile } from "../traffic/lookup.js";
 import { predictionFor } from "../traffic/outcome-mix.js";
@@ -29,12 +30,46 @@ import type { ConsumerReadings } from "./measurement/consumers.js";
 import { generatorId } from "./measurement/generator-readings.js";
 import type { ServerMonitor } from "./measurement/monitor.js";
 import { cpuUs } from "./measurement/server-readings.js";
-import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
+import { type AnswerLog, latenciesBySlice, timelineOf } from "./measurement/timeline.js";
 import type { TurnFigures } from "./turns.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
-export interface RunMeasurements {
+export function shareOutput(
+  measurements: RunMeasurements,
+  latencies: readonly (readonly Uint32Array[])[],
+): ShareOutput {
+  const { opens_ms, opens_s, consumers, measured } = measurements;
+  const timeline = timelineShare(measurements);
+  return {
+    opened_at: wallTime(opens_ms).toISOString(),
+    opened_late_ms: rounded(Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)), 3),
+    opens_s,
+    ...(consumers?.limits ? { limits: consumers.limits } : {}),
+    ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),
+    sample_latencies: latencies.map(encoded),
+    ...(timeline ? { timeline } : {}),
+  };
+}
+
+/** Of a run that has one. */
+function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
+  if (!answers) return undefined;
+  const workers = measured.map(({ slices }, index) => ({ slices, latencies_us: answers.of(index) }));
+  const { allowed } = mergeSlices(workers.map(({ slices }) => slices));
+  return {
+    latencies: latenciesBySlice(workers, allowed.length).map(encoded),
+    ...mergeTimelineSlices(measured.map(({ timeline_slices }) => timeline_slices)),
+  };
+}
+
+function encoded(parts: readonly Uint32Array[]): EncodedHistogram {
+  const histogram = createHistogram();
+  for (const latencies_us of parts) for (const us of latencies_us) histogram.recordValue(us);
+  return encodeHistogram(histogram);
+}
+
+interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   opens_ms: number;

@@ -2,8 +2,7 @@ import type { PrintedResult, RoleResources, Verdict } from "../contract/result.j
 import { type Finding, invalid, notApplicable, suspect } from "./evidence.js";
 import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
-import { hostUndisturbed } from "./rules/host.js";
-import { nothingThrottled } from "./rules/resources.js";
+import { hostUndisturbed, nothingThrottled } from "./rules/host.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;

@@ -1,9 +1,9 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
-import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
 import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
+import { FAIL_OPEN_AFTER_MS } from "./request-limiter.js";
 import { stores } from "./stores/index.js";
 import { isCluster } from "./topologies.js";
 import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } from "./types.js";

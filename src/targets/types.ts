@@ -354,7 +354,7 @@ export interface NodeAllocation {
   tls?: { cert: string; key: string };
 }
 
-/** A library that a RESP store loads and that adds a limiter's command: one file in `modules/`. */
+/** A library that a RESP store loads and that adds a limiter's command: one entry in `modules/index.ts`. */
 export interface ModuleDescription {
   id: string;
   /** Environment variable that names its file. */

@@ -1,4 +1,4 @@
-import { freePort } from "../../src/runtimes/local/runtime.js";
+import { freePort } from "../../src/runtimes/local/ports.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
 import type { StoreSession } from "../../src/targets/types.js";
 import { type StoreKind, TestStore } from "./store.js";

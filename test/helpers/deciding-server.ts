@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { freePort } from "../../src/runtimes/local/runtime.js";
+import { freePort } from "../../src/runtimes/local/ports.js";
 import { findStore, findTopology } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
 import type { StorePlace } from "../../src/targets/types.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Limits } from "../../src/contract/configuration.js";
 import type { ServiceSpec } from "../../src/contract/run-spec.js";
-import { freePort } from "../../src/runtimes/local/runtime.js";
+import { freePort } from "../../src/runtimes/local/ports.js";
 import { envoyRatelimit } from "../../src/targets/services/envoy-ratelimit/index.js";
 import type { StorePlace } from "../../src/targets/types.js";
 import { isProgram, programOnPath } from "./programs.js";

@@ -27,7 +27,7 @@ export class MicrosecondHistogram {
   }
 }
 
-export type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
+type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
 
 export const newLatencies = (): RecordedLatencies => ({
   allowed: new MicrosecondHistogram(),

@@ -9,8 +9,7 @@ import {
 } from "../../contract/machine-probe.js";
 import { runProgram } from "../../contract/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
-import { describeMachine, kernelInstance } from "../../machine/facts.js";
-import { readNetwork } from "../../machine/network.js";
+import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
 import { LinkServer } from "./link-server.js";

@@ -17,7 +17,7 @@ const DEFAULT_SOCKET = "/var/run/docker.sock";
  * By the user's own `ssh`: its configuration, keys and known hosts apply, it asks nothing, and ends with this process.
  * @param address `ssh://[user@]host[:port][/path/of/the/socket]` @throws Error with what `ssh` says
  */
-export async function openSshTunnel(address: string) {
+async function openSshTunnel(address: string) {
   const { hostname, port, username, pathname } = new URL(address);
   const folder = await serviceFolder(SSH_TUNNEL);
   const socketPath = join(folder, "docker.sock");
@@ -71,7 +71,7 @@ export interface EngineAccess {
   close(): Promise<void>;
 }
 
-export interface Endpoint {
+interface Endpoint {
   /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: string;
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
@@ -119,7 +119,7 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
 }
 
 /** @param environment in which the Docker command finds the same engine */
-export function accessTo(
+function accessTo(
   connection: EngineConnection,
   environment: Builder["environment"],
   close = async () => {},

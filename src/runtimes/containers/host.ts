@@ -37,7 +37,7 @@ import { ContainerPart, ExecPart, type PartEngine, removeContainer } from "./par
 const MODE = 0o555;
 
 /** The files of a part as an archive, for an engine that may be on another machine. @param host of the part */
-export async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
+async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
   const archive = pack();
   const chunks: Buffer[] = [];
   const read = (async () => {

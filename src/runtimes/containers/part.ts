@@ -73,7 +73,7 @@ export class ExecPart extends ExecutedPart {
   }
 }
 
-export class EngineOutput extends SplitOutput {
+class EngineOutput extends SplitOutput {
   readonly #stream: NodeJS.ReadableStream & { destroy?(): void };
 
   constructor(docker: Docker, stream: NodeJS.ReadableStream) {

@@ -55,7 +55,7 @@ const CALLERS: Partial<Record<PlacedKind, readonly PlacedKind[]>> = {
 };
 
 /** Checks that the machines reach each other as needed. @throws environmentError that names both */
-export async function requireReachable(hosts: readonly ContainerHost[]): Promise<void> {
+async function requireReachable(hosts: readonly ContainerHost[]): Promise<void> {
   const withSpecs = hosts.flatMap((host) => (host.spec ? [{ host, spec: host.spec }] : []));
   for (const { host, spec } of withSpecs) {
     const kinds = spec.roles.flatMap((kind) => CALLERS[kind] ?? []);
@@ -95,7 +95,7 @@ async function requireReachableFrom(
 }
 
 /** Services run beside the store; helpers, such as the probe, beside the server. */
-export function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">): PlacedKind {
+function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">): PlacedKind {
   if (kind === "store" || kind === "service") return "store";
   if (kind === "generator" || (kind === undefined && program === "loadtest")) return "generator";
   return "server";
@@ -119,12 +119,12 @@ export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> |
   return host;
 }
 
-export interface ConnectedEngine {
+interface ConnectedEngine {
   access: EngineAccess;
   spec?: DockerHost | undefined;
 }
 
-export interface ContainerAccess {
+interface ContainerAccess {
   id: string;
   /** What the engines are, in words, e.g. `Docker`. */
   engineName: string;

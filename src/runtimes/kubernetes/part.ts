@@ -70,7 +70,7 @@ const show = (paths: readonly string[]): string =>
   `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
 
 /** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
-export const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
+const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
 
 /** The counters in what `READ_COUNTERS` printed. @throws Error when a file is missing */
 export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
@@ -92,10 +92,10 @@ export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
 }
 
 /** A shell line that prints the run delay of each thread in a pod. */
-export const READ_RUN_DELAYS =
+const READ_RUN_DELAYS =
   'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
 
-export function runDelaysIn(printed: string): RunDelays | undefined {
+function runDelaysIn(printed: string): RunDelays | undefined {
   const delays = new Map<string, ThreadTimes>();
   for (const line of printed.split("\n")) {
     const [path = "", ...text] = line.split(" ");
@@ -207,7 +207,7 @@ const ANSWER_WITHIN_MS = 15_000;
 const SEE_NODES = ": see `kubectl get nodes`, then run again";
 
 /** A shell in a pod that runs short commands, one after the other, at the cost of one connection. */
-export class PodSession {
+class PodSession {
   readonly #open: () => Promise<ExecProcess>;
   #connection: Promise<Connection> | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -314,7 +314,7 @@ const END_WITHIN_MS = 2_000;
 /** From a command to the supervisor until it says that it is done. */
 const DONE_WITHIN_MS = 10_000;
 
-export interface PodContext {
+interface PodContext {
   api: KubernetesApi;
   watch: PodWatch;
   ownNetwork: boolean;

@@ -17,10 +17,10 @@ import type { Caps, Owner, Part } from "../types.js";
 import { SUPERVISOR } from "./supervisor.js";
 
 /** Everything that the harness creates in a cluster has this label. It never removes anything without it. */
-export const MANAGED_BY = "app.kubernetes.io/managed-by";
-export const MANAGER = "ratelimit-bench";
+const MANAGED_BY = "app.kubernetes.io/managed-by";
+const MANAGER = "ratelimit-bench";
 export const OURS = `${MANAGED_BY}=${MANAGER}`;
-export const KIND_LABEL = "ratelimit-bench.kind";
+const KIND_LABEL = "ratelimit-bench.kind";
 
 /** The value of a label takes no colon: the owner's own text is an annotation of the same name. */
 const ownerLabel = (owner: Owner): string =>
@@ -46,7 +46,7 @@ export function campaignMetadata(owner: Owner, campaign: string) {
 /** Selects what an owner created. */
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
-export const roleLabels = (role: string, kind: RoleKind) => ({
+const roleLabels = (role: string, kind: RoleKind) => ({
   [ROLE_LABEL]: labelValue(role),
   [KIND_LABEL]: kind,
 });

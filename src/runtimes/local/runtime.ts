@@ -1,5 +1,4 @@
 import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,34 +19,9 @@ import {
   textOf,
 } from "../types.js";
 import { type Launch, LocalPart, spawnProgram } from "./part.js";
+import { freePort } from "./ports.js";
 import { findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
-
-/** Below the range of outgoing connections (Linux: from 32768), of which a load test opens thousands. */
-const LOWEST = 15_000;
-const HIGHEST = 32_000;
-const ATTEMPTS = 1_000;
-
-const issued = new Set<number>();
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-  });
-}
-
-/** A free loopback port that this process has not returned before. */
-export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (issued.has(port)) continue;
-    issued.add(port);
-    if (await isFree(port)) return port;
-  }
-  throw new Error(`no free port from ${LOWEST} to ${HIGHEST}`);
-}
 
 /** What programs print whose port another one has. */
 const PORT_TAKEN = /EADDRINUSE|address already in use/i;

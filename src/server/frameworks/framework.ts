@@ -44,7 +44,7 @@ export interface WebServer {
 /** Imports a package of the framework: the project's own, or one that was installed when it was first used. */
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
-export interface WebOptions {
+interface WebOptions {
   logLevel: string;
   /** Whether this hop before it, from 0, is a proxy that names its client; absent: none is. */
   trustProxy?: (address: string, hop: number) => boolean;

@@ -88,7 +88,7 @@ export const noBlock = (library: string, block_s: number): string | undefined =>
     : undefined;
 
 /** The method by which a library gives its script to a connection. */
-export interface ScriptRecorder {
+interface ScriptRecorder {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
 }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { freePort } from "../../../src/runtimes/local/runtime.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
 import { build, generate, measured, runProgram } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";

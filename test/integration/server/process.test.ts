@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { encodePlugins } from "../../../src/contract/plugins.js";
-import { freePort } from "../../../src/runtimes/local/runtime.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { TestServer } from "../../helpers/server.js";
 import { TestStore, until } from "../../helpers/store.js";

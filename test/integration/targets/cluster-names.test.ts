@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { probeReportSchema } from "../../../src/contract/store.js";
 import type { StoreAccess } from "../../../src/contract/store-url.js";
-import { freePort } from "../../../src/runtimes/local/runtime.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { clients } from "../../../src/targets/clients/index.js";
 import { TestCluster } from "../../helpers/cluster.js";
 import { needs } from "../../helpers/needs.js";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../../src/judge/evidence.js";
-import { limitOf } from "../../../src/judge/limit.js";
-import { carriedLinks } from "../../../src/judge/network.js";
+import { carriedLinks, limitOf } from "../../../src/judge/limit.js";
 import { judge } from "../../../src/judge/rules.js";
 import { validEvidence } from "../../helpers/evidence.js";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../src/runtimes/local/runtime.js";
+import { freePort } from "../../../src/runtimes/local/ports.js";
 import { removeSocketsOf, startTimeOf } from "../../../src/runtimes/processes.js";
 
 test("ports are free, unique, and outside the range of outgoing connections", async () => {

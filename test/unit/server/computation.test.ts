@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compute } from "../../../src/server/lib/computation.js";
+import { compute } from "../../../src/server/routes/workloads.js";
 
 test("the work grows linearly with complexity", () => {
   const one = compute(1, 7).steps;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DurationHistogram } from "../../../src/server/lib/duration-histogram.js";
+import { DurationHistogram } from "../../../src/server/lib/counters.js";
 
 /** Bound of the first bucket that holds the one observation, in µs. */
 function boundOf(us: number): number {

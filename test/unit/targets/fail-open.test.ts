@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { FAIL_OPEN_AFTER_MS, failOpen } from "../../../src/targets/fail-open.js";
-import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
+import { asRequestLimiter, FAIL_OPEN_AFTER_MS, failOpen } from "../../../src/targets/request-limiter.js";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { Decision } from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, limited } from "../../helpers/app.js";

@@ -6,8 +6,7 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
-import type { ConnectionLog } from "../../measurement/decision-log.js";
-import { RequestCounts } from "../../measurement/request-counts.js";
+import { type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
 import type { ChannelRequests } from "../driver.js";
 
 export const LIMITED_STATUS = 429;

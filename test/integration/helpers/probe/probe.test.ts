@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type ProbeRequest, SERVE } from "../../../../src/contract/probe-env.js";
 import { type ProbeReport, probeReportSchema } from "../../../../src/contract/store.js";
-import { freePort } from "../../../../src/runtimes/local/runtime.js";
+import { freePort } from "../../../../src/runtimes/local/ports.js";
 import { LineClient } from "../../../../src/runtimes/part-output.js";
 import type { Decision } from "../../../../src/targets/types.js";
 import { needs } from "../../../helpers/needs.js";

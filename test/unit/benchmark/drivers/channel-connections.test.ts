@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ClosedLoop } from "../../../../src/benchmark/closed-loop.js";
-import type { ChannelListener } from "../../../../src/benchmark/drivers/channel.js";
-import { ChannelConnections } from "../../../../src/benchmark/drivers/channel-connections.js";
+import {
+  ChannelConnections,
+  type ChannelListener,
+} from "../../../../src/benchmark/drivers/connection-pool.js";
 import type { WindowListener } from "../../../../src/benchmark/load-loop.js";
 import { cheapMonotonicMs } from "../../../../src/benchmark/measurement/clock.js";
 import type { Extent } from "../../../../src/contract/configuration.js";

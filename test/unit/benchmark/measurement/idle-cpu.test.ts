@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { idleCpuMs } from "../../../../src/benchmark/measurement/idle-cpu.js";
+import { idleCpuMs } from "../../../../src/benchmark/open-loop/shared-wakes.js";
 
 test.runIf(process.platform === "linux")("idle time never falls", () => {
   const before = idleCpuMs();

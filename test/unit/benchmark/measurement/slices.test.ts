@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SliceRecorder } from "../../../../src/benchmark/measurement/slices.js";
+import { SliceRecorder } from "../../../../src/benchmark/measurement/recorder.js";
 import { mergeSlices } from "../../../../src/judge/merging/slices.js";
 
 describe("the slices of a window", () => {

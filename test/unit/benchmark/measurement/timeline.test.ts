@@ -4,7 +4,7 @@ import {
   timelineOf,
   type WorkerTimeline,
 } from "../../../../src/benchmark/measurement/timeline.js";
-import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop-recorder.js";
+import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop.js";
 
 const opened = { opens_s: 1.5, opened_at: new Date("2026-01-01T00:00:00Z"), openLoop: true };
 

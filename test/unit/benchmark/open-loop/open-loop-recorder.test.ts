@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop-recorder.js";
+import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop.js";
 import { sum } from "../../../../src/contract/numbers.js";
 import type { EncodedHistogram } from "../../../../src/contract/result.js";
 import { decodeHistogram } from "../../../../src/judge/histogram.js";

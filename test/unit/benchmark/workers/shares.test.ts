@@ -4,7 +4,7 @@ import {
   type ScheduleShare,
   streamOfShare,
 } from "../../../../src/benchmark/open-loop/schedule.js";
-import { placeOfWorker, shareOf, sharesBefore } from "../../../../src/benchmark/workers/shares.js";
+import { placeOfWorker, shareOf, sharesBefore } from "../../../../src/benchmark/workers/protocol.js";
 import { findProfile } from "../../../../src/traffic/lookup.js";
 import { openTraffic } from "../../../../src/traffic/streams.js";
 

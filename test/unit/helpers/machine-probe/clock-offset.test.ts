@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clockOffsetOf, type Exchange } from "../../../../src/helpers/machine-probe/clock-offset.js";
+import { clockOffsetOf, type Exchange } from "../../../../src/helpers/machine-probe/link-client.js";
 import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
 import { seededRandom } from "../../../helpers/random.js";
 

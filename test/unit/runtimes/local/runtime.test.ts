@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import * as ports from "../../../../src/runtimes/local/runtime.js";
+import * as ports from "../../../../src/runtimes/local/ports.js";
 import { local } from "../../../../src/runtimes/local/runtime.js";
 import type { Part, ProgramSource, RuntimeOptions } from "../../../../src/runtimes/types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";

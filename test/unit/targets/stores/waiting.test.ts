@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
+import { waitUntil } from "../../../../src/targets/stores/deciding.js";
 import { parseFields } from "../../../../src/targets/stores/resp/nodes.js";
-import { waitUntil } from "../../../../src/targets/stores/wait-until.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 test("INFO's lines become fields; values keep their colons, headings are none", () => {

@@ -1,6 +1,6 @@
 import { HTTPParser } from "http-parser-js";
 import { expect, test } from "vitest";
-import { wholeResponseStatus } from "../../../../../src/benchmark/drivers/http/whole-response.js";
+import { wholeResponseStatus } from "../../../../../src/benchmark/drivers/http/channel.js";
 
 const plain = (text: string) => text.replaceAll("\n", "\r\n");
 const answer = (head: string, body = "") => Buffer.from(plain(`${head}\n\n`) + body);
