@@ -52,7 +52,6 @@ export function shareOutput(
   };
 }
 
-/** Of a run that has one. */
 function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
   if (!answers) return undefined;
   const workers = measured.map(({ slices }, index) => ({ slices, latencies_us: answers.of(index) }));

@@ -42,7 +42,6 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 interface JointWarmup {
   /** Called once, when its own may end. */
   steady(): void;
-  /** Whether that of all may end. */
   mayEnd(): boolean;
 }
 

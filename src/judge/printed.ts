@@ -96,7 +96,6 @@ export function judgePrinted(evidence: PrintedEvidence): Verdict {
   return verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 }
 
-/** The resource that limited the run; the program has one thread. */
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   const roles = Object.entries(evidence.resources);
   const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);

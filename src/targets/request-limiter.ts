@@ -76,7 +76,6 @@ export const limited = (limit: number, remaining: number, msBeforeNext: number):
   msBeforeNext,
 });
 
-/** No decision. @param error anything that was thrown */
 export const failed = (error: unknown): Decision => ({
   outcome: "failed",
   error: error instanceof Error ? error : new Error(String(error)),
@@ -216,7 +215,6 @@ export interface Verdict {
   msBeforeNext: number;
 }
 
-/** Decides on all descriptors of a request in one call. */
 export class OneCallLimiter implements RequestLimiter {
   readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
   readonly #limit: number;
@@ -243,7 +241,6 @@ export class OneCallLimiter implements RequestLimiter {
   }
 }
 
-/** What a limiter's `create` gives, as a limiter of requests. */
 export function asRequestLimiter(
   created: LimiterPair | (RequestLimiter & LimiterFacts),
 ): RequestLimiter & LimiterFacts {
@@ -258,7 +255,6 @@ export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts => ({
   ...(script ? { script } : {}),
 });
 
-/** The limiter with another cost of a request than one point. */
 export function withCost(
   limiter: RequestLimiter & LimiterFacts,
   cost: number | undefined,

@@ -94,7 +94,6 @@ function createCyclicStreams(
   }));
 }
 
-/** Some connections of a run. */
 interface ConnectionRange {
   /** Number of connections of the whole run. */
   connections: number;

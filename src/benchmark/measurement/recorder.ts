@@ -128,7 +128,6 @@ class SampleBuffer {
     this.#values[this.#count++] = value;
   }
 
-  /** Returns all values and empties the buffer. */
   take(): Uint32Array<ArrayBuffer> {
     const taken = this.#values.slice(0, this.#count);
     this.#count = 0;

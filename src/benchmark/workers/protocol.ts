@@ -57,7 +57,6 @@ async function reached(meeting: MeetingPlace["meeting"], index: number, needed: 
     await Atomics.waitAsync(meeting, index, seen).value;
 }
 
-/** A worker's side. */
 export function meetingOf({ meeting, workers }: MeetingPlace) {
   let come = Math.floor(Atomics.load(meeting, COME) / workers) * workers;
   let pauses = Atomics.load(meeting, RESUMED);

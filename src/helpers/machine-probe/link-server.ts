@@ -17,7 +17,6 @@ const CHUNK = Buffer.alloc(256 * 1024, 1);
 const STARTS_MS = 100;
 const COUNTED_MS = 500;
 
-/** Writes until the socket is closed. */
 export function flood(socket: Socket): void {
   const write = () => {
     while (!socket.destroyed && socket.write(CHUNK));

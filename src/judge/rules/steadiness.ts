@@ -120,7 +120,6 @@ function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefine
   );
 }
 
-/** M26: the window is steady. */
 export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {

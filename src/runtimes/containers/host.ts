@@ -58,7 +58,6 @@ export interface HostOptions {
   name: string;
   labels: Readonly<Record<string, string>>;
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
-  /** The image of a program, and an engine that has it. */
   imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
   /** Why it cannot be started where there is no image. */
   commandOf(program: string): string;

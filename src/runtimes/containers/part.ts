@@ -92,7 +92,6 @@ class EngineOutput extends SplitOutput {
 
 type Link = NonNullable<NetworkPlace["link"]>;
 
-/** The engine that runs a part, and its machine. */
 export interface PartEngine {
   connection: EngineConnection;
   machine?: string | undefined;

@@ -542,7 +542,6 @@ export class PodPart implements RunningPart {
     this.#ended(exit);
   }
 
-  /** Resolves with the supervisor's next message of that kind. */
   #next(is: SupervisorMessage["is"]): Promise<void> {
     let listener: (message: SupervisorMessage) => void = () => {};
     const told = new Promise<void>((resolve) => {

@@ -43,7 +43,6 @@ export function campaignMetadata(owner: Owner, campaign: string) {
   };
 }
 
-/** Selects what an owner created. */
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
 const roleLabels = (role: string, kind: RoleKind) => ({

@@ -20,7 +20,6 @@ type ErrorHandler = (error: WebError, request: WebRequest, reply: WebReply) => v
 /** The hook of a limiter that its users install in the framework, and what it is told. */
 export interface RouteHook extends LimiterHook {
   install: NonNullable<RequestLimiter["hook"]>["install"];
-  /** An error of the hook. */
   onError: ErrorHandler;
 }
 
@@ -51,7 +50,6 @@ interface WebOptions {
   load: LoadPackage;
 }
 
-/** Builds a server on a web framework. */
 export type BuildServer = (routes: WebRoutes, options: WebOptions) => Promise<WebServer>;
 
 /** Longer than any pause of a benchmark, so that no connection is closed between warm-up and measurement. */

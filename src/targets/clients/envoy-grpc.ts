@@ -12,7 +12,6 @@ import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { withoutStore } from "./shard-keys.js";
 
-/** The members of Envoy's rate limit service that a limiter needs. */
 const shouldRateLimit: GrpcMethod = {
   package: "envoy.service.ratelimit.v3",
   service: "RateLimitService",

@@ -41,14 +41,12 @@ interface GlideAsIoredis {
   release(): void;
 }
 
-/** Classes of the library, as the client's file loaded it. */
 export interface GlideClasses {
   Script: new (code: string) => Script;
   /** Creates an atomic batch of the kind that the client takes. */
   batch(): Batch | ClusterBatch;
 }
 
-/** Standalone or cluster client. */
 type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
   exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
 };
@@ -199,7 +197,6 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
   };
 }
 
-/** What a client sends to its core to connect. */
 type ConnectionRequest = { clientCert?: Uint8Array; clientKey?: Uint8Array };
 interface Configuring {
   configureAdvancedConfigurationBase?(options: unknown, request: ConnectionRequest): void;

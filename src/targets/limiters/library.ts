@@ -55,7 +55,6 @@ export async function preload(
   }
 }
 
-/** Why a client cannot have an option. */
 export const unsupported = (
   { id: client }: Pick<ClientDescription, "id">,
   option: string,

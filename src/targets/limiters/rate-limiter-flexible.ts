@@ -55,7 +55,6 @@ interface LibraryExports {
   BurstyRateLimiter: new (steady: LibraryLimiter, burst: LibraryLimiter) => Pick<LibraryLimiter, "consume">;
 }
 
-/** Makes the limiter of one quota, of the class that the client has. */
 type Make = (LimiterClass: LibraryClass, options: LibraryOptions, library: LibraryExports) => LibraryLimiter;
 
 class FlexibleLimiter implements Limiter {

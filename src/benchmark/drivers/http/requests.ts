@@ -61,7 +61,6 @@ class FreshNumber {
     this.#digits = Buffer.from(String(last).padStart(FRESH_KEY_DIGITS, "0"));
   }
 
-  /** Writes the next number over the digits at `offset`. */
   write(buffer: Buffer, offset: number): void {
     const digits = this.#digits;
     let at = FRESH_KEY_DIGITS - 1;

@@ -54,7 +54,6 @@ export class MemcachedNode {
     });
   }
 
-  /** The `STAT name value` lines of an answer. */
   async stats(group = ""): Promise<Map<string, string>> {
     const lines = await this.call(`stats ${group}`.trim());
     return new Map(
@@ -174,7 +173,6 @@ async function readNode(
   );
 }
 
-/** Keys of one command. */
 const KEYS_AT_ONCE = 50;
 
 async function readNumbers(

@@ -112,7 +112,6 @@ export interface StoreNode {
   place: Node;
   name: string;
   call(...command: readonly [string, ...(string | number)[]]): Promise<unknown>;
-  /** The fields of `INFO section`, by name. */
   info(section: string): Promise<Map<string, string>>;
   close(): void;
 }

@@ -81,7 +81,6 @@ const onPrimaries = (nodes: Nodes, work: (node: StoreNode) => Promise<unknown>):
     if (!(await isReplica(node))) await work(node);
   });
 
-/** The first replica of a primary, by the cluster's own account. */
 async function replicaOf(nodes: Nodes, primary: StoreNode): Promise<StoreNode> {
   const id = String(await primary.call("CLUSTER", "MYID"));
   for (const node of nodes) {
@@ -117,7 +116,6 @@ async function freeMemory(node: StoreNode, before: Readonly<Record<string, strin
   }
 }
 
-/** How each fault is carried out. */
 const faults: Readonly<
   Record<StoreFaultAction, (nodes: Nodes, fault: StoreFault, deadlineMs: number) => Promise<void>>
 > = {
@@ -149,7 +147,6 @@ async function injectFault(nodes: Nodes, fault: StoreFault, deadlineMs: number):
 /** Keys that are filled in at the same time. */
 const FILLED_AT_ONCE = 500;
 
-/** Each feature's test: it has the feature when this resolves to true. */
 const tests: Readonly<Record<StoreFeature, (node: StoreNode) => Promise<boolean>>> = {
   EVAL: async (node) => Number(await node.call("EVAL", "return 7", 0)) === 7,
   HELLO: async (node) => Array.isArray(await node.call("HELLO", 2)),
