@@ -1,6 +1,6 @@
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import { mean, rounded, sum } from "../contract/numbers.js";
+import { grown, mean, rounded, sum } from "../contract/numbers.js";
 import {
   type ConsumerEvidence,
   type EncodedHistogram,
@@ -16,7 +16,7 @@ import {
 } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
-import { createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
+import { byLatencyKind, createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
 import { callFigures, runFigures } from "../judge/merging/generators.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
@@ -92,12 +92,7 @@ interface RunMeasurements {
 function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistograms {
   const merged = (kind: keyof LatencyHistograms): EncodedHistogram =>
     encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[kind])));
-  return {
-    allowed: merged("allowed"),
-    limited: merged("limited"),
-    failed: merged("failed"),
-    censored: merged("censored"),
-  };
+  return byLatencyKind(merged);
 }
 
 /** By turns: what its slices have together. */
@@ -207,10 +202,7 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
     const consumes =
       before && after && !hasRestarted({ at_window_open, at_end }, window_s)
         ? {
-            calls: after.calls - before.calls,
-            allowed: after.allowed - before.allowed,
-            limited: after.limited - before.limited,
-            failed: after.failed - before.failed,
+            ...grown(["calls", "allowed", "limited", "failed"], before, after),
             ...(after.without_store === undefined
               ? {}
               : { without_store: after.without_store - (before.without_store ?? 0) }),

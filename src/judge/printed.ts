@@ -37,9 +37,6 @@ const operationsFollow: PrintedRule = {
   },
 };
 
-/** M9: the program ends with an error at the first answer that is one, so that no error is throughput. */
-const noErrors: PrintedRule = { id: "M9", check: () => undefined };
-
 /** M15: the CPU time of every role is known. */
 const everyRoleRead: PrintedRule = {
   id: "M15",
@@ -64,7 +61,6 @@ const versionsSeen: PrintedRule = {
 
 const rules: readonly PrintedRule[] = [
   operationsFollow,
-  noErrors,
   nothingEvicted,
   nothingThrottled,
   { id: noRestart.id, check: (evidence) => noRestart.check({ ...evidence, consumers: [] }) },

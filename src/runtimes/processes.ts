@@ -76,14 +76,18 @@ export async function removeSocketsOf(pid: number): Promise<void> {
   }
 }
 
-/** Signals a process and all that it started: each part leads its own process group. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+/** @returns whether there was such a process, or group of processes for a negative id */
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, signal);
+    return process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    return false;
   }
 }
+
+/** Signals a process and all that it started: each part leads its own process group. */
+export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => signalled(-pid, signal);
 
 /** Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process has `ended`. */
 export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
@@ -96,16 +100,8 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
 /** Ends a leftover process and all that it started, if the id still is its own. @throws Error */
 export async function endProcess({ pid, started }: { pid: number; started: string }): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // It does not lead a process group, or somebody else has ended it by now.
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
-  }
+  // It may lead no process group, or somebody else has ended it by now.
+  if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");
   const deadline = Date.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {
     if (Date.now() > deadline) throw new Error("it does not end");

@@ -1,4 +1,4 @@
-import { totals } from "../contract/numbers.js";
+import { grown, totals } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type {
   Decision,
@@ -136,12 +136,9 @@ class PairedRequestLimiter implements RequestLimiter {
 
   /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
   get consumes(): Consumes {
-    const { allowed, limited, failed } = this.#decided();
     return {
       calls: this.#calls,
-      allowed: allowed - this.#before.allowed,
-      limited: limited - this.#before.limited,
-      failed: failed - this.#before.failed,
+      ...grown(["allowed", "limited", "failed"], this.#before, this.#decided()),
       ...(this.#commandsBefore === undefined
         ? {}
         : { commands: (this.#commands() ?? 0) - this.#commandsBefore }),

@@ -2,7 +2,7 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { isClientLayer } from "../../contract/layers.js";
-import { mean, sum } from "../../contract/numbers.js";
+import { mean, sum, totals } from "../../contract/numbers.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { roleId } from "../../contract/role.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
@@ -25,13 +25,9 @@ export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;
-  const total = (name: keyof Consumes) => sum(all.map((consumes) => consumes[name] ?? 0));
   return {
-    calls: total("calls"),
-    allowed: total("allowed"),
-    limited: total("limited"),
-    failed: total("failed"),
-    ...(all.some(({ commands }) => commands !== undefined) ? { commands: total("commands") } : {}),
+    ...totals(["calls", "allowed", "limited", "failed"], all),
+    ...(all.some(({ commands }) => commands !== undefined) ? totals(["commands"], all) : {}),
   };
 }
 

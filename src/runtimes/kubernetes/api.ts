@@ -484,19 +484,10 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
 async function inTime<Value>(
   work: Promise<Value>,
   what: string,
-  onLate: (value: Value) => void = () => {},
+  discard: (value: Value) => void,
 ): Promise<Value> {
-  let isLate = false;
-  work.then(
-    (value) => {
-      if (isLate) onLate(value);
-    },
-    () => {},
-  );
-  return within(work, CONNECT_TIMEOUT_MS, () => {
-    isLate = true;
-    return `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
-  }).catch((error) => {
+  const late = () => `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  return within(work, CONNECT_TIMEOUT_MS, late, discard).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
     throw error instanceof Error
       ? error

@@ -11,6 +11,7 @@ import type {
   Script,
   TimeUnit,
 } from "@valkey/valkey-glide";
+import { within } from "../../contract/deadline.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
@@ -147,36 +148,18 @@ type Closable = { close(): void };
 /** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   let last = new Error("no answer");
-  return retried(async (leftMs) => {
-    const client = await inTime(create(), leftMs).catch((error: Error) => {
+  return retried((leftMs) =>
+    within(
+      create(),
+      leftMs,
+      () => last,
+      (client) => client.close(),
+    ).catch((error: Error) => {
       // Its messages contain line breaks.
       last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
-    });
-    if (client) return client;
-    throw last;
-  });
-}
-
-/** The client, or undefined if it takes longer than `ms`; a client that comes too late is closed. */
-function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): Promise<Client | undefined> {
-  return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      resolve(undefined);
-    }, ms);
-    pending.then(
-      (client) => {
-        clearTimeout(timer);
-        if (late) client.close();
-        else resolve(client);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+      throw last;
+    }),
+  );
 }
 
 /** Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends. */

@@ -68,6 +68,8 @@ export function onIoredis(client: ClientDescription, limiter: string): VariedCli
   return onBothStores(withLimiter(client, limiter));
 }
 
+export const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
+
 /** For a limiter that runs on both stores; the client's default store stays the first. */
 export const onBothStores = (client: ClientDescription): ClientDescription => ({
   ...client,
