@@ -31,7 +31,7 @@ import {
   programImages,
 } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
-import { HOST_NETWORK, MachineNetwork, OverlayNetwork, OwnNetwork, type PartNetwork } from "./networks.js";
+import { HOST_NETWORK, machineNetwork, overlayNetwork, ownNetwork, type PartNetwork } from "./networks.js";
 
 /** Once told to, listens on a free port of an address, whose number it prints, until its input ends. */
 const LISTEN = `
@@ -218,12 +218,11 @@ export class ContainerRuntime implements Runtime {
       onSetupStep: options.onSetupStep,
       signal: options.signal,
     };
-    const overlay =
-      network === undefined || network === HOST_NETWORK ? undefined : new OverlayNetwork(network);
+    const overlay = network === undefined || network === HOST_NETWORK ? undefined : overlayNetwork(network);
     const networkOf = (host: ContainerHost): PartNetwork => {
       const { spec } = host;
-      if (!spec) return new OwnNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
-      return overlay ?? new MachineNetwork(spec.address, () => freePorts(host, spec.address));
+      if (!spec) return ownNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
+      return overlay ?? machineNetwork(spec.address, () => freePorts(host, spec.address));
     };
     this.#hosts = engines.map(
       ({ access, spec }, index) =>
