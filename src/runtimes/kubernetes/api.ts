@@ -5,7 +5,6 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { text as textOf } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
-import type { V1Pod } from "@kubernetes/client-node";
 import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
@@ -16,44 +15,41 @@ import { unknownContext } from "./failures.js";
 const READ_EVERY_MS = 5_000;
 
 /** The state of all pods of a campaign, by one watch. */
-export class PodWatch {
-  readonly #api: KubernetesApi;
-  readonly close: () => void;
-  readonly #pods = new Map<string, V1Pod>();
-  readonly #listeners = new Map<string, (pod: V1Pod | undefined) => void>();
-
-  constructor(api: KubernetesApi, selector: string) {
-    this.#api = api;
-    this.close = api.watchPods(selector, (name, pod) => this.#set(name, pod));
-  }
-
-  #set(name: string, pod: V1Pod | undefined): void {
-    const known = this.#pods.get(name);
+export function podWatch(api: KubernetesApi, selector: string) {
+  const pods = new Map<string, Kubernetes.V1Pod>();
+  const listeners = new Map<string, (pod: Kubernetes.V1Pod | undefined) => void>();
+  const set = (name: string, pod: Kubernetes.V1Pod | undefined): void => {
     // An event may come after a newer reading.
-    const [before, now] = [known, pod].map((each) => Number(each?.metadata?.resourceVersion ?? 0));
-    if (pod && before !== undefined && now !== undefined && now < before) return;
-    if (pod) this.#pods.set(name, pod);
-    else this.#pods.delete(name);
-    this.#listeners.get(name)?.(pod);
-  }
-
-  onChange(name: string, listener: (pod: V1Pod | undefined) => void): () => void {
-    this.#listeners.set(name, listener);
-    const timer = setInterval(() => {
-      this.#api.pod(name).then(
-        (pod) => this.#listeners.get(name) === listener && this.#set(name, pod),
-        () => {},
-      );
-    }, READ_EVERY_MS);
-    timer.unref();
-    const pod = this.#pods.get(name);
-    if (pod) listener(pod);
-    return () => {
-      clearInterval(timer);
-      if (this.#listeners.get(name) === listener) this.#listeners.delete(name);
-    };
-  }
+    const [before = 0, now = 0] = [pods.get(name), pod].map((each) =>
+      Number(each?.metadata?.resourceVersion ?? 0),
+    );
+    if (pod && now < before) return;
+    if (pod) pods.set(name, pod);
+    else pods.delete(name);
+    listeners.get(name)?.(pod);
+  };
+  return {
+    close: api.watchPods(selector, set),
+    onChange(name: string, listener: (pod: Kubernetes.V1Pod | undefined) => void): () => void {
+      listeners.set(name, listener);
+      const timer = setInterval(() => {
+        api.pod(name).then(
+          (pod) => listeners.get(name) === listener && set(name, pod),
+          () => {},
+        );
+      }, READ_EVERY_MS);
+      timer.unref();
+      const pod = pods.get(name);
+      if (pod) listener(pod);
+      return () => {
+        clearInterval(timer);
+        if (listeners.get(name) === listener) listeners.delete(name);
+      };
+    },
+  };
 }
+
+export type PodWatch = ReturnType<typeof podWatch>;
 
 /** Each request has its own time-out: a cluster that hangs must not hang a campaign. */
 const REQUEST_TIMEOUT_MS = 15_000;

@@ -207,100 +207,87 @@ const ANSWER_WITHIN_MS = 15_000;
 const SEE_NODES = ": see `kubectl get nodes`, then run again";
 
 /** A shell in a pod that runs short commands, one after the other, at the cost of one connection. */
-class PodSession {
-  readonly #open: () => Promise<ExecProcess>;
-  #connection: Promise<Connection> | undefined;
-  #last: Promise<unknown> = Promise.resolve();
-  #isClosed = false;
-
-  readonly #nodeOf: () => string;
-
-  constructor(api: KubernetesApi, pod: string, container: string, nodeOf: () => string) {
-    this.#open = () => api.exec(pod, container, ["/bin/sh"]);
-    this.#nodeOf = nodeOf;
-  }
-
-  /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
-  run(line: string): Promise<string> {
-    const work = this.#last.then(() => this.#runOnce(line));
-    this.#last = work.catch(() => {});
-    return work;
-  }
-
-  async #runOnce(line: string): Promise<string> {
-    if (this.#isClosed) throw new Error("its pod is gone");
-    this.#connection ??= this.#open().then((process) => new Connection(process, this.#nodeOf()));
+function podSession(api: KubernetesApi, pod: string, nodeOf: () => string) {
+  let connection: Promise<Connection> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  const disconnect = () => void connection?.then((open) => open.close()).catch(() => {});
+  const runOnce = async (line: string): Promise<string> => {
+    if (isClosed) throw new Error("its pod is gone");
+    connection ??= api.exec(pod, CONTAINER, ["/bin/sh"]).then((process) => connectionTo(process, nodeOf()));
     try {
-      const connection = await this.#connection;
-      const { printed, code } = await connection.ask(line);
+      const { printed, code } = await (await connection).ask(line);
       if (code !== 0) throw new CommandFailed(`a command in its pod ended with ${code}`);
       return printed;
     } catch (error) {
       // The next command makes a new connection.
       if (!(error instanceof CommandFailed)) {
-        this.#connection?.then((connection) => connection.close()).catch(() => {});
-        this.#connection = undefined;
+        disconnect();
+        connection = undefined;
       }
       throw error;
     }
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#connection?.then((connection) => connection.close()).catch(() => {});
-  }
+  };
+  return {
+    /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
+    run(line: string): Promise<string> {
+      const work = last.then(() => runOnce(line));
+      last = work.catch(() => {});
+      return work;
+    },
+    close(): void {
+      isClosed = true;
+      disconnect();
+    },
+  };
 }
 
 class CommandFailed extends Error {}
 
-class Connection {
-  readonly #process: ExecProcess;
-  readonly #mark = randomBytes(9).toString("hex");
-  #text = "";
-  #onText: () => void = () => {};
-  readonly #place: string;
-  #hasEnded = false;
+type Connection = ReturnType<typeof connectionTo>;
 
-  constructor(process: ExecProcess, node: string) {
-    this.#process = process;
-    this.#place = `its pod on the node ${node}`;
-    process.stderr.resume();
-    process.stdout.on("data", (chunk: Buffer) => {
-      this.#text += chunk.toString("latin1");
-      this.#onText();
-    });
-    process.exited.then(() => {
-      this.#hasEnded = true;
-      this.#onText();
-    });
-  }
-
-  ask(line: string): Promise<{ printed: string; code: number }> {
-    this.#process.stdin.write(sessionCommand(this.#mark, line));
-    const end = new RegExp(`\\n${this.#mark} (\\d+)\\n`);
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#onText = () => {};
-        reject(new Error(`${this.#place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`));
-      }, ANSWER_WITHIN_MS);
-      this.#onText = () => {
-        const found = end.exec(this.#text);
-        if (!found && !this.#hasEnded) return;
-        clearTimeout(timer);
-        this.#onText = () => {};
-        if (!found) return reject(new Error(`the connection to ${this.#place} was lost${SEE_NODES}`));
-        const printed = Buffer.from(this.#text.slice(0, found.index), "latin1").toString("utf8");
-        this.#text = this.#text.slice(found.index + found[0].length);
-        resolve({ printed, code: Number(found[1]) });
-      };
-      this.#onText();
-    });
-  }
-
-  close(): void {
-    this.#process.stdin.end();
-    this.#process.close();
-  }
+function connectionTo(process: ExecProcess, node: string) {
+  const mark = randomBytes(9).toString("hex");
+  const place = `its pod on the node ${node}`;
+  let text = "";
+  let onText: () => void = () => {};
+  let hasEnded = false;
+  process.stderr.resume();
+  process.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+    onText();
+  });
+  process.exited.then(() => {
+    hasEnded = true;
+    onText();
+  });
+  return {
+    ask(line: string): Promise<{ printed: string; code: number }> {
+      process.stdin.write(sessionCommand(mark, line));
+      const end = new RegExp(`\\n${mark} (\\d+)\\n`);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          onText = () => {};
+          reject(new Error(`${place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`));
+        }, ANSWER_WITHIN_MS);
+        onText = () => {
+          const found = end.exec(text);
+          if (!found && !hasEnded) return;
+          clearTimeout(timer);
+          onText = () => {};
+          if (!found) return reject(new Error(`the connection to ${place} was lost${SEE_NODES}`));
+          const printed = Buffer.from(text.slice(0, found.index), "latin1").toString("utf8");
+          text = text.slice(found.index + found[0].length);
+          resolve({ printed, code: Number(found[1]) });
+        };
+        onText();
+      });
+    },
+    close(): void {
+      process.stdin.end();
+      process.close();
+    },
+  };
 }
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
@@ -333,7 +320,7 @@ export class PodPart implements RunningPart {
   readonly podOutput = new SplitOutput();
   readonly #context: PodContext;
   readonly #ports: Omit<Node, "host">;
-  readonly #session: PodSession;
+  readonly #session: ReturnType<typeof podSession>;
   readonly #reader: LogReader;
   readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
   #log: Following | undefined;
@@ -351,7 +338,7 @@ export class PodPart implements RunningPart {
     this.name = name;
     this.#ports = ports;
     this.#context = context;
-    this.#session = new PodSession(context.api, name, CONTAINER, () => this.machine);
+    this.#session = podSession(context.api, name, () => this.machine);
     this.exited = new Promise((resolve) => {
       this.#ended = resolve;
     });

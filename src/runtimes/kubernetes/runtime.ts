@@ -38,7 +38,7 @@ import {
   type RuntimeOptions,
   textOf,
 } from "../types.js";
-import { type KubernetesApi, PodWatch } from "./api.js";
+import { type KubernetesApi, type PodWatch, podWatch } from "./api.js";
 import { apiFailure } from "./failures.js";
 import { PodExecPart, PodPart } from "./part.js";
 import { checkPod } from "./permissions.js";
@@ -131,7 +131,7 @@ export class KubernetesRuntime implements Runtime {
     this.#name = facts.name;
     this.#owner = facts.owner;
     this.#listed = new Map(facts.nodes.map((node) => [node.metadata?.name ?? "", node]));
-    this.#watch = new PodWatch(api, selectorOf(options.owner));
+    this.#watch = podWatch(api, selectorOf(options.owner));
   }
 
   /** @throws environmentError when the cluster cannot run the project's own images */

@@ -6,9 +6,9 @@ import {
   type Exchange,
   measureLink,
 } from "../../../../src/helpers/machine-probe/link-client.js";
-import { LinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
+import { startLinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
 import { WALL_CLOCK_ERROR_US, WallClock } from "../../../../src/helpers/machine-probe/wall-clock.js";
-import { Relay } from "../../../../src/helpers/relay/relay.js";
+import { startRelay } from "../../../../src/helpers/relay/relay.js";
 import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
 import { seededRandom } from "../../../helpers/random.js";
 
@@ -75,7 +75,7 @@ const host = "127.0.0.1";
 const CLOCK = { now_ms: () => performance.timeOrigin + performance.now() };
 
 async function serve(ahead_ms = 0): Promise<number> {
-  const server = await LinkServer.start(host, 0, () => ({ now_ms: () => CLOCK.now_ms() + ahead_ms }));
+  const server = await startLinkServer(host, 0, () => ({ now_ms: () => CLOCK.now_ms() + ahead_ms }));
   stops.push(() => server.stop());
   return server.port;
 }
@@ -101,7 +101,7 @@ describe("the link to another machine probe", () => {
 
   test("a delay in one direction alone is in the round trip, and the clock stays within its bound", async () => {
     const port = await serve(40);
-    const relay = await Relay.start({ host, port: 0 }, { host, port });
+    const relay = await startRelay({ host, port: 0 }, { host, port });
     stops.push(() => relay.stop());
     relay.setMode({ mode: "delay", ms: 20 });
     const found = await measureLink({ host, port: relay.port, bandwidth: false }, CLOCK);
