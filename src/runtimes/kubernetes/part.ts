@@ -8,6 +8,7 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
 import { ExecutedPart } from "../exec-part.js";
 import { LineClient, lineWriter, PartOutput, SplitOutput } from "../part-output.js";
+import { RestartablePart } from "../restartable-part.js";
 import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import type { ExecProcess, Following, KubernetesApi, PodWatch } from "./api.js";
@@ -307,10 +308,8 @@ interface PodContext {
   ownNetwork: boolean;
 }
 
-export class PodPart implements RunningPart {
-  readonly role: string;
+export class PodPart extends RestartablePart implements RunningPart {
   readonly name: string;
-  readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
   readonly mark = randomBytes(9).toString("hex");
@@ -325,23 +324,17 @@ export class PodPart implements RunningPart {
   readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
   #log: Following | undefined;
   #forget: () => void = () => {};
-  #ended: (exit: Exit) => void = () => {};
   #hasEnded = false;
   /** Its end is told, by the log or by the cluster. */
   #isEnding = false;
-  #isDown = false;
-  #isStopped = false;
   #untilReady: () => Promise<void> = async () => {};
 
   constructor(part: Part, name: string, ports: Omit<Node, "host">, context: PodContext) {
-    this.role = part.role;
+    super(part.role);
     this.name = name;
     this.#ports = ports;
     this.#context = context;
     this.#session = podSession(context.api, name, () => this.machine);
-    this.exited = new Promise((resolve) => {
-      this.#ended = resolve;
-    });
     this.#reader = new LogReader(
       this.mark,
       (chunk) => this.podOutput.stderr.write(chunk),
@@ -376,15 +369,11 @@ export class PodPart implements RunningPart {
     return id.split("@").at(-1) ?? id;
   }
 
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
   /** Waits until the pod runs and is ready, and follows its log. @throws environmentError with the fix */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#untilReady = untilReady;
     await this.#untilRunning();
-    this.#refuseIfStopped();
+    this.refuseIfStopped();
     this.#followPod();
     await this.#followLog();
     // The first command makes the connection, so that the first reading does not have to.
@@ -414,7 +403,7 @@ export class PodPart implements RunningPart {
     });
     try {
       for (;;) {
-        this.#refuseIfStopped();
+        this.refuseIfStopped();
         const changed = new Promise<void>((resolve) => {
           onChange = resolve;
         });
@@ -441,7 +430,7 @@ export class PodPart implements RunningPart {
   #followPod(): void {
     this.#forget = this.#context.watch.onChange(this.name, (pod) => {
       if (pod) this.pod = pod;
-      if (this.#isStopped || this.#isEnding) return;
+      if (this.isStopped || this.#isEnding) return;
       const failure = podFailure(pod);
       const { terminated } = stateOf(pod) ?? {};
       if (!failure?.isFinal && !terminated) return;
@@ -454,7 +443,7 @@ export class PodPart implements RunningPart {
 
   async #endWithoutLog(code: number | undefined, reason: string | undefined): Promise<void> {
     await sleep(LOG_WITHIN_MS);
-    if (this.#isEnding || this.#isStopped) return;
+    if (this.#isEnding || this.isStopped) return;
     this.#isEnding = true;
     await this.#end(
       reason === undefined ? { code: code ?? null, signal: null } : { code: null, signal: reason },
@@ -476,14 +465,14 @@ export class PodPart implements RunningPart {
     try {
       this.#log = await api.followLog(this.name, CONTAINER, sink);
     } catch (error) {
-      if (this.#isStopped) return;
+      if (this.isStopped) return;
       throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(error, api)}`, {
         cause: error,
       });
     }
     this.#log.ended.then(async () => {
       await sleep(200);
-      if (this.#isStopped || this.#hasEnded) return;
+      if (this.isStopped || this.#hasEnded) return;
       await this.#followLog().catch(() => {});
     });
   }
@@ -526,7 +515,7 @@ export class PodPart implements RunningPart {
     this.#hasEnded = true;
     this.podOutput.end();
     await this.podOutput.ended;
-    this.#ended(exit);
+    this.ended(exit);
   }
 
   #next(is: SupervisorMessage["is"]): Promise<void> {
@@ -554,7 +543,7 @@ export class PodPart implements RunningPart {
   }
 
   async trouble(): Promise<string | undefined> {
-    if (this.#isEnding || this.#isStopped) return undefined;
+    if (this.#isEnding || this.isStopped) return undefined;
     return this.#session.run("true").then(() => undefined, messageOf);
   }
 
@@ -572,30 +561,18 @@ export class PodPart implements RunningPart {
 
   async kill(): Promise<void> {
     const down = this.#next("down");
-    this.#isDown = true;
+    this.isDown = true;
     await this.#session.run(`: >${SUPERVISOR_FOLDER}/hold; kill -9 $(cat ${SUPERVISOR_FOLDER}/pid)`);
     await down;
   }
 
-  async restart(onBegun: () => Promise<void>): Promise<void> {
-    // The pod exists all the time, so whoever stops the part ends the new process, too.
-    this.#refuseIfStopped();
-    try {
-      await onBegun();
-      const started = this.#next("started");
-      await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
-      await started;
-      this.#isDown = false;
-      await this.#untilReady();
-      this.#refuseIfStopped();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  #refuseIfStopped(): void {
-    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+  protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
+    await onBegun();
+    const started = this.#next("started");
+    await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
+    await started;
+    this.isDown = false;
+    await this.#untilReady();
   }
 
   async pause(): Promise<void> {
@@ -608,7 +585,7 @@ export class PodPart implements RunningPart {
 
   /** The pod is gone seconds later: closing the runtime waits for all, so that this does not add up. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.isStopped = true;
     this.#forget();
     if (this.#log && !this.#hasEnded) {
       const told = this.#session.run("kill -TERM 1").catch(() => {});
