@@ -1,15 +1,8 @@
 import { expect, test } from "vitest";
-import type { PrintedResult } from "../../../src/contract/result.js";
 import { judgePrinted, type PrintedEvidence } from "../../../src/judge/printed.js";
+import { role } from "../../helpers/evidence.js";
 
 const reading = { version: "7.0.15", uptime_s: 1, run_id: "a", evicted_keys: 0 };
-const role = (kind: "store" | "generator", cpu_percent: number): PrintedResult["resources"][string] => ({
-  kind,
-  source: "pidusage",
-  cpu_us: cpu_percent * 20_000,
-  cpu_percent,
-  samples: [],
-});
 
 const evidence = (changes: Partial<PrintedEvidence> = {}): PrintedEvidence =>
   ({

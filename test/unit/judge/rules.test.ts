@@ -18,6 +18,7 @@ import {
   histogramOf,
   limiterLayerEvidence,
   reading,
+  role,
   serverOf,
   storeOf,
   type ValidRun,
@@ -152,15 +153,6 @@ const target = {
   decided_by: "service" as const,
   service: "envoy-ratelimit",
 };
-
-const role = (kind: "service" | "store" | "server", cpu_percent: number, caps = {}) => ({
-  kind,
-  source: "x",
-  cpu_us: 1,
-  cpu_percent,
-  samples: [],
-  ...caps,
-});
 
 /** A run with a service to which no rule objects. */
 function validRun(): Run {

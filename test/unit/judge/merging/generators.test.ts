@@ -1,14 +1,19 @@
 import { describe, expect, test } from "vitest";
 import type { GeneratorOutput } from "../../../../src/contract/result.js";
 import { addCounts } from "../../../../src/judge/counts.js";
-import { createHistogram, encodeHistogram } from "../../../../src/judge/histogram.js";
 import { judged } from "../../../../src/judge/judged.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 import { limitOf } from "../../../../src/judge/limit.js";
 import { mergeGenerators } from "../../../../src/judge/merging/generators.js";
 import { timelineFrom } from "../../../../src/judge/merging/timeline.js";
 import { judge } from "../../../../src/judge/rules.js";
-import { addGenerator, generatorOf, histogramOf, validEvidence } from "../../../helpers/evidence.js";
+import {
+  addGenerator,
+  generatorOf,
+  histogramOf,
+  histogramWith,
+  validEvidence,
+} from "../../../helpers/evidence.js";
 
 /** A valid run of two generators, of which the second is changed. */
 function run(change: (second: ReturnType<typeof addGenerator>) => void) {
@@ -68,12 +73,6 @@ const scheduleOf = (late_us: number) => ({
 const SLICES = 50;
 const opened_at = "2026-01-01T00:00:02.000Z";
 const share = { opened_at, opened_late_ms: 0, opens_s: 1.5, sample_latencies: [] };
-
-const histogram = (values_us: readonly number[]) => {
-  const all = createHistogram();
-  for (const us of values_us) all.recordValue(us);
-  return encodeHistogram(all);
-};
 
 /** What both generators of a valid run write, of which the first reads the server. */
 function outputs(change: (output: GeneratorOutput, index: number) => void = () => {}): GeneratorOutput[] {
@@ -149,7 +148,7 @@ describe("the outputs of several generators", () => {
         output.samples = [
           { t_s: 1 + index / 1000, interval_s: 1, allowed: own.length, limited: 0, failed: 0 },
         ];
-        output.share = { ...share, sample_latencies: [histogram(own)] };
+        output.share = { ...share, sample_latencies: [histogramWith(own)] };
       }),
     );
     expect(samples).toEqual([
@@ -169,7 +168,7 @@ describe("the outputs of several generators", () => {
     const merged = merge(
       outputs((output, index) => {
         const own = slices.map((all) => all.filter((_, n) => n % 2 === index));
-        output.share = { ...share, timeline: { latencies: own.map(histogram), ...more } };
+        output.share = { ...share, timeline: { latencies: own.map(histogramWith), ...more } };
       }),
     );
     const facts = {
