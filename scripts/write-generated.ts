@@ -6,7 +6,7 @@ import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
-import { MIN_SAMPLES } from "../src/contract/min-samples.js";
+import { MIN_SAMPLES } from "../src/judge/latency.js";
 import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";

@@ -1,6 +1,6 @@
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import { mean, rounded, sum } from "../contract/numbers.js";
+import { grown, mean, rounded, sum } from "../contract/numbers.js";
 import {
   type ConsumerEvidence,
   type EncodedHistogram,
@@ -12,13 +12,14 @@ import {
   RESULT_SCHEMA_VERSION,
   type RoleResources,
   type Sample,
+  type ShareOutput,
 } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
-import { encodeHistogram, mergeHistograms } from "../judge/histogram.js";
+import { byLatencyKind, createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
-import { callFigures, runFigures } from "../judge/merging/run-figures.js";
-import { mergeSlices } from "../judge/merging/slices.js";
+import { callFigures, runFigures } from "../judge/merging/generators.js";
+import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
 import { addSchedules } from "../judge/schedule-summary.js";
 import { findProfile } from "../traffic/lookup.js";
 import { predictionFor } from "../traffic/outcome-mix.js";
@@ -29,12 +30,45 @@ import type { ConsumerReadings } from "./measurement/consumers.js";
 import { generatorId } from "./measurement/generator-readings.js";
 import type { ServerMonitor } from "./measurement/monitor.js";
 import { cpuUs } from "./measurement/server-readings.js";
-import { type AnswerLog, timelineOf } from "./measurement/timeline.js";
+import { type AnswerLog, latenciesBySlice, timelineOf } from "./measurement/timeline.js";
 import type { TurnFigures } from "./turns.js";
 import { generatorVersions } from "./versions.js";
 import type { Measured } from "./workers/protocol.js";
 
-export interface RunMeasurements {
+export function shareOutput(
+  measurements: RunMeasurements,
+  latencies: readonly (readonly Uint32Array[])[],
+): ShareOutput {
+  const { opens_ms, opens_s, consumers, measured } = measurements;
+  const timeline = timelineShare(measurements);
+  return {
+    opened_at: wallTime(opens_ms).toISOString(),
+    opened_late_ms: rounded(Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)), 3),
+    opens_s,
+    ...(consumers?.limits ? { limits: consumers.limits } : {}),
+    ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),
+    sample_latencies: latencies.map(encoded),
+    ...(timeline ? { timeline } : {}),
+  };
+}
+
+function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
+  if (!answers) return undefined;
+  const workers = measured.map(({ slices }, index) => ({ slices, latencies_us: answers.of(index) }));
+  const { allowed } = mergeSlices(workers.map(({ slices }) => slices));
+  return {
+    latencies: latenciesBySlice(workers, allowed.length).map(encoded),
+    ...mergeTimelineSlices(measured.map(({ timeline_slices }) => timeline_slices)),
+  };
+}
+
+function encoded(parts: readonly Uint32Array[]): EncodedHistogram {
+  const histogram = createHistogram();
+  for (const latencies_us of parts) for (const us of latencies_us) histogram.recordValue(us);
+  return encodeHistogram(histogram);
+}
+
+interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   opens_ms: number;
@@ -58,12 +92,7 @@ export interface RunMeasurements {
 function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistograms {
   const merged = (kind: keyof LatencyHistograms): EncodedHistogram =>
     encodeHistogram(mergeHistograms(workers.map((histograms) => histograms[kind])));
-  return {
-    allowed: merged("allowed"),
-    limited: merged("limited"),
-    failed: merged("failed"),
-    censored: merged("censored"),
-  };
+  return byLatencyKind(merged);
 }
 
 /** By turns: what its slices have together. */
@@ -173,10 +202,7 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
     const consumes =
       before && after && !hasRestarted({ at_window_open, at_end }, window_s)
         ? {
-            calls: after.calls - before.calls,
-            allowed: after.allowed - before.allowed,
-            limited: after.limited - before.limited,
-            failed: after.failed - before.failed,
+            ...grown(["calls", "allowed", "limited", "failed"], before, after),
             ...(after.without_store === undefined
               ? {}
               : { without_store: after.without_store - (before.without_store ?? 0) }),

@@ -14,16 +14,14 @@ import type { Window } from "./load-loop.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
-import { idleCpuMs } from "./measurement/idle-cpu.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
 import { AnswerLog } from "./measurement/timeline.js";
-import { sharesWakes } from "./open-loop/shared-wakes.js";
+import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
 import { ReadingWaits } from "./reading-waits.js";
-import { buildResult } from "./results.js";
-import { shareOutput } from "./share-output.js";
+import { buildResult, shareOutput } from "./results.js";
 import { type WarmupFacts, WarmupWatch } from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
@@ -44,7 +42,6 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 interface JointWarmup {
   /** Called once, when its own may end. */
   steady(): void;
-  /** Whether that of all may end. */
   mayEnd(): boolean;
 }
 

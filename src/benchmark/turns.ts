@@ -111,7 +111,6 @@ export class TurnWindow {
         : this.#waited_ms + inSlice.waited_ms;
   }
 
-  /** Turns that it has had. */
   get turns(): number {
     return this.#turns;
   }

@@ -6,7 +6,7 @@ import { cheapMonotonicMs } from "./measurement/clock.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 
 /** How often each worker reports what its warm-up did. */
-export const WARMUP_SLICE_MS = 100;
+const WARMUP_SLICE_MS = 100;
 
 /** Fewer values cannot show a trend, however clear it is. */
 const FEWEST_LATENCIES = 5;

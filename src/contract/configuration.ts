@@ -143,7 +143,6 @@ export const configurationSchema = z.strictObject({
   faults: z.array(faultSchema).min(1).optional(),
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
-  /** The store is external: the user runs it, not the harness. */
   external_store: z.literal(true).optional(),
   /** The caps that the engine applies; empty where the runtime applies none. */
   caps: kindCapsSchema,

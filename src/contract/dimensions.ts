@@ -19,7 +19,6 @@ interface Dimension {
   canBeFound?: true;
   /** How a text says it after what is sent: `light on 2 servers`. */
   preposition: string;
-  /** One line for `--help`. */
   help: string;
   question: string;
 }

@@ -26,6 +26,5 @@ export const versionFolderName = ({ name, version }: PackageVersion): string =>
 /** A module in each such folder; its default export imports a package from there. */
 export const LOADER = { file: "load.mjs", text: "export default (name) => import(name);\n" } as const;
 
-/** The folder of the versions on this machine. */
 export const versionsFolder = (env: Environment): string =>
   join(userFolder(env, "XDG_CACHE_HOME"), "versions");

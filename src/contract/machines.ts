@@ -12,7 +12,6 @@ export const kubernetesAccessSchema = z.strictObject({
   context: z.string().optional(),
   /** Absent: the context's. */
   namespace: z.string().optional(),
-  /** Label selectors of the nodes for the roles of a kind. */
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
   /** Registry of the project's own images, e.g. `registry.example.org/bench`; absent: the nodes have them already. */
@@ -46,7 +45,6 @@ export const runtimeAccessSchema = z.strictObject({
 });
 export type RuntimeAccess = z.infer<typeof runtimeAccessSchema>;
 
-/** A machine that parts run on, as its runtime knows it. */
 export const runtimeMachineSchema = z.strictObject({
   name: z.string(),
   operating_system: z.string(),

@@ -5,9 +5,20 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 /** The sums of these members over all parts; one that a part does not have counts as 0. */
 export const totals = <Name extends string>(
   names: readonly Name[],
-  parts: readonly Partial<Readonly<Record<Name, number>>>[],
+  parts: readonly { readonly [Each in Name]?: number | undefined }[],
 ): Record<Name, number> =>
   Object.fromEntries(names.map((name) => [name, sum(parts.map((part) => part[name] ?? 0))])) as Record<
+    Name,
+    number
+  >;
+
+/** By how much these members have grown; one that is absent counts as 0. */
+export const grown = <Name extends string>(
+  names: readonly Name[],
+  from: { readonly [Each in Name]?: number | undefined },
+  to: { readonly [Each in Name]?: number | undefined },
+): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, (to[name] ?? 0) - (from[name] ?? 0)])) as Record<
     Name,
     number
   >;

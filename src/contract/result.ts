@@ -460,7 +460,6 @@ const shareOutputSchema = z.strictObject({
   /** What the servers or the limiter reported; absent without a limiter, and where another generator read the servers. */
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
-  /** Latencies of the answers of each sample. */
   sample_latencies: z.array(histogramSchema),
   /** Only of a run with a timeline: the same by slice, and what else the timeline counts. */
   timeline: z

@@ -104,7 +104,6 @@ export type GeneratorSpec = z.infer<typeof generatorSpecSchema>;
 export const runSpecSchema = z.strictObject({
   schema: z.literal(RUN_SPEC),
   run_nonce: runNonceSchema,
-  /** Full text of the target, and its label. */
   target: z.strictObject({ text: z.string().max(200), label: z.string().max(200) }),
   /** Absent for a generator that was started by hand: the server names its limits. */
   limits: limitsSchema.optional(),

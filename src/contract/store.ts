@@ -36,7 +36,6 @@ const storeReadingSchema = z.strictObject({
   evicted_keys: count.optional(),
   expired_keys: count.optional(),
   used_memory_bytes: count.optional(),
-  /** Connections that it accepted. */
   connections_received: count.optional(),
   cpu_user_us: count.optional(),
   cpu_system_us: count.optional(),

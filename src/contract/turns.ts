@@ -17,7 +17,6 @@ export const turnsSchema = z.strictObject({
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
-/** The line that gives a generator its next turn. */
 export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn ${lead_in_ms} ${slice_ms}`;
 /** The line after the last turn of the warm-up, or of the window. */
 export const LAST_TURN_LINE = "last";

@@ -1,7 +1,7 @@
 import type { Admissions } from "../contract/admissions.js";
 import { sum } from "../contract/numbers.js";
 
-export interface KeyCount {
+interface KeyCount {
   key: string;
   least: number;
   most: number;

@@ -59,7 +59,6 @@ export const failedShare = (counts: Counts): number | undefined =>
 export const accounted = (counts: Counts): number =>
   answered(counts) + failures(counts) + counts.followed + counts.cut;
 
-/** The number of followed requests whose end is known. */
 export const followedEnds = ({ after_window }: Counts): number =>
   answered(after_window) + failures(after_window);
 

@@ -4,7 +4,7 @@ import {
   encodeIntoCompressedBase64,
   type Histogram,
 } from "hdr-histogram-js";
-import type { EncodedHistogram } from "../contract/result.js";
+import type { EncodedHistogram, LatencyHistograms } from "../contract/result.js";
 
 /** A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤ 0.1 %). */
 export function createHistogram(): Histogram {
@@ -42,3 +42,12 @@ export function mergeHistograms(encoded: readonly EncodedHistogram[]): Histogram
   for (const part of encoded) if (part.count > 0) merged.add(decodeHistogram(part));
   return merged;
 }
+
+export const byLatencyKind = (
+  of: (kind: keyof LatencyHistograms) => EncodedHistogram,
+): LatencyHistograms => ({
+  allowed: of("allowed"),
+  limited: of("limited"),
+  failed: of("failed"),
+  censored: of("censored"),
+});

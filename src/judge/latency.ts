@@ -1,7 +1,9 @@
 import type { Histogram } from "hdr-histogram-js";
-import { MIN_SAMPLES } from "../contract/min-samples.js";
 import type { Bounds, LatencyHistograms, MeasuredResult, MovableFigure } from "../contract/result.js";
 import { mergeHistograms } from "./histogram.js";
+
+/** Samples behind a percentile before it is printed unmarked (M18): a hundred beyond it. */
+export const MIN_SAMPLES = { p99: 10_000, p99_9: 100_000 } as const;
 
 type Latency = NonNullable<MeasuredResult["latency"]>;
 

@@ -2,8 +2,7 @@ import type { PrintedResult, RoleResources, Verdict } from "../contract/result.j
 import { type Finding, invalid, notApplicable, suspect } from "./evidence.js";
 import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
-import { hostUndisturbed } from "./rules/host.js";
-import { nothingThrottled } from "./rules/resources.js";
+import { hostUndisturbed, nothingThrottled } from "./rules/host.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
@@ -38,9 +37,6 @@ const operationsFollow: PrintedRule = {
   },
 };
 
-/** M9: the program ends with an error at the first answer that is one, so that no error is throughput. */
-const noErrors: PrintedRule = { id: "M9", check: () => undefined };
-
 /** M15: the CPU time of every role is known. */
 const everyRoleRead: PrintedRule = {
   id: "M15",
@@ -65,7 +61,6 @@ const versionsSeen: PrintedRule = {
 
 const rules: readonly PrintedRule[] = [
   operationsFollow,
-  noErrors,
   nothingEvicted,
   nothingThrottled,
   { id: noRestart.id, check: (evidence) => noRestart.check({ ...evidence, consumers: [] }) },
@@ -97,7 +92,6 @@ export function judgePrinted(evidence: PrintedEvidence): Verdict {
   return verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 }
 
-/** The resource that limited the run; the program has one thread. */
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   const roles = Object.entries(evidence.resources);
   const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);

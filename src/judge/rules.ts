@@ -1,18 +1,11 @@
 import type { Verdict } from "../contract/result.js";
 import type { Evidence, Finding, Rule } from "./evidence.js";
-import { admissionsConserved } from "./rules/admissions.js";
-import { countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
+import { admissionsConserved, countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
-import { connectionsKept, generatorFree, littlesLaw } from "./rules/generator.js";
-import { generatorsAlike } from "./rules/generators.js";
-import { hostUndisturbed } from "./rules/host.js";
-import { latencyIsReal } from "./rules/latency.js";
-import { mixAsPredicted } from "./rules/outcome-mix.js";
-import { everyRoleRead, nothingThrottled } from "./rules/resources.js";
-import { scheduleKept } from "./rules/schedule.js";
-import { windowIsSteady } from "./rules/steadiness.js";
-import { disclosed, versionsSeen } from "./rules/target-disclosure.js";
-import { workloadAsAsked } from "./rules/workload.js";
+import { connectionsKept, generatorFree, generatorsAlike, littlesLaw } from "./rules/generator.js";
+import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host.js";
+import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steadiness.js";
+import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rules/target-disclosure.js";
 
 export const rules: readonly Rule[] = [
   throughputFollows,

@@ -25,7 +25,7 @@ export function hasTrend(values: readonly number[]): boolean {
 }
 
 /** A window that began slower, or faster, than it went on. */
-export interface Ramp {
+interface Ramp {
   /** Medians of the slices. Closed loop: answers a second. Open loop: mean latency, milliseconds. */
   first_second: number;
   second_half: number;

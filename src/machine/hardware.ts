@@ -5,10 +5,7 @@ import { cpusInList } from "../contract/cpu-list.js";
 import type { Machine } from "../contract/manifest.js";
 
 /** What sits in a machine, as far as Linux reports it. */
-export type Hardware = Pick<
-  Machine,
-  "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor" | "machine_id"
->;
+type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor" | "machine_id">;
 
 /** The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not known. */
 export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;

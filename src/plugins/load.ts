@@ -3,12 +3,26 @@ import module from "node:module";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { messageOf, usageError } from "../contract/errors.js";
-import { TRACE_EXTENSION } from "../traffic/trace.js";
+import { readUserFile } from "../contract/user-files.js";
+import { decodeTrace, TRACE_EXTENSION, traceProfile } from "../traffic/trace.js";
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
-import { type PluginSource, readPlugin } from "./source.js";
-import { tracePlugin } from "./trace.js";
+import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
+
+/** The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file is something else */
+export function tracePlugin(source: PluginSource) {
+  try {
+    const trace = decodeTrace(readUserFile(source.entry, MAX_BYTES));
+    const facts = { ...source.facts, trace: trace.facts };
+    return { ...source, facts, members: { traffic: [{ ...traceProfile(trace) }] } };
+  } catch (error) {
+    throw usageError(
+      `plugin ${source.displayName} cannot be loaded: ${messageOf(error)}; give a log with --trace`,
+      { cause: error },
+    );
+  }
+}
 
 /** A plugin whose module was imported. Its members are checked when they are registered. */
 export interface LoadedPlugin extends PluginSource {

@@ -1,5 +1,4 @@
-import type { LineClient } from "./line-client.js";
-import type { PartOutput } from "./part-output.js";
+import type { LineClient, PartOutput } from "./part-output.js";
 import type { RunDelays } from "./run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "./types.js";
 

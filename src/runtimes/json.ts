@@ -1,4 +1,3 @@
-/** The value of a JSON text; undefined when it is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,8 +1,57 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
+import { z } from "zod";
+import { parsedJson } from "./json.js";
+import type { Leftover, Owner } from "./types.js";
+
+const OWNER_FILE = "service.json";
+const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
+const ownerSchema = z.strictObject({ owner: processSchema, service: processSchema });
+
+async function identityOf(pid: number): Promise<z.infer<typeof processSchema>> {
+  return { pid, started: (await startTimeOf(pid)) ?? "" };
+}
+
+/** A kind of process through which engines are reached. */
+export interface ServiceKind {
+  /** Of the names of their folders. */
+  prefix: string;
+  /** Names one of them, e.g. `the Podman service`. */
+  what: string;
+}
+
+export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> => mkdtemp(join(tmpdir(), prefix));
+
+export async function recordService(folder: string, pid: number): Promise<void> {
+  const record = { owner: await identityOf(process.pid), service: await identityOf(pid) };
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));
+}
+
+/** Services whose owner is dead, with their folders. */
+export async function orphanedServices(
+  { prefix, what }: ServiceKind,
+  isAlive: (owner: Owner) => Promise<boolean>,
+): Promise<Leftover[]> {
+  const found: Leftover[] = [];
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    if (!name.startsWith(prefix)) continue;
+    const folder = join(tmpdir(), name);
+    const text = await readFile(join(folder, OWNER_FILE), "utf8").catch(() => "{}");
+    const record = ownerSchema.safeParse(parsedJson(text)).data;
+    if (!record || (await isAlive(record.owner))) continue;
+    found.push({
+      what: `${what} in ${folder} that was left behind`,
+      async remove() {
+        await endProcess(record.service);
+        await rm(folder, { recursive: true, force: true });
+      },
+    });
+  }
+  return found;
+}
 
 const STOP_WITHIN_MS = 5_000;
 
@@ -27,14 +76,18 @@ export async function removeSocketsOf(pid: number): Promise<void> {
   }
 }
 
-/** Signals a process and all that it started: each part leads its own process group. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+/** @returns whether there was such a process, or group of processes for a negative id */
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
-    process.kill(-pid, signal);
+    return process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    return false;
   }
 }
+
+/** Signals a process and all that it started: each part leads its own process group. */
+export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => signalled(-pid, signal);
 
 /** Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process has `ended`. */
 export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
@@ -47,16 +100,8 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
 /** Ends a leftover process and all that it started, if the id still is its own. @throws Error */
 export async function endProcess({ pid, started }: { pid: number; started: string }): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // It does not lead a process group, or somebody else has ended it by now.
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
-  }
+  // It may lead no process group, or somebody else has ended it by now.
+  if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");
   const deadline = Date.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {
     if (Date.now() > deadline) throw new Error("it does not end");

@@ -90,7 +90,6 @@ export interface Exit {
   signal: string | null;
 }
 
-/** Cumulative counters of a part. */
 export interface PartCounters {
   cpu_us: number;
   resident_bytes: number;

@@ -5,10 +5,8 @@ import type { AppDependencies } from "./lib/app-dependencies.js";
 import { Counters } from "./lib/counters.js";
 import { Instruments } from "./lib/instruments.js";
 import { rateLimited, routeHook } from "./middleware/rateLimit.js";
-import { diagnosis } from "./routes/diagnosis.js";
-import { healthz } from "./routes/healthz.js";
+import { diagnosis, healthz, usage } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
-import { usage } from "./routes/usage.js";
 import { heavy, light } from "./routes/workloads.js";
 
 /** One proxy stands before a server that tells clients by their address. */

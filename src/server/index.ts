@@ -76,7 +76,6 @@ function stopOnSignals(app: WebServer, opened: OpenTarget): void {
   process.on("SIGINT", stop);
 }
 
-/** Adds the line of the plugin that caused the error. */
 const located = (text: string, error: unknown): string => withErrorLocation(text, error, loadedPlugins);
 
 /** An uncaught error, e.g. of a library that fails in the background. The harness reports only the last stderr line. */

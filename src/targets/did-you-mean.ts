@@ -24,13 +24,13 @@ export function didYouMean(word: string, valid: readonly string[]): string {
   return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : all}`;
 }
 
-export function requireKnown(kind: string, word: string, valid: readonly string[]): void {
+export const requireKnown = (kind: string, word: string, valid: readonly string[]): unknown =>
+  valid.includes(word) ||
   findKnown(
     kind,
     valid.map((id) => ({ id })),
     word,
   );
-}
 
 export function findKnown<Thing extends { id: string }>(
   kind: string,

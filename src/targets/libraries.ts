@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { environmentError } from "../contract/errors.js";
 import {
@@ -8,7 +9,21 @@ import {
   versionFolderName,
   versionsFolder,
 } from "../contract/library-versions.js";
-import { packageVersion } from "./package-version.js";
+
+/**
+ * From the package.json above the module: many packages do not export theirs. @param from the importing file
+ * @throws Error when the package cannot be resolved, or no package.json above it carries its name
+ */
+export function packageVersion(name: string, from: string = import.meta.url): string {
+  const entry = createRequire(from).resolve(name);
+  for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
+    const file = join(folder, "package.json");
+    if (!existsSync(file)) continue;
+    const found = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
+    if (found.name === name && found.version) return found.version;
+  }
+  throw new Error(`no package.json of ${name} above ${entry}`);
+}
 
 /** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */
 export interface Libraries {

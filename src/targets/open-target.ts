@@ -3,16 +3,12 @@ import { environmentError, messageOf, usageError } from "../contract/errors.js";
 import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
-import { failOpen } from "./fail-open.js";
 import { type Libraries, librariesOnDemand } from "./libraries.js";
-import { asRequestLimiter, withCost } from "./request-limiter.js";
+import { asRequestLimiter, failOpen, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
 import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
 
-export type TargetSpec = Pick<
-  RunSpec,
-  "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder"
->;
+type TargetSpec = Pick<RunSpec, "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder">;
 
 /** A target whose client is connected and whose scripts are in the store. */
 export interface OpenTarget {

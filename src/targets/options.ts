@@ -1,9 +1,9 @@
 import { loadPrograms } from "./benchmarks/load-programs.js";
-import { FAIL_OPEN_AFTER_MS } from "./fail-open.js";
 import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
+import { FAIL_OPEN_AFTER_MS } from "./request-limiter.js";
 import { stores } from "./stores/index.js";
 import { isCluster } from "./topologies.js";
 import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } from "./types.js";
@@ -60,7 +60,6 @@ const ownSettings = (id: OwnSettings): OptionDescription => ({
   },
 });
 
-/** Sends the commands of one turn of the event loop as one pipeline, where the library has a switch for it. */
 const autopipelining: OptionDescription = {
   id: "autopipelining",
   summary: "commands of one turn of the event loop are sent as one pipeline",
@@ -98,7 +97,6 @@ const pipeline: OptionDescription = {
 
 const LOCAL_CACHE_BYTES = 16 * 1024 ** 2;
 
-/** Envoy's service remembers which keys are over their limit, and denies them without the store. */
 const localCache: OptionDescription = {
   id: "local-cache",
   summary: "Envoy's service denies keys that are over their limit without asking the store",
@@ -133,7 +131,6 @@ const copy: OptionDescription = {
 
 const NODE = /^node-(\d+(?:\.\d+){0,2})$/;
 
-/** The version of Node that these options name. */
 export const nodeVersionOf = (ids: readonly string[]): string | undefined =>
   ids.flatMap((id) => NODE.exec(id)?.[1] ?? [])[0];
 

@@ -1,4 +1,4 @@
-import { totals } from "../contract/numbers.js";
+import { grown, totals } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type {
   Decision,
@@ -9,6 +9,60 @@ import type {
   LimiterPair,
   RequestLimiter,
 } from "./types.js";
+
+/** How long a request waits for its decision before it is admitted. */
+export const FAIL_OPEN_AFTER_MS = 250;
+
+/**
+ * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`: what the caller of a limiter does
+ * whose API must outlive its store (`skipOnError` of @fastify/rate-limit, `passOnStoreError` of express-rate-limit,
+ * `failure_mode_deny: false` of Envoy). A denial is never overruled.
+ */
+class FailOpenLimiter implements RequestLimiter {
+  readonly #limiter: RequestLimiter;
+  /** Descriptors of the requests that were admitted without a decision; of them those whose decision failed in the end. */
+  #opened = 0;
+  #openedFailed = 0;
+
+  constructor(limiter: RequestLimiter) {
+    this.#limiter = limiter;
+  }
+
+  /** A late decision is counted too, so that `without_store` says how far the sum may be off. */
+  get consumes(): Consumes {
+    const { allowed, failed, without_store = 0, ...rest } = this.#limiter.consumes;
+    return {
+      ...rest,
+      allowed: allowed + this.#opened,
+      failed: Math.max(0, failed - this.#openedFailed),
+      without_store: without_store + this.#opened,
+    };
+  }
+
+  consume(keys: string | readonly string[], cost?: number): Promise<Decision> {
+    const descriptors = typeof keys === "string" ? 1 : keys.length;
+    return new Promise((resolve) => {
+      let isOpened = false;
+      const open = () => {
+        if (isOpened) return;
+        isOpened = true;
+        this.#opened += descriptors;
+        resolve(ALLOWED);
+      };
+      const timer = setTimeout(open, FAIL_OPEN_AFTER_MS);
+      this.#limiter.consume(keys, cost).then((decision) => {
+        clearTimeout(timer);
+        if (decision.outcome === "failed") {
+          open();
+          this.#openedFailed += descriptors;
+        } else resolve(decision);
+      });
+    });
+  }
+}
+
+export const failOpen = (limiter: RequestLimiter & LimiterFacts): RequestLimiter & LimiterFacts =>
+  Object.assign(new FailOpenLimiter(limiter), factsOf(limiter));
 
 export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, failed: 0 });
 
@@ -22,7 +76,6 @@ export const limited = (limit: number, remaining: number, msBeforeNext: number):
   msBeforeNext,
 });
 
-/** No decision. @param error anything that was thrown */
 export const failed = (error: unknown): Decision => ({
   outcome: "failed",
   error: error instanceof Error ? error : new Error(String(error)),
@@ -83,12 +136,9 @@ class PairedRequestLimiter implements RequestLimiter {
 
   /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
   get consumes(): Consumes {
-    const { allowed, limited, failed } = this.#decided();
     return {
       calls: this.#calls,
-      allowed: allowed - this.#before.allowed,
-      limited: limited - this.#before.limited,
-      failed: failed - this.#before.failed,
+      ...grown(["allowed", "limited", "failed"], this.#before, this.#decided()),
       ...(this.#commandsBefore === undefined
         ? {}
         : { commands: (this.#commands() ?? 0) - this.#commandsBefore }),
@@ -162,7 +212,6 @@ export interface Verdict {
   msBeforeNext: number;
 }
 
-/** Decides on all descriptors of a request in one call. */
 export class OneCallLimiter implements RequestLimiter {
   readonly consumes: Consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
   readonly #limit: number;
@@ -189,7 +238,6 @@ export class OneCallLimiter implements RequestLimiter {
   }
 }
 
-/** What a limiter's `create` gives, as a limiter of requests. */
 export function asRequestLimiter(
   created: LimiterPair | (RequestLimiter & LimiterFacts),
 ): RequestLimiter & LimiterFacts {
@@ -204,7 +252,6 @@ export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts => ({
   ...(script ? { script } : {}),
 });
 
-/** The limiter with another cost of a request than one point. */
 export function withCost(
   limiter: RequestLimiter & LimiterFacts,
   cost: number | undefined,

@@ -49,7 +49,6 @@ function onStore(client: ClientDescription, storeId: string | undefined, topolog
   return applyTo?.(client, topology) ?? { skip: `${client.id} does not support the limiter ${limiter}` };
 }
 
-/** The client with all of these options in a topology, or the reason why it does not support one of them. */
 function withOptions(client: ClientDescription, topology: string, ids: readonly string[]): VariedClient {
   let varied = client;
   for (const option of options) {
@@ -278,7 +277,6 @@ function startedLoadProgram(id: string): StartedProgram {
   return { id, program, ...version, ...(image ? { image } : {}) };
 }
 
-/** The client that a text names, with the options that exist; undefined where it does not support one of them. */
 function candidateClient(text: string): ClientDescription | undefined {
   const { client, store, topology: named, options: requested } = parseTargetText(text);
   const plain = findClient(client);

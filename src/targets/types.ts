@@ -99,15 +99,12 @@ export interface ClientDescription {
   service?: string;
   /** Id of the module that its limiter needs in the store. */
   module?: string;
-  /** Arguments of the store's program that an option adds. */
   storeArguments?: readonly string[];
-  /** Environment variables of the service that an option adds. */
   serviceEnvironment?: Readonly<Record<string, string>>;
   /** Some decisions reach neither store nor service, e.g. because denials are cached. */
   decidesLocally?: boolean;
   /** A request without a decision is admitted. */
   failsOpen?: true;
-  /** Whether it can connect with `Tuning.skipsHandshake`. */
   canSkipHandshake?: true;
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
   handleApi?: "ioredis" | "node-redis";
@@ -345,7 +342,6 @@ export interface StoreDescription {
 export interface NodeAllocation {
   bind: string;
   port: number;
-  /** A second port, for nodes that also talk to each other. */
   secondPort: number;
   folder: string;
   /** Ports by the names in `StoreDescription.ports`. */
@@ -354,7 +350,7 @@ export interface NodeAllocation {
   tls?: { cert: string; key: string };
 }
 
-/** A library that a RESP store loads and that adds a limiter's command: one file in `modules/`. */
+/** A library that a RESP store loads and that adds a limiter's command: one entry in `modules/index.ts`. */
 export interface ModuleDescription {
   id: string;
   /** Environment variable that names its file. */
@@ -371,13 +367,11 @@ export interface ModuleDescription {
 /** A program that decides, between server and store: one folder in `services/`. */
 export interface ServiceDescription {
   id: string;
-  /** Name of its program. */
   program: string;
   /** The image with the program, and the environment variable that overrides it. */
   image: { name: string; variable: string };
   /** It does not know `--version`: its version is read from its file, or is that of its image. */
   withoutVersionFlag?: true;
-  /** Names of its ports. */
   ports: readonly string[];
   /** Names of the settings that the user may not set: addresses, and what the harness relies on. */
   reserved: RegExp;
@@ -412,11 +406,9 @@ export interface StoreEngine {
   id: string;
   /** The port where its servers listen if nothing else is said, for a program that is started by hand. */
   defaultPort: number;
-  /** The arguments of the program of one node. */
   nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
   /** The environment variables of the program of one node; absent for one that takes none. */
   nodeEnvironment?(node: NodeAllocation): Readonly<Record<string, string>>;
-  /** Evidence that it can read. */
   evidence: readonly EvidenceName[];
   /** Faults that its servers carry out themselves, by `StoreSession.inject`; for the others the reason why they cannot. */
   faults: Readonly<Record<Exclude<StoreFaultAction, "free-memory">, true | string>>;

@@ -19,14 +19,14 @@ const TOLERANCE = 0.01;
 const DEVIATIONS = 4;
 
 /** What the consumers say about their limiter, and their counters before any load and after the last answer. */
-export interface PredictedConsumers {
+interface PredictedConsumers {
   limits?: Limits | undefined;
   algorithm?: Algorithm | undefined;
   at_start: readonly ConsumerEvidence["at_start"][];
   at_end: readonly ConsumerEvidence["at_end"][];
 }
 
-export interface MeasuredWindow {
+interface MeasuredWindow {
   /** Wall-clock time. */
   opened_at: Date;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */

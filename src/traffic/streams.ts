@@ -94,8 +94,7 @@ function createCyclicStreams(
   }));
 }
 
-/** Some connections of a run. */
-export interface ConnectionRange {
+interface ConnectionRange {
   /** Number of connections of the whole run. */
   connections: number;
   /** The first connection of the range, from 0, and how many it has. */

@@ -49,7 +49,7 @@ export interface TurnOrder {
   seed: number;
 }
 
-export interface DrawnTurn<Target> extends TurnLengths {
+interface DrawnTurn<Target> extends TurnLengths {
   target: Target;
 }
 

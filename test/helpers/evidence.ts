@@ -7,6 +7,7 @@ import type {
   Slices,
 } from "../../src/contract/result.js";
 import type { MeasuredKind } from "../../src/contract/role.js";
+import type { Schedule } from "../../src/contract/schedule.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";
 import type { Evidence } from "../../src/judge/evidence.js";
@@ -28,6 +29,13 @@ const LATENCY_US = (CONNECTIONS * DURATION_S * 1e6) / (ALLOWED + LIMITED);
 export const histogramOf = (count: number, us = LATENCY_US) => {
   const histogram = createHistogram();
   if (count > 0) histogram.recordValueWithCount(us, count);
+  return encodeHistogram(histogram);
+};
+
+/** These latencies, microseconds. */
+export const histogramWith = (values: readonly number[] = []) => {
+  const histogram = createHistogram();
+  for (const value of values) histogram.recordValue(value);
   return encodeHistogram(histogram);
 };
 
@@ -94,13 +102,11 @@ export const reading = (change: Partial<StoreReading> = {}): StoreReading => ({
   ...change,
 });
 
-const role = (kind: MeasuredKind): RoleResources => ({
-  kind,
-  source: "pidusage",
-  cpu_us: 1_000_000,
-  cpu_percent: 20,
-  samples: [],
-});
+export const role = (
+  kind: MeasuredKind,
+  cpu_percent = 20,
+  more: Partial<RoleResources> = {},
+): RoleResources => ({ kind, source: "pidusage", cpu_us: 1_000_000, cpu_percent, samples: [], ...more });
 
 const part = (): GeneratorPart => ({
   id: "generator-1",
@@ -144,7 +150,7 @@ const consumer = (): ConsumerEvidence => ({
 });
 
 /** What the slices of a window of constant speed count. */
-export function steadySlices(): Slices {
+function steadySlices(): Slices {
   const count = 10 * DURATION_S;
   const each = (total: number): number[] => Array.from({ length: count }, () => total / count);
   return {
@@ -224,6 +230,30 @@ export function validEvidence(): ValidRun {
     host_load: { cpus: 4, busy_cpu_percent: 62, foreign_cpu_percent: 2 },
     versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
   });
+}
+
+/** The valid run as an open loop of 2000/s that kept its schedule, but for these changes. */
+export function openLoopEvidence(change: Partial<Schedule> = {}, connections = 200): ValidRun {
+  const run = validEvidence();
+  const { sent } = run.counts;
+  const load = { rate_per_second: 2000, arrivals: "constant" } as const;
+  run.request.load = { model: "open", ...load, connections };
+  const none = { blocked: 0, dropped: 0, unsent: 0, late_percentiles: [], shared_wakes: false };
+  const lateness_ms = { p50: 0.07, p90: 0.1, p99: 0.3, max: 2 };
+  run.schedule = {
+    ...load,
+    ...none,
+    offered: sent,
+    sent,
+    late: 3,
+    achieved_per_second: 2001,
+    lateness_ms,
+    ...change,
+  };
+  // Sends that were never made are censored.
+  const { dropped, unsent } = run.schedule;
+  generatorOf(run).histograms.censored = histogramOf(dropped + unsent);
+  return run;
 }
 
 /** The run's only generator. */

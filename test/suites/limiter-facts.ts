@@ -11,7 +11,7 @@ import { findModule } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
 import { describeClient, findLimiter, findStore, resolveTarget } from "../../src/targets/resolve.js";
 import { stores } from "../../src/targets/stores/index.js";
-import { MemcachedNode } from "../../src/targets/stores/memcached/node.js";
+import { MemcachedNode } from "../../src/targets/stores/memcached/session.js";
 import type { ClientDescription, Decision, Limiter, OpenClient } from "../../src/targets/types.js";
 import { programVersion, TargetSystem } from "../helpers/target-system.js";
 

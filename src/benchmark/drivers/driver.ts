@@ -5,9 +5,8 @@ import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/types.js";
 import type { ClosedConnections } from "../closed-loop.js";
-import type { DecisionLog } from "../measurement/decision-log.js";
-import type { RequestCounts } from "../measurement/request-counts.js";
-import type { OpenChannel } from "./channel.js";
+import type { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import type { OpenChannel } from "./connection-pool.js";
 
 /** The requests of one worker's connections. */
 export interface ChannelRequests {

@@ -2,8 +2,8 @@ import type { Boundary } from "../../contract/boundary.js";
 import type { Limits } from "../../contract/configuration.js";
 import { sum } from "../../contract/numbers.js";
 import type { Algorithm } from "../../contract/target.js";
+import type { KeyDecisions } from "../../judge/boundary/algorithms.js";
 import { type BoundaryRun, boundaryOf } from "../../judge/boundary/boundary.js";
-import type { KeyDecisions } from "../../judge/boundary/key-decisions.js";
 import type { TrafficProfile } from "../../traffic/types.js";
 import type { DecisionColumns } from "./decision-log.js";
 

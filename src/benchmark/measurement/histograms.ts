@@ -1,5 +1,5 @@
 import type { EncodedHistogram, LatencyHistograms, Outcome } from "../../contract/result.js";
-import { createHistogram, encodeHistogram } from "../../judge/histogram.js";
+import { byLatencyKind, createHistogram, encodeHistogram } from "../../judge/histogram.js";
 
 /** Values from here on are rare and go straight into the HDR histogram. */
 const COUNTED_BELOW_US = 65_536;
@@ -27,7 +27,7 @@ export class MicrosecondHistogram {
   }
 }
 
-export type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
+type RecordedLatencies = Record<Outcome | "censored", MicrosecondHistogram>;
 
 export const newLatencies = (): RecordedLatencies => ({
   allowed: new MicrosecondHistogram(),
@@ -36,11 +36,5 @@ export const newLatencies = (): RecordedLatencies => ({
   censored: new MicrosecondHistogram(),
 });
 
-export function encodeLatencies(latencies: RecordedLatencies): LatencyHistograms {
-  return {
-    allowed: latencies.allowed.encoded(),
-    limited: latencies.limited.encoded(),
-    failed: latencies.failed.encoded(),
-    censored: latencies.censored.encoded(),
-  };
-}
+export const encodeLatencies = (latencies: RecordedLatencies): LatencyHistograms =>
+  byLatencyKind((kind) => latencies[kind].encoded());

@@ -63,7 +63,6 @@ const together = (at_ms: number, each: readonly ServerSample[]): ServerSample =>
 
 /** Reads the counters of all servers once a second while a window is open. A failed reading is recorded in `failures`. */
 export class ServerMonitor {
-  /** All servers together. */
   readonly samples: ServerSample[] = [];
   /** One entry for each server, in order. */
   readonly samplesByServer: ServerSample[][];

@@ -79,7 +79,6 @@ export class SampleMerger {
     ];
   }
 
-  /** All intervals, each with the server's reading at its end. */
   rows(server: readonly ServerSample[], opened_ms: number): Sample[] {
     return this.#intervals(opened_ms).map((row) => {
       // A last interval with the rest of the window is longer than the period of the readings.

@@ -1,13 +1,117 @@
 import type { Extent } from "../../contract/configuration.js";
-import type { OpenChannel } from "../drivers/channel.js";
-import { ConnectionPool } from "../drivers/connection-pool.js";
+import type { Outcome, Slices } from "../../contract/result.js";
+import type { ScheduleCounts } from "../../contract/schedule.js";
+import { ConnectionPool, type OpenChannel } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
-import { SAMPLE_MS } from "../measurement/recorder.js";
+import { encodeLatencies, latencyUs, MicrosecondHistogram, newLatencies } from "../measurement/histograms.js";
+import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
-import { OpenLoopRecorder } from "./open-loop-recorder.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
 import { Ticker } from "./ticker.js";
+
+/** A send that is later than this counts as late. */
+const LATE_MS = 1;
+
+/** A worker's open-loop window: response time from the intended send, service time from the send (M23). */
+export class OpenLoopRecorder {
+  readonly #responses: ResponseRecorder;
+  readonly #service = newLatencies();
+  readonly #lateness = new MicrosecondHistogram();
+  readonly #gaps = new MicrosecondHistogram();
+  readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
+  #lastSend_ms: number | undefined;
+
+  constructor(codeText: (code: number) => string) {
+    this.#responses = new ResponseRecorder(codeText);
+  }
+
+  /** The window opens, from which slices count; without this call when the recorder is made. */
+  open(at_ms: number): void {
+    this.#responses.open(at_ms);
+  }
+
+  sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
+    this.#offered(due_ms);
+    this.#schedule.sent++;
+    if (this.#lastSend_ms !== undefined) this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
+    this.#lastSend_ms = now_ms;
+    if (isBlocked) {
+      this.#schedule.blocked++;
+      return;
+    }
+    const late_ms = now_ms - due_ms;
+    if (late_ms > LATE_MS) this.#schedule.late++;
+    this.#lateness.record(Math.round(late_ms * 1000));
+  }
+
+  /** A send that was given up because no connection became free in time. */
+  dropped(due_ms: number, now_ms: number): void {
+    this.#offered(due_ms);
+    this.#schedule.blocked++;
+    this.#schedule.dropped++;
+    this.#responses.dropped(now_ms - due_ms, now_ms);
+  }
+
+  unsent(due_ms: number, closed_ms: number): void {
+    this.#offered(due_ms);
+    this.#schedule.blocked++;
+    this.#schedule.unsent++;
+    this.#responses.notSent(closed_ms - due_ms);
+  }
+
+  #offered(due_ms: number): void {
+    this.#schedule.offered++;
+    this.#responses.due(due_ms);
+  }
+
+  answer(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.answer(outcome, code, now_ms - due_ms, now_ms);
+    this.#service[outcome].record(latencyUs(now_ms - sent_ms));
+  }
+
+  lost(due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.lost(now_ms - due_ms, now_ms);
+    this.#service.censored.record(latencyUs(now_ms - sent_ms));
+  }
+
+  timedOut(due_ms: number, sent_ms: number, now_ms: number): void {
+    this.#responses.timedOut(now_ms - due_ms, now_ms);
+    this.#service.censored.record(latencyUs(now_ms - sent_ms));
+  }
+
+  close(): void {
+    this.#responses.close();
+  }
+
+  sample(at_ms: number): WorkerSample {
+    return this.#responses.sample(at_ms);
+  }
+
+  /** All figures. @param shared_wakes whether sends that fall due together share a wake */
+  figures(
+    length_ms: number,
+    shared_wakes: boolean,
+  ): Omit<Window, "opened_ms" | "closed_ms" | "lead_in_requests"> {
+    return {
+      counts: this.#responses.counts(this.#schedule.sent),
+      histograms: this.#responses.histograms(),
+      slices: this.slices(length_ms),
+      timeline_slices: this.#responses.timelineSlices(length_ms),
+      service_histograms: encodeLatencies(this.#service),
+      schedule: {
+        ...this.#schedule,
+        lateness: this.#lateness.encoded(),
+        gaps: this.#gaps.encoded(),
+        shared_wakes,
+      },
+    };
+  }
+
+  slices(length_ms: number): Slices {
+    return this.#responses.slices(length_ms);
+  }
+}
 
 /** Sends of each worker to the loopback: fast enough to take little time, slow enough to wait sometimes. */
 const PREWARM_RATE_PER_SECOND = 20_000;
@@ -16,7 +120,7 @@ const PREWARM_S = 0.6;
 /** How long before the window opens its listener is called: not in the window, where it would make a send late. */
 const OPENING_LEAD_MS = 5;
 
-export interface OpenLoopOptions {
+interface OpenLoopOptions {
   share: ScheduleShare;
   /** The most connections in use at once. */
   connections: number;

@@ -10,7 +10,7 @@ import {
   STARVED,
   type TickerSchedule,
   WOKEN,
-} from "./ticker-memory.js";
+} from "./ticker.js";
 
 /** Sleeps until the intended sends of a schedule, and wakes the worker that sends them. */
 const port = parentPort;

@@ -1,4 +1,5 @@
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
+import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { TurnLengths } from "../../contract/turns.js";
 import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
@@ -6,8 +7,70 @@ import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
-import type { MeetingPlace } from "./meeting.js";
-import type { WorkerPlace } from "./shares.js";
+
+/** The place of one worker among those of all generators: number `index`, from 0, of `of`. */
+interface WorkerPlace {
+  index: number;
+  of: number;
+}
+
+/**
+ * The first worker of each generator, then the second of each: so larger shares fall on many generators, and an open
+ * loop's sends take turns between generators. @param worker its index in its generator
+ */
+export function placeOfWorker(
+  { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,
+  worker: number,
+): WorkerPlace {
+  return { index: worker * of + index, of: workers * of };
+}
+
+export const shareOf = (total: number, { index, of }: WorkerPlace): number =>
+  Math.floor(total / of) + (index < total % of ? 1 : 0);
+
+export const sharesBefore = (total: number, { index, of }: WorkerPlace): number =>
+  index * Math.floor(total / of) + Math.min(index, total % of);
+
+/** Where the workers of a generator wait for each other before each turn, and for the main thread between turns. */
+export interface MeetingPlace {
+  /** How many workers have come to a turn so far, all turns together; and how often the main thread has let them go on. */
+  meeting: Int32Array<SharedArrayBuffer>;
+  workers: number;
+}
+
+const COME = 0;
+const RESUMED = 1;
+
+export const meetingPlace = (workers: number): MeetingPlace => ({
+  meeting: new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)),
+  workers,
+});
+
+/** Lets all workers go on that wait in `resumed`. */
+export function resume({ meeting }: MeetingPlace): void {
+  Atomics.add(meeting, RESUMED, 1);
+  Atomics.notify(meeting, RESUMED);
+}
+
+async function reached(meeting: MeetingPlace["meeting"], index: number, needed: number): Promise<void> {
+  for (let seen = Atomics.load(meeting, index); seen < needed; seen = Atomics.load(meeting, index))
+    await Atomics.waitAsync(meeting, index, seen).value;
+}
+
+export function meetingOf({ meeting, workers }: MeetingPlace) {
+  let come = Math.floor(Atomics.load(meeting, COME) / workers) * workers;
+  let pauses = Atomics.load(meeting, RESUMED);
+  return {
+    /** Resolves once all workers have called it as often, so that no target has a turn beside another. */
+    async meet(): Promise<void> {
+      come += workers;
+      if (Atomics.add(meeting, COME, 1) + 1 === come) Atomics.notify(meeting, COME);
+      await reached(meeting, COME, come);
+    },
+    /** Resolves when the main thread has let all go on once more. */
+    resumed: (): Promise<void> => reached(meeting, RESUMED, ++pauses),
+  };
+}
 
 export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
   runs: readonly [RunAssignment, ...RunAssignment[]];

@@ -7,20 +7,24 @@ import type { TurnLengths } from "../../contract/turns.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
-import { type MeetingPlace, meetingPlace, resume } from "./meeting.js";
-import type {
-  Command,
-  EndWarmUp,
-  GivenTurns,
-  Measured,
-  MeasuredByTurns,
-  Reply,
-  RunAssignment,
-  WorkerAssignment,
-  WorkerReading,
-  WorkerWindow,
+import {
+  type Command,
+  type EndWarmUp,
+  type GivenTurns,
+  type Measured,
+  type MeasuredByTurns,
+  type MeetingPlace,
+  meetingPlace,
+  placeOfWorker,
+  type Reply,
+  type RunAssignment,
+  resume,
+  shareOf,
+  sharesBefore,
+  type WorkerAssignment,
+  type WorkerReading,
+  type WorkerWindow,
 } from "./protocol.js";
-import { placeOfWorker, shareOf, sharesBefore } from "./shares.js";
 
 const CLOSE_MS = 2_000;
 

@@ -10,15 +10,14 @@ import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
 import type { TrafficProfile } from "../../traffic/types.js";
 import { type ClosedConnections, ClosedLoop } from "../closed-loop.js";
-import { ChannelConnections } from "../drivers/channel-connections.js";
+import { ChannelConnections } from "../drivers/connection-pool.js";
 import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driver.js";
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
-import { DecisionLog } from "../measurement/decision-log.js";
-import { garbageCollectorFor } from "../measurement/garbage.js";
+import { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import { RequestCounts } from "../measurement/request-counts.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
 import {
@@ -30,18 +29,18 @@ import {
   type Usage,
 } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
-import { meetingOf } from "./meeting.js";
-import type {
-  Command,
-  EndWarmUp,
-  GivenTurns,
-  Measured,
-  MeasuredByTurns,
-  Reply,
-  RunAssignment,
-  WorkerAssignment,
-  WorkerReading,
-  WorkerWindow,
+import {
+  type Command,
+  type EndWarmUp,
+  type GivenTurns,
+  type Measured,
+  type MeasuredByTurns,
+  meetingOf,
+  type Reply,
+  type RunAssignment,
+  type WorkerAssignment,
+  type WorkerReading,
+  type WorkerWindow,
 } from "./protocol.js";
 
 /** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */

@@ -9,11 +9,10 @@ import {
 } from "../../contract/machine-probe.js";
 import { runProgram } from "../../contract/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
-import { describeMachine, kernelInstance } from "../../machine/facts.js";
-import { readNetwork } from "../../machine/network.js";
+import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
-import { LinkServer } from "./link-server.js";
+import { startLinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
@@ -22,7 +21,7 @@ import { WallClock } from "./wall-clock.js";
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
-  const started = LinkServer.start(at.host, at.port, () => new WallClock());
+  const started = startLinkServer(at.host, at.port, () => new WallClock());
   const server = await listening("machine probe", at, started);
   printLine(MACHINE_PROBE_LISTENS);
   await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line))));

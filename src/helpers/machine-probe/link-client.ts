@@ -1,9 +1,10 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { messageOf } from "../../contract/errors.js";
 import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
+import type { ClockOffset } from "../../contract/machines.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { clockOffsetOf, type Exchange, roundTripMs } from "./clock-offset.js";
 import {
   arrivingBitsPerSecond,
   ECHO,
@@ -12,9 +13,55 @@ import {
   MOMENT_BYTES,
   SINK,
   SOURCE,
-} from "./link-protocol.js";
-import { throttledPeriods } from "./throttling.js";
-import type { WallClock } from "./wall-clock.js";
+} from "./link-server.js";
+import { WALL_CLOCK_ERROR_US, type WallClock } from "./wall-clock.js";
+
+/** Files of this process's control group in a container: version 2, then version 1. */
+const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
+
+/** In how many periods a CPU cap has held this process back; 0 without a cap, and where the system does not tell. */
+function throttledPeriods(): number {
+  for (const path of CPU_STATS) {
+    try {
+      const found = /^nr_throttled (\d+)$/m.exec(readFileSync(path, "utf8"))?.[1];
+      if (found !== undefined) return Number(found);
+    } catch {
+      // The file is absent: the other version is read.
+    }
+  }
+  return 0;
+}
+
+/** An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied by the other. */
+export interface Exchange {
+  sent_ms: number;
+  received_ms: number;
+  replied_ms: number;
+  answered_ms: number;
+}
+
+/** Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures themselves. */
+const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
+
+/** How long an exchange was under way, without the time that the other one took. */
+const roundTripMs = ({ sent_ms, received_ms, replied_ms, answered_ms }: Exchange): number =>
+  answered_ms - sent_ms - (replied_ms - received_ms);
+
+/**
+ * As NTP finds it (RFC 5905, section 8): half of the shortest round trip bounds the error.
+ * @param exchanges at least one
+ */
+export function clockOffsetOf(exchanges: readonly Exchange[]): ClockOffset {
+  const [first, ...others] = exchanges;
+  if (!first) throw new Error("there is no exchange");
+  const best = others.reduce((a, b) => (roundTripMs(b) < roundTripMs(a) ? b : a), first);
+  const { sent_ms, received_ms, replied_ms, answered_ms } = best;
+  const offset_ms = (received_ms - sent_ms + (replied_ms - answered_ms)) / 2;
+  return {
+    offset_us: rounded(1000 * offset_ms, 1),
+    bound_us: rounded(500 * Math.max(0, roundTripMs(best)) + RESOLUTION_US, 1),
+  };
+}
 
 /** The first ones compile code and open the connection's window: they do not count. */
 const UNCOUNTED = 200;

@@ -1,80 +1,97 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import {
-  arrivingBitsPerSecond,
-  ECHO,
-  flood,
-  MESSAGE_BYTES,
-  MOMENT_BYTES,
-  SINK,
-  SOURCE,
-} from "./link-protocol.js";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { WallClock } from "./wall-clock.js";
 
-/** The end of a link that another machine probe measures against. */
-export class LinkServer {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  readonly #newClock: () => Pick<WallClock, "now_ms">;
+export const ECHO = 1;
+/** The connecting end sends; the other one counts and answers with a rate. */
+export const SINK = 2;
+/** The connecting end counts what the other one sends. */
+export const SOURCE = 3;
 
-  private constructor(newClock: () => Pick<WallClock, "now_ms">) {
-    this.#newClock = newClock;
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
-  }
+/** A message and its answer are this long. An answer begins with two moments of the other clock: received, replied. */
+export const MESSAGE_BYTES = 64;
+export const MOMENT_BYTES = 8;
 
-  /**
-   * @param port 0: any that is free @param newClock for each connection: the clock may have been set since
-   */
-  static async start(
-    host: string,
-    port: number,
-    newClock: () => Pick<WallClock, "now_ms">,
-  ): Promise<LinkServer> {
-    const server = new LinkServer(newClock);
-    server.#server.listen(port, host);
-    await once(server.#server, "listening");
-    return server;
-  }
+const CHUNK = Buffer.alloc(256 * 1024, 1);
+/** What comes first is not counted: a connection starts slowly. */
+const STARTS_MS = 100;
+const COUNTED_MS = 500;
 
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
+export function flood(socket: Socket): void {
+  const write = () => {
+    while (!socket.destroyed && socket.write(CHUNK));
+  };
+  socket.on("drain", write);
+  write();
+}
 
-  stop(): void {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
+/** Bits a second that arrive on a socket, from a little after the first byte on. @throws Error when it ends before */
+export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let first_ms: number | undefined;
+    let from_ms: number | undefined;
+    let bytes = 0;
+    const onData = (chunk: Buffer) => {
+      const now = performance.now();
+      first_ms ??= now;
+      if (from_ms === undefined) {
+        if (now - first_ms >= STARTS_MS) from_ms = now;
+        return;
+      }
+      bytes += chunk.length;
+      if (now - from_ms < COUNTED_MS) return;
+      socket.off("data", onData).off("close", onClose);
+      resolve((8 * bytes) / ((now - from_ms) / 1000));
+    };
+    const onClose = () => reject(new Error("the connection ended before its rate was known"));
+    socket.on("data", onData).once("close", onClose);
+  });
+}
 
-  #accept(socket: Socket): void {
-    this.#sockets.add(socket);
+/**
+ * The end of a link that another machine probe measures against.
+ * @param port 0: any that is free @param newClock for each connection: the clock may have been set since
+ */
+export async function startLinkServer(host: string, port: number, newClock: () => Pick<WallClock, "now_ms">) {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
     // Its close follows.
     socket.on("error", () => {});
-    socket.on("close", () => this.#sockets.delete(socket));
+    socket.on("close", () => sockets.delete(socket));
     socket.once("data", (first: Buffer) => {
       const [purpose] = first;
       const rest = first.subarray(1);
-      if (purpose === ECHO) this.#echo(socket);
+      if (purpose === ECHO) echo(socket, newClock());
       else if (purpose === SINK) void answerRate(socket);
       else if (purpose === SOURCE) flood(socket);
       else socket.destroy();
       if (rest.length > 0) socket.emit("data", rest);
     });
-  }
+  });
+  server.listen(port, host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
-  #echo(socket: Socket): void {
-    const clock = this.#newClock();
-    const answer = Buffer.alloc(MESSAGE_BYTES);
-    let arrived = 0;
-    socket.on("data", (chunk: Buffer) => {
-      const received_ms = clock.now_ms();
-      arrived += chunk.length;
-      if (arrived < MESSAGE_BYTES) return;
-      arrived -= MESSAGE_BYTES;
-      answer.writeDoubleLE(received_ms, 0);
-      answer.writeDoubleLE(clock.now_ms(), MOMENT_BYTES);
-      socket.write(answer);
-    });
-  }
+function echo(socket: Socket, clock: Pick<WallClock, "now_ms">): void {
+  const answer = Buffer.alloc(MESSAGE_BYTES);
+  let arrived = 0;
+  socket.on("data", (chunk: Buffer) => {
+    const received_ms = clock.now_ms();
+    arrived += chunk.length;
+    if (arrived < MESSAGE_BYTES) return;
+    arrived -= MESSAGE_BYTES;
+    answer.writeDoubleLE(received_ms, 0);
+    answer.writeDoubleLE(clock.now_ms(), MOMENT_BYTES);
+    socket.write(answer);
+  });
 }
 
 async function answerRate(socket: Socket): Promise<void> {

@@ -2,7 +2,7 @@ import { EXIT, type ExitCode } from "../../contract/errors.js";
 import { runProgram } from "../../contract/program.js";
 import { parseRelayLine, RELAY_LISTENS } from "../../contract/relay.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
-import { Relay } from "./relay.js";
+import { startRelay } from "./relay.js";
 
 /**
  * Its arguments are the host and port on which it listens, and those of the store node. Each line of standard input
@@ -10,7 +10,7 @@ import { Relay } from "./relay.js";
  */
 async function main(): Promise<ExitCode> {
   const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);
-  const relay = await listening("relay", at, Relay.start(at, target));
+  const relay = await listening("relay", at, startRelay(at, target));
   printLine(RELAY_LISTENS);
   await handleLines((line) => {
     const mode = parseRelayLine(line);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Node } from "../../contract/env.js";
 import type { RelayMode } from "../../contract/relay.js";
 
@@ -76,63 +76,44 @@ class Direction {
 }
 
 /** Passes on all that a store node says, later, or nothing: a delay makes each round trip so much longer. */
-export class Relay {
-  readonly #server: Server;
-  readonly #target: Node;
-  readonly #sockets = new Set<Socket>();
-  readonly #directions = new Set<{ direction: Direction; isReply: boolean }>();
-  #mode: RelayMode = { mode: "pass" };
-
-  private constructor(target: Node) {
-    this.#target = target;
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
-  }
-
-  static async start(at: Node, target: Node): Promise<Relay> {
-    const relay = new Relay(target);
-    relay.#server.listen(at.port, at.host);
-    await once(relay.#server, "listening");
-    return relay;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  setMode(mode: RelayMode): void {
-    this.#mode = mode;
-    for (const { direction, isReply } of this.#directions) direction.setMode(this.#modeFor(isReply));
-  }
-
-  stop(): void {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  #modeFor(isReply: boolean): RelayMode {
-    return this.#mode.mode === "delay" && !isReply ? { mode: "pass" } : this.#mode;
-  }
-
-  #accept(client: Socket): void {
-    const { host, port } = this.#target;
+export async function startRelay(at: Node, { host, port }: Node) {
+  const sockets = new Set<Socket>();
+  const directions = new Set<{ direction: Direction; isReply: boolean }>();
+  let mode: RelayMode = { mode: "pass" };
+  const modeFor = (isReply: boolean): RelayMode =>
+    mode.mode === "delay" && !isReply ? { mode: "pass" } : mode;
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
     const store = connect({ host, port, allowHalfOpen: true, noDelay: true });
     const both = [
-      { direction: new Direction(client, store, this.#modeFor(false)), isReply: false },
-      { direction: new Direction(store, client, this.#modeFor(true)), isReply: true },
+      { direction: new Direction(client, store, modeFor(false)), isReply: false },
+      { direction: new Direction(store, client, modeFor(true)), isReply: true },
     ];
-    for (const each of both) this.#directions.add(each);
+    for (const each of both) directions.add(each);
     for (const [socket, other] of [
       [client, store],
       [store, client],
     ] as const) {
-      this.#sockets.add(socket);
+      sockets.add(socket);
       // Its close follows.
       socket.on("error", () => {});
       socket.on("close", () => {
-        this.#sockets.delete(socket);
-        for (const each of both) this.#directions.delete(each);
+        sockets.delete(socket);
+        for (const each of both) directions.delete(each);
         other.destroy();
       });
     }
-  }
+  });
+  server.listen(at.port, at.host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    setMode(wanted: RelayMode) {
+      mode = wanted;
+      for (const { direction, isReply } of directions) direction.setMode(modeFor(isReply));
+    },
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }

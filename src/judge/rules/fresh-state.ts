@@ -1,8 +1,15 @@
 import type { StoreReading } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { hasRestarted } from "../counts.js";
-import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
-import { wasEnded } from "../faults.js";
+import {
+  type Evidence,
+  type Finding,
+  invalid,
+  notApplicable,
+  type Rule,
+  suspect,
+  wasEnded,
+} from "../evidence.js";
 
 const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =>
   configuration !== undefined && usesStore(configuration.target);

@@ -1,7 +1,68 @@
+import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
-import { type Evidence, type Finding, invalid, notApplicable, type Rule, suspect } from "../evidence.js";
-import { explained, hasEffect } from "../faults.js";
+import { answered } from "../counts.js";
+import {
+  type Evidence,
+  explained,
+  type Finding,
+  hasEffect,
+  invalid,
+  notApplicable,
+  type Rule,
+  suspect,
+} from "../evidence.js";
+
+/** M10: the traffic determines the mix of outcomes, not the client's speed. */
+export const mixAsPredicted: Rule = {
+  id: "M10",
+  check({ prediction, consumers, counts, faults, boundary }) {
+    if (consumers.length === 0) return notApplicable("the server reports no limits");
+    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome (M24).
+    if (boundary)
+      return notApplicable(
+        "quotas bind, so what was admitted is compared key by key with what the limiter promises",
+      );
+    const answers = answered(counts);
+    if (!prediction) {
+      const text = answers === 0 ? "nothing was answered" : "the target has no limiter";
+      return notApplicable(text);
+    }
+    const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
+    const { failed_answers, connection_errors, timed_out } = counts;
+    // Each failed request would have been allowed or limited, and nobody knows which: failures are the outcome's (M24).
+    const failures = failed_answers + connection_errors + timed_out;
+    const least = (seen * answers) / (answers + failures);
+    const most = (seen * answers + failures) / (answers + failures);
+    if (expected >= least - tolerance && expected <= most + tolerance) return undefined;
+    // Quotas may have begun anew, and a limiter may admit all while it cannot reach its store.
+    if ((faults ?? []).length > 0 && (failures > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
+      return explained("outcome mix");
+    const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+    const text = `${percent(seen)} of the answers were limited, ${percent(expected)} predicted (± ${percent(tolerance)})`;
+    // With explicit limits the mix depends on the speed, and the prediction is approximate.
+    return basis === "traffic" ? invalid(text) : suspect(`${text} under explicit limits`);
+  },
+};
+
+/** M11: the server did the requested work per request. A test shows that the work grows linearly. */
+export const workloadAsAsked: Rule = {
+  id: "M11",
+  check({ configuration, consumers, request }) {
+    if (!configuration || consumers.length === 0) return notApplicable("not a target of ours");
+    if (isClientLayer(request.layer)) return notApplicable("no endpoint at the limiter layer");
+    const { id, complexity } = configuration.workload;
+    for (const consumer of consumers) {
+      const offered = consumer.workloads.find((workload) => workload.id === id);
+      if (!offered) return invalid(`${consumer.id} has no workload ${id}`);
+      if (offered.complexity === complexity) continue;
+      return invalid(
+        `${id} ran with complexity ${offered.complexity ?? "unknown"}, ${complexity ?? "none"} was requested`,
+      );
+    }
+    return undefined;
+  },
+};
 
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;

@@ -10,8 +10,8 @@ import {
 import { findProgram } from "../../runtimes/local/programs.js";
 import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { clients } from "../../targets/clients/index.js";
+import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
-import { packageVersion } from "../../targets/package-version.js";
 import { stores } from "../../targets/stores/index.js";
 import { harnessVersion } from "../host/machine.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";

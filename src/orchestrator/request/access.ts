@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { usageError } from "../../contract/errors.js";
 import { type KubernetesAccess, placedKinds } from "../../contract/machines.js";
-import { nodeRequirements } from "../../runtimes/kubernetes/placement.js";
+import { nodeRequirements } from "../../runtimes/kubernetes/pod.js";
 import { readHostsFile } from "./hosts-file.js";
 import { AUTO, type Request } from "./request.js";
 import type { Settings } from "./setting-layers.js";

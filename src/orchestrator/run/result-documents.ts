@@ -20,7 +20,7 @@ import {
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";
-import { wasEnded } from "../../judge/faults.js";
+import { wasEnded } from "../../judge/evidence.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
 import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";

@@ -30,7 +30,7 @@ export function refusedUlimit(message: string): Ulimit | undefined {
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
 }
 
-export interface ContainerRequest {
+interface ContainerRequest {
   part: Part;
   name: string;
   image: string;

@@ -1,7 +1,7 @@
 import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
-import { orphanedServices, type ServiceKind } from "../helper-service.js";
+import { orphanedServices, type ServiceKind } from "../processes.js";
 import type { Leftover, Owner, RuntimeDescription } from "../types.js";
 import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
@@ -22,7 +22,6 @@ export interface Engines {
   engines: readonly Engine[];
   /** `host` or an overlay network, for several machines. */
   network?: string;
-  /** May have images that the engines do not have. */
   imageSource?: Engine;
   /** The processes through which engines may be reached. */
   service: ServiceKind;
@@ -54,7 +53,6 @@ async function withEngine<Value>(
 /** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
 export const ARCHITECTURES: Record<string, string> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
 
-/** A runtime that uses containers of these engines. */
 export function containerRuntime({
   id,
   engines,

@@ -1,8 +1,7 @@
 import type { DockerHosts } from "../../contract/machines.js";
 import type { RuntimeDescription } from "../types.js";
 import { containerRuntime } from "./description.js";
-import { connectTo, connectToCurrent } from "./endpoint.js";
-import { SSH_TUNNEL } from "./ssh-tunnel.js";
+import { connectTo, connectToCurrent, SSH_TUNNEL } from "./endpoint.js";
 
 const current = { name: "Docker", connect: () => connectToCurrent("Docker") };
 

@@ -1,17 +1,21 @@
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type Docker from "dockerode";
+import { pack } from "tar-stream";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { DockerHost, RuntimeMachine } from "../../contract/machines.js";
 import { helperRole, ownPart } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
-import type {
-  EngineFacts,
-  ImageFacts,
-  Part,
-  PartAllocation,
-  PartFault,
-  PartFaults,
-  RunningPart,
+import {
+  type EngineFacts,
+  type ImageFacts,
+  type Part,
+  type PartAllocation,
+  type PartFault,
+  type PartFaults,
+  type PartFile,
+  type RunningPart,
+  textOf,
 } from "../types.js";
 import {
   containerOptions,
@@ -24,12 +28,29 @@ import {
 } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
 import { hasStatus } from "./engine.js";
-import { ExecPart } from "./exec-part.js";
-import { archiveOf } from "./files.js";
-import { copyImages, type ImageHolder } from "./image-copies.js";
+import { copyImages, type ImageHolder } from "./images.js";
 import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
-import { ContainerPart, type PartEngine, removeContainer } from "./part.js";
+import { ContainerPart, ExecPart, type PartEngine, removeContainer } from "./part.js";
+
+/** Writable by none. A store refuses to load a module that it may not execute. */
+const MODE = 0o555;
+
+/** The files of a part as an archive, for an engine that may be on another machine. @param host of the part */
+async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
+  const archive = pack();
+  const chunks: Buffer[] = [];
+  const read = (async () => {
+    for await (const chunk of archive) chunks.push(chunk as Buffer);
+  })();
+  for (const [name, file] of Object.entries(files)) {
+    const content = "path" in file ? await readFile(file.path) : Buffer.from(textOf(file, host));
+    archive.entry({ name, mode: MODE, uid: 0, gid: 0, mtime: new Date(0) }, content);
+  }
+  archive.finalize();
+  await read;
+  return Buffer.concat(chunks);
+}
 
 const MIN_ULIMIT = 1_024;
 
@@ -37,7 +58,6 @@ export interface HostOptions {
   name: string;
   labels: Readonly<Record<string, string>>;
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
-  /** The image of a program, and an engine that has it. */
   imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
   /** Why it cannot be started where there is no image. */
   commandOf(program: string): string;

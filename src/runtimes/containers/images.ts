@@ -1,15 +1,244 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
+import { versionFolderName } from "../../contract/library-versions.js";
 import { ownPrograms } from "../own-programs.js";
 import { stopGroup } from "../processes.js";
-import type { ImageFacts, OwnProgram, ProgramSource, RuntimeOptions } from "../types.js";
+import type {
+  ImageFacts,
+  InstalledVersions,
+  OwnProgram,
+  PartAllocation,
+  PluginSource,
+  ProgramSource,
+  RuntimeOptions,
+} from "../types.js";
 import { hasStatus, imageFacts } from "./engine.js";
 import { imageDigests } from "./image-digests.js";
 import { removeContainer } from "./part.js";
+
+type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
+
+export interface ImageHolder {
+  docker: Docker;
+  name: string;
+}
+
+interface ImageDetails {
+  Id: string;
+  Architecture: string;
+  RootFS: { Layers?: string[] };
+}
+
+const detailsOf = async (docker: Docker, name: string): Promise<ImageDetails> =>
+  (await docker.getImage(name).inspect()) as unknown as ImageDetails;
+
+/** Engines that keep images differently have different ids for the same one: then its layers tell. */
+const isSame = (one: ImageDetails, other: ImageDetails): boolean =>
+  one.Id === other.Id ||
+  (one.Architecture === other.Architecture &&
+    JSON.stringify(one.RootFS.Layers) === JSON.stringify(other.RootFS.Layers));
+
+/** The image on `to` that is the same as that on `from`; undefined where it has none. */
+async function sameImage(
+  from: ImageHolder,
+  to: ImageHolder,
+  { id, name }: ImageFacts,
+): Promise<ImageFacts | undefined> {
+  const byId = await imageFacts(to.docker, id);
+  if (byId) return { ...byId, name };
+  const byName = await imageFacts(to.docker, name);
+  if (!byName) return undefined;
+  const [one, other] = await Promise.all([detailsOf(from.docker, id), detailsOf(to.docker, byName.id)]);
+  return isSame(one, other) ? byName : undefined;
+}
+
+/**
+ * Copied where missing, in the same order. Where another image has the name, it keeps it: the copy has none.
+ * @throws environmentError when they cannot be copied
+ */
+export async function copyImages(
+  from: ImageHolder,
+  to: ImageHolder,
+  images: readonly ImageFacts[],
+  options: CopyOptions,
+): Promise<ImageFacts[]> {
+  const missing: ImageFacts[] = [];
+  for (const image of images) if (!(await sameImage(from, to, image))) missing.push(image);
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(", ");
+    options.onSetupStep(`copying ${names} from ${from.name} to ${to.name}`);
+    const isTaken = async ({ name }: ImageFacts) => (await imageFacts(to.docker, name)) !== undefined;
+    const references = await Promise.all(
+      missing.map(async (image) => ((await isTaken(image)) ? image.id : image.name)),
+    );
+    await transfer(from.docker, to.docker, references, options.signal).catch((error) => {
+      throw environmentError(`${names} cannot be copied to ${to.name}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    });
+  }
+  return Promise.all(
+    images.map(async (image) => {
+      const copy = await sameImage(from, to, image);
+      if (copy) return copy;
+      throw environmentError(`${image.name} was copied to ${to.name}, which then has another image`);
+    }),
+  );
+}
+
+/** What the library's types leave out. */
+interface Saving {
+  getImages(options: { names: readonly string[] }): Promise<Readable>;
+}
+
+/** `docker save | docker load`: layers that several images share are sent once. */
+async function transfer(
+  from: Docker,
+  to: Docker,
+  references: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  const saved = await (from as Docker & Saving).getImages({ names: references });
+  const stop = () => saved.destroy(new Error("interrupted"));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const loaded = await to.loadImage(saved, { quiet: true });
+    await new Promise<void>((resolve, reject) => {
+      to.modem.followProgress(loaded, (error: Error | null, lines?: { error?: string }[]) => {
+        const refused = lines?.find((line) => line.error !== undefined)?.error;
+        if (error || refused !== undefined) reject(error ?? new Error(refused));
+        else resolve();
+      });
+    });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Brings images from engines that have them. What nobody has for its architecture stays missing. */
+export async function fetchImages(
+  sources: readonly ImageHolder[],
+  to: ImageHolder,
+  names: readonly string[],
+  options: CopyOptions,
+): Promise<void> {
+  const missing: string[] = [];
+  for (const name of names) if (!(await imageFacts(to.docker, name))) missing.push(name);
+  if (missing.length === 0) return;
+  const { Arch } = await to.docker.version();
+  for (const source of sources) {
+    const held: ImageFacts[] = [];
+    for (const name of missing) {
+      // Another machine that does not answer is no reason to stop: the image is built or pulled.
+      const image = await imageFacts(source.docker, name).catch(() => undefined);
+      if (image && (await detailsOf(source.docker, name)).Architecture === Arch) held.push(image);
+    }
+    if (held.length === 0) continue;
+    await copyImages(source, to, held, options);
+    for (const { name } of held) missing.splice(missing.indexOf(name), 1);
+  }
+}
+
+type DerivedOptions = Pick<
+  RuntimeOptions,
+  "plugins" | "versions" | "workFolder" | "onSetupStep" | "signal" | "hold"
+>;
+
+interface Addition {
+  path: string;
+  /** Below the project's folder in the image. */
+  imagePath: string;
+  what: string;
+  sha256: string;
+}
+
+/** Below the project's folder, so that a plugin of one file can import the project's packages. */
+const pluginPath = ({ facts }: PluginSource, index: number): string => `plugins/${index}/${facts.name}`;
+
+const pluginAdditions = (plugins: readonly PluginSource[] = []): Addition[] =>
+  plugins.map((plugin, index) => ({
+    path: plugin.path,
+    imagePath: pluginPath(plugin, index),
+    what: plugin.facts.name,
+    sha256: plugin.facts.sha256,
+  }));
+
+function versionAdditions({ folder, facts }: InstalledVersions = { folder: "", facts: [] }): Addition[] {
+  return facts.map((each) => ({
+    path: join(folder, versionFolderName(each)),
+    imagePath: `versions/${versionFolderName(each)}`,
+    what: `${each.name} ${each.version}`,
+    sha256: each.sha256,
+  }));
+}
+
+export function pathsInImage({
+  plugins = [],
+  versions,
+}: Pick<RuntimeOptions, "plugins" | "versions">): Pick<PartAllocation, "plugins" | "versions"> {
+  return {
+    plugins: plugins.map((plugin, index) => `/app/${pluginPath(plugin, index)}`),
+    ...(versions ? { versions: "/app/versions" } : {}),
+  };
+}
+
+/**
+ * On top of the project's images: nothing of this machine is mounted. Tags depend on the base image and the additions'
+ * bytes. @throws environmentError with the last line of a build that failed
+ */
+export async function deriveImages(
+  docker: Docker,
+  builder: Builder,
+  own: Readonly<Record<string, ImageFacts>>,
+  options: DerivedOptions,
+): Promise<Record<string, ImageFacts>> {
+  const versions = versionAdditions(options.versions);
+  const additions = [...pluginAdditions(options.plugins), ...versions];
+  if (additions.length === 0) return { ...own };
+  const suffix = versions.length > 0 ? "versions" : "plugins";
+  const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
+  const derived: Record<string, ImageFacts> = {};
+  for (const [id, base] of Object.entries(own)) {
+    const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
+    const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
+    let facts = await imageFacts(docker, name);
+    if (!facts) {
+      options.onSetupStep(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
+      const context = await mkdtemp(join(options.workFolder, "image-"));
+      await writeBuildContext(context, base.name, additions);
+      const { failed, all } = await build(builder, ["--tag", name], context, options);
+      await rm(context, { recursive: true, force: true });
+      facts = failed ? undefined : await imageFacts(docker, name);
+      if (!facts) throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
+    }
+    derived[id] = facts;
+  }
+  return derived;
+}
+
+/** Fills the folder from which the image is built. In the image everything is readable by all users. */
+async function writeBuildContext(
+  context: string,
+  base: string,
+  additions: readonly Addition[],
+): Promise<void> {
+  for (const { path, imagePath } of additions) {
+    await cp(path, join(context, imagePath), { recursive: true, verbatimSymlinks: true });
+  }
+  const folders = [...new Set(additions.map(({ imagePath }) => imagePath.split("/")[0]))];
+  const steps = folders.flatMap((folder) => [
+    `COPY ${folder} /app/${folder}`,
+    `RUN chmod -R a+rX /app/${folder}`,
+  ]);
+  const lines = [`FROM ${base}`, "USER 0", ...steps, "USER 1000:1000"];
+  await writeFile(join(context, "Dockerfile"), `${lines.join("\n")}\n`);
+}
 
 const INPUTS = [
   ".dockerignore",

@@ -3,8 +3,49 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import type { Part, PartAllocation } from "../types.js";
-import { Addresses } from "./addresses.js";
 import { namedPorts, PORT, SECOND_PORT } from "./container-options.js";
+
+const BITS = 32;
+
+const numberOf = (address: string): number =>
+  address.split(".").reduce((total, byte) => total * 256 + Number(byte), 0);
+const textOf = (address: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
+
+/** The first addresses of a network are left to the engine, e.g. for its gateway. */
+const FIRST = 10;
+
+export class Addresses {
+  readonly #first: number;
+  readonly #count: number;
+  readonly #used = new Set<string>();
+  #next = 0;
+
+  /** @param subnet e.g. `172.18.0.0/16` @throws Error for one that is not IPv4, or has no room */
+  constructor(subnet: string) {
+    const [base = "", prefix = ""] = subnet.split("/");
+    this.#first = numberOf(base) + FIRST;
+    // The last one is that of the broadcast.
+    this.#count = 2 ** (BITS - Number(prefix)) - FIRST - 1;
+    if (!Number.isInteger(this.#first) || !(this.#count > 0)) throw new Error(`no addresses in ${subnet}`);
+  }
+
+  /** One that no part has. It is not the one that was given back last: others may remember it. */
+  take(): string {
+    for (let attempt = 0; attempt < this.#count; attempt++) {
+      const address = textOf(this.#first + this.#next);
+      this.#next = (this.#next + 1) % this.#count;
+      if (this.#used.has(address)) continue;
+      this.#used.add(address);
+      return address;
+    }
+    throw new Error("the network has no address left");
+  }
+
+  giveBack(address: string): void {
+    this.#used.delete(address);
+  }
+}
 
 /** Pause before a network is removed that the engine still takes for used. */
 const NETWORK_RETRY_MS = 1_000;
@@ -56,151 +97,114 @@ interface OpenNetwork {
 const aliasOf = ({ run, role }: Part): string => (run === undefined ? role : `${run}-${role}`);
 
 /** A network for this campaign alone, on one engine. It is made with the first part. */
-export class OwnNetwork implements PartNetwork {
-  readonly #docker: Docker;
-  readonly #name: string;
-  readonly #labels: Readonly<Record<string, string>>;
-  readonly #keepsAddresses: boolean;
-  #network: Promise<OpenNetwork> | undefined;
-
-  constructor(
-    docker: Docker,
-    name: string,
-    labels: Readonly<Record<string, string>>,
-    keepsAddresses: boolean,
-  ) {
-    this.#docker = docker;
-    this.#name = name;
-    this.#labels = labels;
-    this.#keepsAddresses = keepsAddresses;
-  }
-
-  async place(part: Part): Promise<NetworkPlace> {
-    const { network, addresses } = await this.#open();
-    const address = addresses?.take();
-    return {
-      network: network.id,
-      endpoint: {
-        Aliases: [aliasOf(part)],
-        ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
-      },
-      address: sameForAll(aliasOf(part), part),
-      link: network,
-      release: () => address !== undefined && addresses?.giveBack(address),
-    };
-  }
-
-  #open(): Promise<OpenNetwork> {
-    this.#network ??= this.#create().catch((error) => {
-      throw environmentError(
-        `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
-        { cause: error },
-      );
-    });
-    return this.#network;
-  }
-
-  async #create(): Promise<OpenNetwork> {
-    const options = {
-      Name: this.#name,
-      Driver: "bridge",
-      CheckDuplicate: true,
-      Labels: { ...this.#labels },
-    };
-    const network = await this.#docker.createNetwork(options);
-    if (!this.#keepsAddresses) return { network };
+export function ownNetwork(
+  docker: Docker,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  keepsAddresses: boolean,
+): PartNetwork {
+  let opened: Promise<OpenNetwork> | undefined;
+  const create = async (): Promise<OpenNetwork> => {
+    const options = { Name: name, Driver: "bridge", CheckDuplicate: true, Labels: { ...labels } };
+    const network = await docker.createNetwork(options);
+    if (!keepsAddresses) return { network };
     // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just found to be free.
     const { IPAM } = await network.inspect().finally(() => network.remove());
     const subnet = IPAM?.Config?.find(({ Subnet }) => Subnet?.includes("."))?.Subnet;
     if (!subnet) throw new Error("the engine does not tell the subnet of a network");
     const fixed = { ...options, IPAM: { Driver: "default", Config: [{ Subnet: subnet }] } };
-    return { network: await this.#docker.createNetwork(fixed), addresses: new Addresses(subnet) };
-  }
-
-  async close(): Promise<void> {
-    const { network } = (await this.#network?.catch(() => undefined)) ?? {};
-    await network?.remove().catch(async () => {
-      // The engine may not have released the endpoint of a removed container yet.
-      await sleep(NETWORK_RETRY_MS);
-      await network.remove().catch((error) => {
-        throw new Error(`${this.#name}: ${messageOf(error)}`, { cause: error });
+    return { network: await docker.createNetwork(fixed), addresses: new Addresses(subnet) };
+  };
+  return {
+    async place(part) {
+      opened ??= create().catch((error) => {
+        throw environmentError(
+          `no network can be made: ${messageOf(error)}; scripts/fix-network.sh finds leftover networks of this project`,
+          { cause: error },
+        );
       });
-    });
-  }
+      const { network, addresses } = await opened;
+      const address = addresses?.take();
+      return {
+        network: network.id,
+        endpoint: {
+          Aliases: [aliasOf(part)],
+          ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
+        },
+        address: sameForAll(aliasOf(part), part),
+        link: network,
+        release: () => address !== undefined && addresses?.giveBack(address),
+      };
+    },
+    async close() {
+      const { network } = (await opened?.catch(() => undefined)) ?? {};
+      await network?.remove().catch(async () => {
+        // The engine may not have released the endpoint of a removed container yet.
+        await sleep(NETWORK_RETRY_MS);
+        await network.remove().catch((error) => {
+          throw new Error(`${name}: ${messageOf(error)}`, { cause: error });
+        });
+      });
+    },
+  };
 }
 
-/** The network of the machine: parts differ by their ports, and whoever reaches the machine reaches them. */
-export class MachineNetwork implements PartNetwork {
-  readonly condition =
-    "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them";
-  readonly staysConnected = "a part in the network of its machine cannot be cut off: use an overlay network";
-  readonly #host: string;
-  readonly #findPorts: () => Promise<number[]>;
-  #free: number[] = [];
-  readonly #used = new Set<number>();
+/**
+ * The network of the machine: parts differ by their ports, and whoever reaches the machine reaches them.
+ * @param host the address by which the other machines reach this one @param findPorts finds some free ports there
+ */
+export function machineNetwork(host: string, findPorts: () => Promise<number[]>): PartNetwork {
+  const free: number[] = [];
+  const used = new Set<number>();
   /** One search at a time. */
-  #pending: Promise<unknown> = Promise.resolve();
-
-  /** @param address by which the other machines reach this one @param findPorts finds some free ports there */
-  constructor(address: string, findPorts: () => Promise<number[]>) {
-    this.#host = address;
-    this.#findPorts = findPorts;
-  }
-
-  async place({ ports: names = [] }: Part): Promise<NetworkPlace> {
-    const [port = 0, secondPort = 0, ...others] = await this.#take(2 + names.length);
-    const ports = Object.fromEntries(names.map((name, index) => [name, others[index] ?? 0]));
-    return {
-      network: HOST_NETWORK,
-      address: { host: this.#host, bind: this.#host, port, secondPort, ports },
-      release: () => {
-        for (const each of [port, secondPort, ...others]) this.#used.delete(each);
-      },
-    };
-  }
-
-  async idlePlace(): Promise<NetworkPlace> {
-    const address = { host: this.#host, bind: this.#host, port: 0, secondPort: 0, ports: {} };
-    return { network: HOST_NETWORK, address, release: () => {} };
-  }
-
-  #take(count: number): Promise<number[]> {
-    const taking = this.#pending.then(async () => {
-      while (this.#free.length < count) {
-        const found = await this.#findPorts();
-        this.#free.push(...found.filter((port) => !this.#used.has(port) && !this.#free.includes(port)));
+  let pending: Promise<unknown> = Promise.resolve();
+  const take = (count: number): Promise<number[]> => {
+    const taking = pending.then(async () => {
+      while (free.length < count) {
+        const found = await findPorts();
+        free.push(...found.filter((port) => !used.has(port) && !free.includes(port)));
       }
-      const taken = this.#free.splice(0, count);
-      for (const port of taken) this.#used.add(port);
+      const taken = free.splice(0, count);
+      for (const port of taken) used.add(port);
       return taken;
     });
-    this.#pending = taking.catch(() => {});
+    pending = taking.catch(() => {});
     return taking;
-  }
+  };
+  return {
+    condition:
+      "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them",
+    staysConnected: "a part in the network of its machine cannot be cut off: use an overlay network",
+    async place({ ports: names = [] }) {
+      const [port = 0, secondPort = 0, ...others] = await take(2 + names.length);
+      const ports = Object.fromEntries(names.map((name, index) => [name, others[index] ?? 0]));
+      return {
+        network: HOST_NETWORK,
+        address: { host, bind: host, port, secondPort, ports },
+        release: () => {
+          for (const each of [port, secondPort, ...others]) used.delete(each);
+        },
+      };
+    },
+    async idlePlace() {
+      const address = { host, bind: host, port: 0, secondPort: 0, ports: {} };
+      return { network: HOST_NETWORK, address, release: () => {} };
+    },
+  };
 }
 
 const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
 
-export class OverlayNetwork implements PartNetwork {
-  readonly condition: string;
-  readonly losesAddress = LOSES_ADDRESS;
-  readonly staysConnected = LOSES_ADDRESS;
-  readonly #name: string;
+export function overlayNetwork(network: string): PartNetwork {
   /** Makes the names of parts differ from those of other campaigns in the same network. */
-  readonly #suffix = randomBytes(3).toString("hex");
-
-  constructor(name: string) {
-    this.#name = name;
-    this.condition = `the parts reach each other through the overlay network ${name}`;
-  }
-
-  async place(part: Part): Promise<NetworkPlace> {
-    const name = `${part.role}-${this.#suffix}`;
-    return {
-      network: this.#name,
-      endpoint: { Aliases: [name] },
-      address: sameForAll(name, part),
-      release: () => {},
-    };
-  }
+  const suffix = randomBytes(3).toString("hex");
+  return {
+    condition: `the parts reach each other through the overlay network ${network}`,
+    losesAddress: LOSES_ADDRESS,
+    staysConnected: LOSES_ADDRESS,
+    async place(part) {
+      const name = `${part.role}-${suffix}`;
+      return { network, endpoint: { Aliases: [name] }, address: sameForAll(name, part), release: () => {} };
+    },
+  };
 }

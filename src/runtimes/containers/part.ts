@@ -3,19 +3,96 @@ import type Docker from "dockerode";
 import type { Node } from "../../contract/env.js";
 import { messageOf } from "../../contract/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
-import { lineWriter } from "../line-client.js";
+import { ExecutedPart } from "../exec-part.js";
+import { LineClient, lineWriter, SplitOutput } from "../part-output.js";
+import { RestartablePart } from "../restartable-part.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import { appliedCaps } from "./container-options.js";
-import { type ControlGroup, controlGroupOf } from "./control-group.js";
-import { countersOf } from "./counters.js";
+import { type ControlGroup, controlGroupOf, countersOf } from "./control-group.js";
 import { type EngineConnection, hasStatus, NoAnswer } from "./engine.js";
-import { EngineOutput } from "./engine-output.js";
 import type { NetworkPlace } from "./networks.js";
+
+type Engine = Pick<PartEngine, "connection" | "machine">;
+
+/** A process that the engine executes in a running container, which is cheaper than a container of its own. */
+export class ExecPart extends ExecutedPart {
+  readonly exited: Promise<Exit>;
+  readonly #unfollow: () => void;
+
+  private constructor(
+    part: Part,
+    { connection, machine }: Engine,
+    exec: Docker.Exec,
+    output: EngineOutput,
+    client: LineClient | undefined,
+  ) {
+    super(part, machine, output, client);
+    // Whoever waits for an answer then gets none, instead of waiting on.
+    this.#unfollow = connection.onLost(() => output.cut());
+    this.exited = output
+      .completeStdout()
+      .then(() => exec.inspect())
+      .finally(() => this.#unfollow())
+      .then(
+        ({ ExitCode }) => ({ code: ExitCode, signal: null }),
+        (error) => ({ code: null, signal: `the loss of its container (${messageOf(error)})` }),
+      );
+  }
+
+  static async run(
+    engine: Engine,
+    container: Docker.Container,
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<ExecPart> {
+    const interactive = part.interactive === true;
+    const exec = await container.exec({
+      Cmd: [...command],
+      Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
+      AttachStdin: interactive,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    // Only a hijacked connection carries input.
+    const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
+    const output = new EngineOutput(engine.connection.docker, stream);
+    return new ExecPart(
+      part,
+      engine,
+      exec,
+      output,
+      interactive ? new LineClient(stream, output.stdout) : undefined,
+    );
+  }
+
+  /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
+  async stop(): Promise<void> {
+    this.client?.end();
+    this.#unfollow();
+  }
+}
+
+class EngineOutput extends SplitOutput {
+  readonly #stream: NodeJS.ReadableStream & { destroy?(): void };
+
+  constructor(docker: Docker, stream: NodeJS.ReadableStream) {
+    super();
+    this.#stream = stream;
+    docker.modem.demuxStream(stream, this.stdout, this.stderr);
+    for (const event of ["end", "close", "error"]) stream.once(event, () => this.end());
+  }
+
+  /** Ends it here: nothing more is expected from the engine, which may never end it. */
+  cut(): void {
+    this.#stream.destroy?.();
+    this.end();
+  }
+}
 
 type Link = NonNullable<NetworkPlace["link"]>;
 
-/** The engine that runs a part, and its machine. */
 export interface PartEngine {
   connection: EngineConnection;
   machine?: string | undefined;
@@ -24,10 +101,8 @@ export interface PartEngine {
 
 const CHECK_END_EVERY_MS = 1_000;
 
-export class ContainerPart implements RunningPart {
-  readonly role: string;
+export class ContainerPart extends RestartablePart implements RunningPart {
   readonly address: Node;
-  readonly exited: Promise<Exit>;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
   readonly machine?: string;
@@ -38,22 +113,19 @@ export class ContainerPart implements RunningPart {
   #writeLine: (line: string) => void = () => {};
   /** Undefined where this machine cannot read the control group. */
   #group: ControlGroup | undefined;
-  #ended: (exit: Exit) => void = () => {};
   readonly #engine: PartEngine;
   readonly #place: NetworkPlace;
   readonly #earlier = new EarlierCounters();
   #start: () => Promise<void> = async () => {};
-  #isDown = false;
   #isPaused = false;
-  #isStopped = false;
   /** Ends what follows the engine's loss. */
   readonly #unfollow: () => void;
   readonly disconnect?: () => Promise<void>;
   readonly reconnect?: () => Promise<void>;
 
   constructor(part: Part, engine: PartEngine, container: Docker.Container, place: NetworkPlace) {
+    super(part.role);
     const { host, port, ports } = place.address;
-    this.role = part.role;
     this.address = { host, port, ...(part.ports ? { ports } : {}) };
     this.container = container;
     this.#engine = engine;
@@ -65,18 +137,11 @@ export class ContainerPart implements RunningPart {
       this.reconnect = () => this.#reconnect(link);
     }
     this.#unfollow = engine.connection.onLost((reason) => {
-      this.#ended({ code: null, signal: `the loss of its engine (${reason})` });
+      this.ended({ code: null, signal: `the loss of its engine (${reason})` });
       this.engineOutput?.cut();
     });
     this.#takesInput = part.takesInput === true;
     if (this.#takesInput) this.write = (line) => this.#writeLine(line);
-    this.exited = new Promise((resolve) => {
-      this.#ended = resolve;
-    });
-  }
-
-  get isDown(): boolean {
-    return this.#isDown;
   }
 
   /** Starts the container for the first time. @param untilReady waits until the part answers */
@@ -98,9 +163,9 @@ export class ContainerPart implements RunningPart {
     if (this.#takesInput) this.#writeLine = lineWriter(stream);
     for (const listener of this.#listeners) this.engineOutput.onLine(listener);
     await this.container.start();
-    this.#isDown = false;
+    this.isDown = false;
     this.#waitForExit().then((exit) => {
-      if (!this.#isDown) this.#ended(exit);
+      if (!this.isDown) this.ended(exit);
     });
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
@@ -179,27 +244,15 @@ export class ContainerPart implements RunningPart {
 
   async kill(): Promise<void> {
     this.#earlier.keep({ ...(await this.#ownCounters()), resident_bytes: 0 });
-    this.#isDown = true;
+    this.isDown = true;
     const ended = this.container.wait();
     await this.container.kill({ signal: "SIGKILL" });
     await ended;
   }
 
-  async restart(onBegun: () => Promise<void>): Promise<void> {
-    // The container exists all the time, so whoever stops the part ends the new process, too.
-    this.#refuseIfStopped();
-    try {
-      await onBegun();
-      await this.#start();
-      this.#refuseIfStopped();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  #refuseIfStopped(): void {
-    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+  protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
+    await onBegun();
+    await this.#start();
   }
 
   async pause(): Promise<void> {
@@ -225,7 +278,7 @@ export class ContainerPart implements RunningPart {
 
   /** Kills and removes the container; where the engine does not answer, when it answers again. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.isStopped = true;
     // Some engines cannot kill what is paused.
     if (this.#isPaused) await this.resume().catch(() => {});
     await removeContainer(this.container).catch((error) => {
@@ -234,7 +287,7 @@ export class ContainerPart implements RunningPart {
       this.engineOutput?.cut();
     });
     this.#unfollow();
-    this.#ended({ code: null, signal: "its removal" });
+    this.ended({ code: null, signal: "its removal" });
     this.#place.release();
   }
 }

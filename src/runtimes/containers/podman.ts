@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
-import { recordService, serviceFolder } from "../helper-service.js";
+import { recordService, serviceFolder } from "../processes.js";
 import type { RuntimeDescription } from "../types.js";
 import { containerRuntime } from "./description.js";
 import { type EngineAccess, socketAt } from "./endpoint.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
-import { imageVersion, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
+import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
 import type {
   Caps,
   EngineFacts,
@@ -15,23 +15,116 @@ import type {
   RuntimeOptions,
 } from "../types.js";
 import { fittingCaps } from "./container-options.js";
-import { deriveImages, pathsInImage } from "./derived-images.js";
 import type { EngineAccess } from "./endpoint.js";
 import { engineFacts } from "./engine.js";
 import { ContainerHost, type HostOptions } from "./host.js";
-import { fetchImages, type ImageHolder } from "./image-copies.js";
-import { commandIn, hasProgram, movedTag, ownImageNames, ownImages, programImages } from "./images.js";
+import {
+  commandIn,
+  deriveImages,
+  fetchImages,
+  hasProgram,
+  type ImageHolder,
+  movedTag,
+  ownImageNames,
+  ownImages,
+  pathsInImage,
+  programImages,
+} from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
-import { HOST_NETWORK, MachineNetwork, OverlayNetwork, OwnNetwork, type PartNetwork } from "./networks.js";
-import { hostOf } from "./placement.js";
-import { requireReachable } from "./reachability.js";
+import { HOST_NETWORK, machineNetwork, overlayNetwork, ownNetwork, type PartNetwork } from "./networks.js";
 
-export interface ConnectedEngine {
+/** Once told to, listens on a free port of an address, whose number it prints, until its input ends. */
+const LISTEN = `
+const server = require("node:net").createServer((socket) => socket.destroy());
+server.on("error", (error) => console.log(error.message));
+process.stdin.on("end", () => process.exit());
+process.stdin.once("data", () => server.listen(15000 + Math.floor(Math.random() * 17000), process.argv[1], () => console.log(server.address().port)));`;
+
+/** Prints why it cannot connect; nothing where it can. */
+const CONNECT = `
+const [host, port] = process.argv.slice(1);
+const socket = require("node:net").connect({ host, port });
+socket.setTimeout(5000, () => socket.destroy(new Error("no answer within 5 s")));
+socket.on("connect", () => process.exit());
+socket.on("error", (error) => process.stdout.write(error.message, () => process.exit()));`;
+
+/** Which kinds connect to which. */
+const CALLERS: Partial<Record<PlacedKind, readonly PlacedKind[]>> = {
+  store: ["server", "store"],
+  server: ["generator"],
+};
+
+/** Checks that the machines reach each other as needed. @throws environmentError that names both */
+async function requireReachable(hosts: readonly ContainerHost[]): Promise<void> {
+  const withSpecs = hosts.flatMap((host) => (host.spec ? [{ host, spec: host.spec }] : []));
+  for (const { host, spec } of withSpecs) {
+    const kinds = spec.roles.flatMap((kind) => CALLERS[kind] ?? []);
+    const callers = withSpecs.filter(
+      (other) => other.host !== host && other.spec.roles.some((kind) => kinds.includes(kind)),
+    );
+    if (callers.length > 0) await requireReachableFrom(host, spec, callers);
+  }
+}
+
+async function requireReachableFrom(
+  host: ContainerHost,
+  { name, address }: DockerHost,
+  callers: readonly { host: ContainerHost; spec: DockerHost }[],
+): Promise<void> {
+  let listener: RunningPart | undefined;
+  try {
+    listener = await host.start(
+      ownPart("listener", "server", { interactive: true, arguments: () => ["-e", LISTEN, address] }),
+      async () => {},
+    );
+    const port = await listener.ask?.("listen");
+    if (!/^\d+$/.test(port ?? ""))
+      throw environmentError(
+        `nothing can listen on ${address} on ${name} (${port ?? "no answer"}): give an address that this machine itself has`,
+      );
+    for (const caller of callers) {
+      const reason = await caller.host.printedBy("server", ["node", "-e", CONNECT, address, port ?? ""]);
+      if (reason)
+        throw environmentError(
+          `${caller.spec.name} cannot reach ${name} at ${address} (${reason}): correct its address, or let ports 15000 to 32000 through its firewall`,
+        );
+    }
+  } finally {
+    await listener?.stop();
+  }
+}
+
+/** Services run beside the store; helpers, such as the probe, beside the server. */
+function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">): PlacedKind {
+  if (kind === "store" || kind === "service") return "store";
+  if (kind === "generator" || (kind === undefined && program === "loadtest")) return "generator";
+  return "server";
+}
+
+/** `store-3` → 2: roles of a kind take turns on its machines. */
+const turnOf = (role: string): number => Math.max(0, Number(/-(\d+)$/.exec(role)?.[1] ?? 1) - 1);
+
+export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> | undefined }>(
+  part: Pick<Part, "role" | "kind" | "program" | "machine">,
+  hosts: readonly Host[],
+): Host {
+  const named = part.machine && hosts.find(({ spec }) => spec?.name === part.machine);
+  if (named) return named;
+  if (part.machine && hosts.some(({ spec }) => spec))
+    throw new Error(`there is no machine ${part.machine} for ${part.role}`);
+  const kind = placedKindOf(part);
+  const own = hosts.filter(({ spec }) => spec === undefined || spec.roles.includes(kind));
+  const host = own[turnOf(part.role) % own.length];
+  if (!host) throw new Error(`no machine is for ${kind} roles`);
+  return host;
+}
+
+interface ConnectedEngine {
   access: EngineAccess;
   spec?: DockerHost | undefined;
 }
 
-export interface ContainerAccess {
+interface ContainerAccess {
   id: string;
   /** What the engines are, in words, e.g. `Docker`. */
   engineName: string;
@@ -125,12 +218,11 @@ export class ContainerRuntime implements Runtime {
       onSetupStep: options.onSetupStep,
       signal: options.signal,
     };
-    const overlay =
-      network === undefined || network === HOST_NETWORK ? undefined : new OverlayNetwork(network);
+    const overlay = network === undefined || network === HOST_NETWORK ? undefined : overlayNetwork(network);
     const networkOf = (host: ContainerHost): PartNetwork => {
       const { spec } = host;
-      if (!spec) return new OwnNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
-      return overlay ?? new MachineNetwork(spec.address, () => freePorts(host, spec.address));
+      if (!spec) return ownNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
+      return overlay ?? machineNetwork(spec.address, () => freePorts(host, spec.address));
     };
     this.#hosts = engines.map(
       ({ access, spec }, index) =>

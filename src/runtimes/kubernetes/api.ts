@@ -11,6 +11,46 @@ import type { KubernetesAccess } from "../../contract/machines.js";
 import { parsedJson } from "../json.js";
 import { unknownContext } from "./failures.js";
 
+/** How often a pod is read that is waited for: a watch may be cut without a word. */
+const READ_EVERY_MS = 5_000;
+
+/** The state of all pods of a campaign, by one watch. */
+export function podWatch(api: KubernetesApi, selector: string) {
+  const pods = new Map<string, Kubernetes.V1Pod>();
+  const listeners = new Map<string, (pod: Kubernetes.V1Pod | undefined) => void>();
+  const set = (name: string, pod: Kubernetes.V1Pod | undefined): void => {
+    // An event may come after a newer reading.
+    const [before = 0, now = 0] = [pods.get(name), pod].map((each) =>
+      Number(each?.metadata?.resourceVersion ?? 0),
+    );
+    if (pod && now < before) return;
+    if (pod) pods.set(name, pod);
+    else pods.delete(name);
+    listeners.get(name)?.(pod);
+  };
+  return {
+    close: api.watchPods(selector, set),
+    onChange(name: string, listener: (pod: Kubernetes.V1Pod | undefined) => void): () => void {
+      listeners.set(name, listener);
+      const timer = setInterval(() => {
+        api.pod(name).then(
+          (pod) => listeners.get(name) === listener && set(name, pod),
+          () => {},
+        );
+      }, READ_EVERY_MS);
+      timer.unref();
+      const pod = pods.get(name);
+      if (pod) listener(pod);
+      return () => {
+        clearInterval(timer);
+        if (listeners.get(name) === listener) listeners.delete(name);
+      };
+    },
+  };
+}
+
+export type PodWatch = ReturnType<typeof podWatch>;
+
 /** Each request has its own time-out: a cluster that hangs must not hang a campaign. */
 const REQUEST_TIMEOUT_MS = 15_000;
 /** A connection for exec or a log that follows. */
@@ -440,19 +480,10 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
 async function inTime<Value>(
   work: Promise<Value>,
   what: string,
-  onLate: (value: Value) => void = () => {},
+  discard: (value: Value) => void,
 ): Promise<Value> {
-  let isLate = false;
-  work.then(
-    (value) => {
-      if (isLate) onLate(value);
-    },
-    () => {},
-  );
-  return within(work, CONNECT_TIMEOUT_MS, () => {
-    isLate = true;
-    return `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
-  }).catch((error) => {
+  const late = () => `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+  return within(work, CONNECT_TIMEOUT_MS, late, discard).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
     throw error instanceof Error
       ? error

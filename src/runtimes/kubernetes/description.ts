@@ -7,9 +7,8 @@ import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
 import type { Leftover, RuntimeDescription } from "../types.js";
 import { KubernetesApi } from "./api.js";
 import { apiFailure } from "./failures.js";
-import { OURS } from "./labels.js";
 import { checkPermissions } from "./permissions.js";
-import { GRACE_S } from "./pod.js";
+import { GRACE_S, OURS } from "./pod.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./runtime.js";
 
 export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): RuntimeDescription {

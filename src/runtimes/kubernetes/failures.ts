@@ -6,7 +6,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 
 type EventFacts = Pick<CoreV1Event, "type" | "reason" | "message">;
 
-export interface PodFailure {
+interface PodFailure {
   /** One line, without the pod's name. */
   text: string;
   /** It does not pass by itself: waiting for it is of no use. */
@@ -235,7 +235,7 @@ function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefi
   );
 }
 
-export interface ClusterFacts {
+interface ClusterFacts {
   namespace: string;
   context?: string;
   server?: string;

@@ -1,21 +1,295 @@
 import { createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { lineWriter } from "../line-client.js";
-import { SplitOutput } from "../part-output.js";
-import type { RunDelays } from "../run-delay.js";
+import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
+import { ExecutedPart } from "../exec-part.js";
+import { LineClient, lineWriter, PartOutput, SplitOutput } from "../part-output.js";
+import { RestartablePart } from "../restartable-part.js";
+import { type RunDelays, type ThreadTimes, threadTimesOf } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
-import type { Following, KubernetesApi } from "./api.js";
-import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./counters.js";
+import type { ExecProcess, Following, KubernetesApi, PodWatch } from "./api.js";
 import { apiFailure, podFailure } from "./failures.js";
-import { LogReader, type SupervisorMessage } from "./log-reader.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
-import type { PodWatch } from "./pod-watch.js";
-import { PodSession } from "./session.js";
-import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
+import { commandLine, INPUT_COMMAND, quoted, SUPERVISOR_FOLDER, sessionCommand } from "./supervisor.js";
+
+export class PodExecPart extends ExecutedPart {
+  readonly exited: Promise<Exit>;
+  readonly #process: ExecProcess;
+
+  private constructor(part: Part, process: ExecProcess, machine: string | undefined) {
+    const output = new PartOutput(process.stdout, process.stderr);
+    super(
+      part,
+      machine,
+      output,
+      part.interactive ? new LineClient(process.stdin, process.stdout) : undefined,
+    );
+    this.#process = process;
+    this.exited = process.exited.then((code) => {
+      output.finish();
+      return code === undefined
+        ? {
+            code: null,
+            signal: `the loss of the connection to its pod${machine ? ` on the node ${machine}` : ""}`,
+          }
+        : { code, signal: null };
+    });
+  }
+
+  static async run(
+    api: KubernetesApi,
+    pod: { name: string; machine: string | undefined },
+    part: Part,
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<PodExecPart> {
+    const process = await api.exec(pod.name, CONTAINER, ["/bin/sh", "-c", INPUT_COMMAND]);
+    process.stdin.write(commandLine(command, environment));
+    return new PodExecPart(part, process, pod.machine);
+  }
+
+  /** It ends with its input, or with its pod. */
+  async stop(): Promise<void> {
+    this.client?.end();
+    const timer = setTimeout(() => this.#process.close(), 2_000);
+    timer.unref();
+    this.exited.then(() => clearTimeout(timer));
+  }
+}
+
+const ROOT = "/sys/fs/cgroup";
+const NETWORK = "/proc/net/dev";
+const pathsOf = ({ files }: GroupVersion): string[] =>
+  files.map(({ controller, name }) => join(ROOT, controller, name));
+
+/** Prints files, each after a line with its path. Only the shell itself works: a process would be counted. */
+const show = (paths: readonly string[]): string =>
+  `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
+
+/** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
+const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
+
+/** The counters in what `READ_COUNTERS` printed. @throws Error when a file is missing */
+export function countersIn(printed: string, ownNetwork: boolean): PartCounters {
+  const texts = new Map<string, string>();
+  for (const section of `\n${printed}`.split("\n== ").slice(1)) {
+    const end = section.indexOf("\n");
+    texts.set(section.slice(0, end), section.slice(end + 1));
+  }
+  const textOf = (path: string): string => {
+    const text = texts.get(path);
+    if (!text) throw new Error(`its pod has no ${path}`);
+    return text;
+  };
+  const version = texts.has(`${ROOT}/cpu.stat`) ? unified : separate;
+  return {
+    ...version.countersIn(pathsOf(version).map(textOf)),
+    ...(ownNetwork ? { network: networkOf(textOf(NETWORK)) } : {}),
+  };
+}
+
+/** A shell line that prints the run delay of each thread in a pod. */
+const READ_RUN_DELAYS =
+  'for f in /proc/[0-9]*/task/[0-9]*/schedstat; do { read -r l <"$f" && echo "$f $l"; } 2>/dev/null; done; true';
+
+function runDelaysIn(printed: string): RunDelays | undefined {
+  const delays = new Map<string, ThreadTimes>();
+  for (const line of printed.split("\n")) {
+    const [path = "", ...text] = line.split(" ");
+    const times = threadTimesOf(text.join(" "));
+    if (path.startsWith("/proc/") && times) delays.set(path, times);
+  }
+  return delays.size > 0 ? delays : undefined;
+}
+
+/** What the supervisor says in the log. */
+export type SupervisorMessage =
+  | { is: "started" }
+  | { is: "down" }
+  /** Standard output, whole: by the log, or to be fetched. */
+  | { is: "output"; bytes: number; sha256: string; text?: Buffer }
+  | { is: "end"; code: number; forMemory: boolean };
+
+const NEWLINE = 0x0a;
+
+export class LogReader extends Writable {
+  readonly #mark: string;
+  readonly #onStderr: (chunk: Buffer) => void;
+  readonly #onMessage: (message: SupervisorMessage) => void;
+  #rest = Buffer.alloc(0);
+  /** Standard output that is being read: how many bytes are expected, and those so far. */
+  #output: { bytes: number; sha256: string; chunks: Buffer[]; missing: number } | undefined;
+  /** An empty line that may belong to a message that follows it. */
+  #emptyLine = false;
+  #bytes = 0;
+
+  constructor(
+    mark: string,
+    onStderr: (chunk: Buffer) => void,
+    onMessage: (message: SupervisorMessage) => void,
+  ) {
+    super();
+    this.#mark = mark;
+    this.#onStderr = onStderr;
+    this.#onMessage = onMessage;
+  }
+
+  /** Bytes of the log that were read. A log that is followed again begins after them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#bytes += chunk.length;
+    this.#read(chunk);
+    done();
+  }
+
+  #read(given: Buffer): void {
+    let chunk = given;
+    while (chunk.length > 0) {
+      if (this.#output) {
+        const part = chunk.subarray(0, this.#output.missing);
+        this.#output.chunks.push(part);
+        this.#output.missing -= part.length;
+        chunk = chunk.subarray(part.length);
+        if (this.#output.missing === 0) this.#endOutput();
+        continue;
+      }
+      const at = chunk.indexOf(NEWLINE);
+      if (at < 0) {
+        this.#rest = Buffer.concat([this.#rest, chunk]);
+        return;
+      }
+      const line = Buffer.concat([this.#rest, chunk.subarray(0, at)]);
+      this.#rest = Buffer.alloc(0);
+      chunk = chunk.subarray(at + 1);
+      this.#readLine(line);
+    }
+  }
+
+  #endOutput(): void {
+    if (!this.#output) return;
+    const { bytes, sha256, chunks } = this.#output;
+    this.#output = undefined;
+    const text = Buffer.concat(chunks);
+    const isWhole = createHash("sha256").update(text).digest("hex") === sha256;
+    this.#onMessage({ is: "output", bytes, sha256, ...(isWhole ? { text } : {}) });
+  }
+
+  #readLine(line: Buffer): void {
+    const words = line.length < 256 ? line.toString("utf8").split(" ") : [];
+    if (words[0] !== this.#mark) {
+      if (this.#emptyLine) this.#onStderr(Buffer.from("\n"));
+      this.#emptyLine = line.length === 0;
+      if (!this.#emptyLine) this.#onStderr(Buffer.concat([line, Buffer.from("\n")]));
+      return;
+    }
+    // The supervisor begins a line of its own: an unfinished line of the program is then a line, an empty one nothing.
+    this.#emptyLine = false;
+    const [, is, first = "", second = ""] = words;
+    if (is === "started" || is === "down") this.#onMessage({ is });
+    else if (is === "stored") this.#onMessage({ is: "output", bytes: Number(first), sha256: second });
+    else if (is === "end")
+      this.#onMessage({ is: "end", code: Number(first), forMemory: second === "memory" });
+    else if (is === "output") {
+      this.#output = { bytes: Number(first), sha256: second, chunks: [], missing: Number(first) };
+      if (this.#output.missing === 0) this.#endOutput();
+    }
+  }
+}
+
+/** Long enough for a node that is busy: only one that hangs takes longer. */
+const ANSWER_WITHIN_MS = 15_000;
+const SEE_NODES = ": see `kubectl get nodes`, then run again";
+
+/** A shell in a pod that runs short commands, one after the other, at the cost of one connection. */
+function podSession(api: KubernetesApi, pod: string, nodeOf: () => string) {
+  let connection: Promise<Connection> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let isClosed = false;
+  const disconnect = () => void connection?.then((open) => open.close()).catch(() => {});
+  const runOnce = async (line: string): Promise<string> => {
+    if (isClosed) throw new Error("its pod is gone");
+    connection ??= api.exec(pod, CONTAINER, ["/bin/sh"]).then((process) => connectionTo(process, nodeOf()));
+    try {
+      const { printed, code } = await (await connection).ask(line);
+      if (code !== 0) throw new CommandFailed(`a command in its pod ended with ${code}`);
+      return printed;
+    } catch (error) {
+      // The next command makes a new connection.
+      if (!(error instanceof CommandFailed)) {
+        disconnect();
+        connection = undefined;
+      }
+      throw error;
+    }
+  };
+  return {
+    /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
+    run(line: string): Promise<string> {
+      const work = last.then(() => runOnce(line));
+      last = work.catch(() => {});
+      return work;
+    },
+    close(): void {
+      isClosed = true;
+      disconnect();
+    },
+  };
+}
+
+class CommandFailed extends Error {}
+
+type Connection = ReturnType<typeof connectionTo>;
+
+function connectionTo(process: ExecProcess, node: string) {
+  const mark = randomBytes(9).toString("hex");
+  const place = `its pod on the node ${node}`;
+  let text = "";
+  let onText: () => void = () => {};
+  let hasEnded = false;
+  process.stderr.resume();
+  process.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+    onText();
+  });
+  process.exited.then(() => {
+    hasEnded = true;
+    onText();
+  });
+  return {
+    ask(line: string): Promise<{ printed: string; code: number }> {
+      process.stdin.write(sessionCommand(mark, line));
+      const end = new RegExp(`\\n${mark} (\\d+)\\n`);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          onText = () => {};
+          reject(new Error(`${place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`));
+        }, ANSWER_WITHIN_MS);
+        onText = () => {
+          const found = end.exec(text);
+          if (!found && !hasEnded) return;
+          clearTimeout(timer);
+          onText = () => {};
+          if (!found) return reject(new Error(`the connection to ${place} was lost${SEE_NODES}`));
+          const printed = Buffer.from(text.slice(0, found.index), "latin1").toString("utf8");
+          text = text.slice(found.index + found[0].length);
+          resolve({ printed, code: Number(found[1]) });
+        };
+        onText();
+      });
+    },
+    close(): void {
+      process.stdin.end();
+      process.close();
+    },
+  };
+}
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
 const PLACE_WITHIN_MS = 30_000;
@@ -28,16 +302,14 @@ const END_WITHIN_MS = 2_000;
 /** From a command to the supervisor until it says that it is done. */
 const DONE_WITHIN_MS = 10_000;
 
-export interface PodContext {
+interface PodContext {
   api: KubernetesApi;
   watch: PodWatch;
   ownNetwork: boolean;
 }
 
-export class PodPart implements RunningPart {
-  readonly role: string;
+export class PodPart extends RestartablePart implements RunningPart {
   readonly name: string;
-  readonly exited: Promise<Exit>;
   readonly onThisMachine = false;
   readonly write?: (line: string) => void;
   readonly mark = randomBytes(9).toString("hex");
@@ -47,28 +319,22 @@ export class PodPart implements RunningPart {
   readonly podOutput = new SplitOutput();
   readonly #context: PodContext;
   readonly #ports: Omit<Node, "host">;
-  readonly #session: PodSession;
+  readonly #session: ReturnType<typeof podSession>;
   readonly #reader: LogReader;
   readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
   #log: Following | undefined;
   #forget: () => void = () => {};
-  #ended: (exit: Exit) => void = () => {};
   #hasEnded = false;
   /** Its end is told, by the log or by the cluster. */
   #isEnding = false;
-  #isDown = false;
-  #isStopped = false;
   #untilReady: () => Promise<void> = async () => {};
 
   constructor(part: Part, name: string, ports: Omit<Node, "host">, context: PodContext) {
-    this.role = part.role;
+    super(part.role);
     this.name = name;
     this.#ports = ports;
     this.#context = context;
-    this.#session = new PodSession(context.api, name, CONTAINER, () => this.machine);
-    this.exited = new Promise((resolve) => {
-      this.#ended = resolve;
-    });
+    this.#session = podSession(context.api, name, () => this.machine);
     this.#reader = new LogReader(
       this.mark,
       (chunk) => this.podOutput.stderr.write(chunk),
@@ -103,15 +369,11 @@ export class PodPart implements RunningPart {
     return id.split("@").at(-1) ?? id;
   }
 
-  get isDown(): boolean {
-    return this.#isDown;
-  }
-
   /** Waits until the pod runs and is ready, and follows its log. @throws environmentError with the fix */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#untilReady = untilReady;
     await this.#untilRunning();
-    this.#refuseIfStopped();
+    this.refuseIfStopped();
     this.#followPod();
     await this.#followLog();
     // The first command makes the connection, so that the first reading does not have to.
@@ -141,7 +403,7 @@ export class PodPart implements RunningPart {
     });
     try {
       for (;;) {
-        this.#refuseIfStopped();
+        this.refuseIfStopped();
         const changed = new Promise<void>((resolve) => {
           onChange = resolve;
         });
@@ -168,7 +430,7 @@ export class PodPart implements RunningPart {
   #followPod(): void {
     this.#forget = this.#context.watch.onChange(this.name, (pod) => {
       if (pod) this.pod = pod;
-      if (this.#isStopped || this.#isEnding) return;
+      if (this.isStopped || this.#isEnding) return;
       const failure = podFailure(pod);
       const { terminated } = stateOf(pod) ?? {};
       if (!failure?.isFinal && !terminated) return;
@@ -181,7 +443,7 @@ export class PodPart implements RunningPart {
 
   async #endWithoutLog(code: number | undefined, reason: string | undefined): Promise<void> {
     await sleep(LOG_WITHIN_MS);
-    if (this.#isEnding || this.#isStopped) return;
+    if (this.#isEnding || this.isStopped) return;
     this.#isEnding = true;
     await this.#end(
       reason === undefined ? { code: code ?? null, signal: null } : { code: null, signal: reason },
@@ -203,14 +465,14 @@ export class PodPart implements RunningPart {
     try {
       this.#log = await api.followLog(this.name, CONTAINER, sink);
     } catch (error) {
-      if (this.#isStopped) return;
+      if (this.isStopped) return;
       throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(error, api)}`, {
         cause: error,
       });
     }
     this.#log.ended.then(async () => {
       await sleep(200);
-      if (this.#isStopped || this.#hasEnded) return;
+      if (this.isStopped || this.#hasEnded) return;
       await this.#followLog().catch(() => {});
     });
   }
@@ -253,10 +515,9 @@ export class PodPart implements RunningPart {
     this.#hasEnded = true;
     this.podOutput.end();
     await this.podOutput.ended;
-    this.#ended(exit);
+    this.ended(exit);
   }
 
-  /** Resolves with the supervisor's next message of that kind. */
   #next(is: SupervisorMessage["is"]): Promise<void> {
     let listener: (message: SupervisorMessage) => void = () => {};
     const told = new Promise<void>((resolve) => {
@@ -282,7 +543,7 @@ export class PodPart implements RunningPart {
   }
 
   async trouble(): Promise<string | undefined> {
-    if (this.#isEnding || this.#isStopped) return undefined;
+    if (this.#isEnding || this.isStopped) return undefined;
     return this.#session.run("true").then(() => undefined, messageOf);
   }
 
@@ -300,30 +561,18 @@ export class PodPart implements RunningPart {
 
   async kill(): Promise<void> {
     const down = this.#next("down");
-    this.#isDown = true;
+    this.isDown = true;
     await this.#session.run(`: >${SUPERVISOR_FOLDER}/hold; kill -9 $(cat ${SUPERVISOR_FOLDER}/pid)`);
     await down;
   }
 
-  async restart(onBegun: () => Promise<void>): Promise<void> {
-    // The pod exists all the time, so whoever stops the part ends the new process, too.
-    this.#refuseIfStopped();
-    try {
-      await onBegun();
-      const started = this.#next("started");
-      await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
-      await started;
-      this.#isDown = false;
-      await this.#untilReady();
-      this.#refuseIfStopped();
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
-  }
-
-  #refuseIfStopped(): void {
-    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+  protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
+    await onBegun();
+    const started = this.#next("started");
+    await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
+    await started;
+    this.isDown = false;
+    await this.#untilReady();
   }
 
   async pause(): Promise<void> {
@@ -336,7 +585,7 @@ export class PodPart implements RunningPart {
 
   /** The pod is gone seconds later: closing the runtime waits for all, so that this does not add up. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.isStopped = true;
     this.#forget();
     if (this.#log && !this.#hasEnded) {
       const told = this.#session.run("kill -TERM 1").catch(() => {});

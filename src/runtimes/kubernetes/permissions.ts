@@ -44,7 +44,7 @@ export function permissionsFor(version: string | undefined): readonly Permission
   return permissions.filter(({ sinceMinor = 0 }) => minor === undefined || Number(minor) >= sinceMinor);
 }
 
-export interface RoleOptions {
+interface RoleOptions {
   namespace: string;
   name: string;
   /** A user who gets the Role; absent: a service account is made. */

@@ -38,15 +38,20 @@ import {
   type RuntimeOptions,
   textOf,
 } from "../types.js";
-import type { KubernetesApi } from "./api.js";
-import { PodExecPart } from "./exec-part.js";
+import { type KubernetesApi, type PodWatch, podWatch } from "./api.js";
 import { apiFailure } from "./failures.js";
-import { campaignMetadata, labelValue, selectorOf } from "./labels.js";
-import { PodPart } from "./part.js";
+import { PodExecPart, PodPart } from "./part.js";
 import { checkPod } from "./permissions.js";
-import { sharedNodes } from "./placement.js";
-import { DEFAULT_CAPS, HELPER_CAPS, ownAddress, podOf } from "./pod.js";
-import { PodWatch } from "./pod-watch.js";
+import {
+  campaignMetadata,
+  DEFAULT_CAPS,
+  HELPER_CAPS,
+  labelValue,
+  ownAddress,
+  podOf,
+  selectorOf,
+  sharedNodes,
+} from "./pod.js";
 import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */
@@ -126,7 +131,7 @@ export class KubernetesRuntime implements Runtime {
     this.#name = facts.name;
     this.#owner = facts.owner;
     this.#listed = new Map(facts.nodes.map((node) => [node.metadata?.name ?? "", node]));
-    this.#watch = new PodWatch(api, selectorOf(options.owner));
+    this.#watch = podWatch(api, selectorOf(options.owner));
   }
 
   /** @throws environmentError when the cluster cannot run the project's own images */

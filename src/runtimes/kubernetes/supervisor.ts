@@ -75,7 +75,6 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`
 export const INPUT_COMMAND = `nl='
 '; IFS= read -r line; eval "$line"`;
 
-/** The line for `INPUT_COMMAND`. */
 export function commandLine(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,

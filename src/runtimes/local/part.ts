@@ -4,12 +4,12 @@ import pidusage from "pidusage";
 import type { Node } from "../../contract/env.js";
 import { environmentError } from "../../contract/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
-import { LineClient, lineWriter } from "../line-client.js";
-import { PartOutput } from "../part-output.js";
+import { LineClient, lineWriter, PartOutput } from "../part-output.js";
 import { removeSocketsOf, signalGroup, startTimeOf, stopGroup } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
+import { RestartablePart } from "../restartable-part.js";
 import { readRunDelays } from "../run-delay.js";
-import type { Exit, Part, PartAllocation, PartCounters, ProcessIdentity, RunningPart } from "../types.js";
+import type { Part, PartAllocation, PartCounters, ProcessIdentity, RunningPart } from "../types.js";
 
 export function spawnProgram(
   path: string,
@@ -48,10 +48,8 @@ async function identityOf(child: Child, path: string, folder: string): Promise<R
   return { pid, started: (await startTimeOf(pid)) ?? "", folder };
 }
 
-export class LocalPart implements RunningPart {
-  readonly role: string;
+export class LocalPart extends RestartablePart implements RunningPart {
   readonly address: Node;
-  readonly exited: Promise<Exit>;
   readonly onThisMachine = true;
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
@@ -60,10 +58,7 @@ export class LocalPart implements RunningPart {
   readonly #earlier = new EarlierCounters();
   #child: Child;
   #identity: Required<ProcessIdentity>;
-  #isDown = false;
   #isPaused = false;
-  #isStopped = false;
-  #ended: (exit: Exit) => void = () => {};
 
   private constructor(
     part: Part,
@@ -73,7 +68,7 @@ export class LocalPart implements RunningPart {
     identity: LocalPart["process"],
     output: PartOutput,
   ) {
-    this.role = part.role;
+    super(part.role);
     const { host, port, ports } = allocation;
     this.address = { host, port, ...(Object.keys(ports).length > 0 ? { ports } : {}) };
     this.#launch = launch;
@@ -86,9 +81,6 @@ export class LocalPart implements RunningPart {
     } else if (child.stdin) {
       this.write = lineWriter(child.stdin);
     }
-    this.exited = new Promise((resolve) => {
-      this.#ended = resolve;
-    });
     this.#watch(child);
   }
 
@@ -102,10 +94,6 @@ export class LocalPart implements RunningPart {
 
   get process(): Required<ProcessIdentity> {
     return this.#identity;
-  }
-
-  get isDown(): boolean {
-    return this.#isDown;
   }
 
   onLine(listener: (line: string) => void): void {
@@ -134,29 +122,22 @@ export class LocalPart implements RunningPart {
     const { pid } = this.process;
     const { ctime } = await pidusage(pid);
     this.#earlier.keep({ cpu_us: Math.round(ctime * 1000), resident_bytes: 0 });
-    this.#isDown = true;
+    this.isDown = true;
     signalGroup(pid, "SIGKILL");
     await this.#child;
     await removeSocketsOf(pid);
   }
 
-  async restart(onBegun: () => Promise<void>): Promise<void> {
-    if (this.#isStopped) throw new Error(`${this.role} was stopped`);
+  protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
     const child = this.#launch.spawn();
     this.#child = child;
-    this.#isDown = false;
+    this.isDown = false;
     this.#output.follow(child.stdout, child.stderr);
     this.#watch(child);
-    // Before anything is awaited: whoever stops the part now ends the new process.
     this.#identity = { pid: pidOf(child, this.#launch.path), started: "", folder: this.#identity.folder };
     this.#identity = await identityOf(child, this.#launch.path, this.#identity.folder);
-    try {
-      await onBegun();
-      await waitUntilReady(this, () => this.#launch.isAnswered());
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+    await onBegun();
+    await waitUntilReady(this, () => this.#launch.isAnswered());
   }
 
   async pause(): Promise<void> {
@@ -170,22 +151,22 @@ export class LocalPart implements RunningPart {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.isStopped = true;
     const { pid, folder } = this.process;
-    if (!this.#isDown) {
+    if (!this.isDown) {
       // A stopped process would get no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
       await stopGroup(pid, this.#child);
       await removeSocketsOf(pid);
     }
-    this.#ended({ code: null, signal: "SIGKILL" });
+    this.ended({ code: null, signal: "SIGKILL" });
     await rm(folder, { recursive: true, force: true });
   }
 
   #watch(child: Child): void {
     child.then(({ exitCode, signal }) => {
       this.#output.finish();
-      if (!this.#isDown) this.#ended({ code: exitCode ?? null, signal: signal ?? null });
+      if (!this.isDown) this.ended({ code: exitCode ?? null, signal: signal ?? null });
     });
   }
 }

@@ -13,7 +13,7 @@ export const reportCommand = (packageFolder: string, name: string, args: readonl
   ...args,
 ];
 
-export interface PythonOptions {
+interface PythonOptions {
   signal?: AbortSignal;
   /** Gets the process id as soon as the program runs. */
   onStarted?(pid: number): Promise<void>;

@@ -69,55 +69,18 @@ const FAULTS: PartFaults = {
 /** No cap can be applied to a process of this machine. */
 const appliedCaps = (): Caps => ({});
 
-class LocalRuntime implements Runtime {
-  readonly id = "local";
-  readonly capsApplied = false;
-  readonly counterSource = "pidusage";
-  readonly appliedCaps = appliedCaps;
-  readonly #packageFolder: string;
-  readonly #workFolder: string;
+function localRuntime(
+  { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
   /** The programs, or why they are not here, by id. */
-  readonly #programs: ReadonlyMap<string, ProgramFacts | string>;
-  readonly #plugins: readonly string[];
-  readonly #versions: Pick<PartAllocation, "versions">;
-
-  constructor(
-    { packageFolder, workFolder, plugins = [], versions }: RuntimeOptions,
-    programs: ReadonlyMap<string, ProgramFacts | string>,
-  ) {
-    this.#plugins = plugins.map(({ path }) => path);
-    this.#versions = versions ? { versions: versions.folder } : {};
-    this.#packageFolder = packageFolder;
-    this.#workFolder = workFolder;
-    this.#programs = programs;
-  }
-
-  program(id: string): ProgramFacts | string {
-    return this.#programs.get(id) ?? `this campaign does not use ${id}`;
-  }
-
-  async partFaults(): Promise<PartFaults> {
-    return FAULTS;
-  }
-
-  /** A port that was taken since it was chosen is chosen anew once. */
-  async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
-    const program = this.program(part.program);
-    if (typeof program === "string") throw environmentError(program);
-    try {
-      return await this.#startOnce(part, program, onBegun);
-    } catch (error) {
-      if (!PORT_TAKEN.test(`${messageOf(error)} ${messageOf((error as Error).cause)}`)) throw error;
-      return this.#startOnce(part, program, onBegun);
-    }
-  }
-
-  async #startOnce(
+  programs: ReadonlyMap<string, ProgramFacts | string>,
+): Runtime {
+  const programOf = (id: string) => programs.get(id) ?? `this campaign does not use ${id}`;
+  async function startOnce(
     part: Part,
     program: ProgramFacts,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<RunningPart> {
-    const folder = await mkdtemp(join(this.#workFolder, `${part.role}-`));
+    const folder = await mkdtemp(join(workFolder, `${part.role}-`));
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
     const allocation: PartAllocation = {
@@ -128,15 +91,15 @@ class LocalRuntime implements Runtime {
       ports,
       folder,
       files: await placeFiles(join(folder, "files"), part.files),
-      plugins: this.#plugins,
-      ...this.#versions,
+      plugins: plugins.map(({ path }) => path),
+      ...(versions ? { versions: versions.folder } : {}),
     };
     const launch: Launch = {
       spawn: () =>
         spawnProgram(
           program.path,
           part.arguments(allocation),
-          part.workingFolder === "package" ? this.#packageFolder : allocation.folder,
+          part.workingFolder === "package" ? packageFolder : allocation.folder,
           {
             PATH: process.env.PATH ?? "",
             LC_ALL: "C",
@@ -161,8 +124,26 @@ class LocalRuntime implements Runtime {
     }
     return running;
   }
-
-  async close(): Promise<void> {}
+  return {
+    id: "local",
+    capsApplied: false,
+    counterSource: "pidusage",
+    appliedCaps,
+    program: programOf,
+    partFaults: async () => FAULTS,
+    /** A port that was taken since it was chosen is chosen anew once. */
+    async start(part, onBegun) {
+      const program = programOf(part.program);
+      if (typeof program === "string") throw environmentError(program);
+      try {
+        return await startOnce(part, program, onBegun);
+      } catch (error) {
+        if (!PORT_TAKEN.test(`${messageOf(error)} ${messageOf((error as Error).cause)}`)) throw error;
+        return startOnce(part, program, onBegun);
+      }
+    },
+    async close() {},
+  };
 }
 
 /** Processes on loopback ports of this machine, without caps. */
@@ -193,7 +174,7 @@ export const local: RuntimeDescription = {
     for (const source of options.programs) {
       programs.set(source.id, (await findProgram(source, environment)) ?? missing(source));
     }
-    return new LocalRuntime(options, programs);
+    return localRuntime(options, programs);
   },
   /** Leases name the processes before they do anything. */
   async leftovers() {

@@ -40,7 +40,6 @@ function requestedValue(id: string | undefined, source: string): RequestedValue 
   return id === undefined ? undefined : { id, source };
 }
 
-/** The target of MODE, STORE and USE_…_CLUSTER. */
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
   const modeSource = `MODE=${mode}`;

@@ -20,7 +20,6 @@ type ErrorHandler = (error: WebError, request: WebRequest, reply: WebReply) => v
 /** The hook of a limiter that its users install in the framework, and what it is told. */
 export interface RouteHook extends LimiterHook {
   install: NonNullable<RequestLimiter["hook"]>["install"];
-  /** An error of the hook. */
   onError: ErrorHandler;
 }
 
@@ -44,14 +43,13 @@ export interface WebServer {
 /** Imports a package of the framework: the project's own, or one that was installed when it was first used. */
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
-export interface WebOptions {
+interface WebOptions {
   logLevel: string;
   /** Whether this hop before it, from 0, is a proxy that names its client; absent: none is. */
   trustProxy?: (address: string, hop: number) => boolean;
   load: LoadPackage;
 }
 
-/** Builds a server on a web framework. */
 export type BuildServer = (routes: WebRoutes, options: WebOptions) => Promise<WebServer>;
 
 /** Longer than any pause of a benchmark, so that no connection is closed between warm-up and measurement. */

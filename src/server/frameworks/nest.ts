@@ -40,7 +40,7 @@ interface NestApp {
 }
 
 /** To which a limiter adds what its users add to their module and controller. */
-export interface NestParts {
+interface NestParts {
   imports: unknown[];
   guards: unknown[];
 }

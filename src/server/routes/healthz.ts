@@ -1,8 +1,43 @@
+import { getHeapStatistics } from "node:v8";
+import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
 import { messageOf } from "../../contract/errors.js";
-import type { Health } from "../../contract/server-api.js";
+import type { Health, Usage } from "../../contract/server-api.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import type { Handler } from "../frameworks/framework.js";
 import type { AppDependencies } from "../lib/app-dependencies.js";
+import type { Counters } from "../lib/counters.js";
+import type { Instruments } from "../lib/instruments.js";
+
+export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
+  let finished = 0;
+  return (_request, reply) => {
+    const reading: ProcessDiagnosis = { requests: counters.finished - finished, ...instruments.take() };
+    finished = counters.finished;
+    reply.send(reading);
+  };
+}
+
+/** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */
+export function usage({ spec, limiter }: AppDependencies, counters: Counters): Handler {
+  return (_request, reply) => {
+    const cpu = process.cpuUsage();
+    const loop = performance.eventLoopUtilization();
+    const reading: Usage = {
+      run_nonce: spec.run_nonce,
+      uptime_s: process.uptime(),
+      cpu_user_us: cpu.user,
+      cpu_system_us: cpu.system,
+      heap_used_bytes: getHeapStatistics().used_heap_size,
+      resident_bytes: process.memoryUsage.rss(),
+      event_loop_active_ms: loop.active,
+      event_loop_idle_ms: loop.idle,
+      requests: counters.requests,
+      in_flight: counters.inFlight,
+      ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
+    };
+    reply.send(reading);
+  };
+}
 
 /** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
 export function healthz({

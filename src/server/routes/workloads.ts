@@ -1,5 +1,32 @@
-import { compute } from "../lib/computation.js";
 import type { Work } from "../middleware/rateLimit.js";
+
+/** Steps of one round; a round takes 100 to 200 µs on a current core. */
+const STEPS_PER_ROUND = 50_000;
+
+interface Computation {
+  /** Depends on every step, so that a compiler cannot remove one. */
+  result: number;
+  steps: number;
+}
+
+/**
+ * Integer mix (xorshift and multiply), each step after the one before: no allocation, linear in `complexity`.
+ * @param complexity rounds, a whole number ≥ 1 @param seed 32 bits; the same one gives the same result
+ */
+export function compute(complexity: number, seed: number): Computation {
+  let state = (seed ^ 0x9e3779b9) | 0;
+  let steps = 0;
+  for (let round = 0; round < complexity; round++) {
+    for (let step = 0; step < STEPS_PER_ROUND; step++) {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      state = (Math.imul(state, 0x2c1b3c6d) + round) | 0;
+      steps++;
+    }
+  }
+  return { result: state >>> 0, steps };
+}
 
 /** The least work that an endpoint can do: a constant answer. */
 export const light: Work = () => '{"workload":"light"}';

@@ -1,7 +1,7 @@
 import type { Node } from "../../contract/env.js";
 
 /** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
-export interface BenchmarkDescription {
+interface BenchmarkDescription {
   id: string;
   program: string;
   /** The store whose image contains it. */

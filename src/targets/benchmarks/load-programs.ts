@@ -36,7 +36,6 @@ export interface LoadProgram {
   withoutVersionFlag?: true;
   /** Whether it goes through a list of calls, or draws from that many keys, each as likely as any other. */
   sends: "a list" | "even draws";
-  /** Runs for a time, or makes a number of calls. */
   runsFor: "time" | "calls";
   /** Commands with which it begins, which a server may count. */
   opensWith: number;

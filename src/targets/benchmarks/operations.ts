@@ -9,7 +9,7 @@ const SCRIPT_WINDOW_S = 60;
 const RANDOM_KEY = "__rand_int__";
 
 /** An operation of the store layer: one entry in this list. */
-export interface OperationDescription {
+interface OperationDescription {
   id: string;
   summary: string;
   /** Whether it reads or writes a value, whose size then is part of the configuration. */

@@ -5,13 +5,13 @@ import {
   type RateLimitResponse,
   requireService,
 } from "../limiters/envoy-ratelimit.js";
-import { domainOf } from "../services/envoy-ratelimit/index.js";
+import { domainOf, HEALTH_PATH, JSON_PATH } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
+import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { withoutStore } from "./shard-keys.js";
 
-/** The members of Envoy's rate limit service that a limiter needs. */
 const shouldRateLimit: GrpcMethod = {
   package: "envoy.service.ratelimit.v3",
   service: "RateLimitService",
@@ -60,5 +60,24 @@ export const envoyGrpc: ClientDescription = {
     const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(libraries, at, shouldRateLimit);
     const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: connections.call };
     return withoutStore({ ...connections, handle });
+  },
+};
+
+/** A denial comes with 429; every other status is a bad request or a failed store. */
+const DECIDED: readonly number[] = [200, 429];
+
+export const envoyHttp: ClientDescription = {
+  ...envoyGrpc,
+  id: "envoy-http",
+  package: HTTP_PACKAGE,
+  native: { kind: "http", path: JSON_PATH },
+  async open(place, { libraries = ownLibraries } = {}) {
+    const service = requireService(place);
+    const pool = await openHttpPool(libraries, service, HEALTH_PATH);
+    const handle: EnvoyHandle = {
+      domain: domainOf(service.nonce),
+      decide: postJson(pool, JSON_PATH, "the service", DECIDED),
+    };
+    return withoutStore({ ...pool, handle });
   },
 };

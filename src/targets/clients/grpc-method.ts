@@ -1,4 +1,3 @@
-/** A field of a message: its type and number, as a proto file has them. */
 interface Field {
   type: string;
   id: number;

@@ -19,7 +19,7 @@ type Methods<Request, Answer> = Readonly<
   Record<string, (request: Request, options: { deadline: number }, callback: Callback<Answer>) => unknown>
 >;
 
-export interface GrpcConnections<Request, Answer> {
+interface GrpcConnections<Request, Answer> {
   version: string;
   settings: ClientSettings;
   /** Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of all clients */

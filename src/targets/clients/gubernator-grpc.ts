@@ -4,10 +4,12 @@ import {
   GUBERNATOR,
   type GubernatorRequest,
   type GubernatorResponse,
+  HEALTH_PATH,
 } from "../limiters/gubernator.js";
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
+import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
 const method: GrpcMethod = {
@@ -58,5 +60,18 @@ export const gubernatorGrpc: ClientDescription = {
       return { responses: responses.map((each) => ({ status: "UNDER_LIMIT", ...each })) };
     };
     return withoutStore({ ...connections, handle: getRateLimits });
+  },
+};
+
+const PATH = "/v1/GetRateLimits";
+
+export const gubernatorHttp: ClientDescription = {
+  ...gubernatorGrpc,
+  id: "gubernator-http",
+  package: HTTP_PACKAGE,
+  autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
+  async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
+    const pool = await openHttpPool(libraries, namedPort(node, "http"), HEALTH_PATH);
+    return withoutStore({ ...pool, handle: postJson(pool, PATH, "gubernator") satisfies GetRateLimits });
   },
 };

@@ -11,12 +11,12 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** An idle connection stays open. */
 const IDLE_TIMEOUT_MS = 600_000;
 
-export interface HttpAnswer {
+interface HttpAnswer {
   status: number;
   text: string;
 }
 
-export interface HttpPool {
+interface HttpPool {
   version: string;
   settings: ClientSettings;
   /** Posts JSON, on the next free connection. @throws Error when it fails or takes too long */

@@ -1,15 +1,11 @@
 import type { ClientDescription } from "../types.js";
 import { memory, none } from "./controls.js";
-import { envoyGrpc } from "./envoy-grpc.js";
-import { envoyHttp } from "./envoy-http.js";
-import { gubernatorGrpc } from "./gubernator-grpc.js";
-import { gubernatorHttp } from "./gubernator-http.js";
-import { ioredis } from "./ioredis.js";
-import { iovalkey } from "./iovalkey.js";
+import { envoyGrpc, envoyHttp } from "./envoy-grpc.js";
+import { gubernatorGrpc, gubernatorHttp } from "./gubernator-grpc.js";
+import { ioredis, iovalkey } from "./ioredis.js";
 import { memcached } from "./memcached.js";
 import { nodeRedis } from "./node-redis.js";
-import { throttlecrabGrpc } from "./throttlecrab-grpc.js";
-import { throttlecrabHttp } from "./throttlecrab-http.js";
+import { throttlecrabGrpc, throttlecrabHttp } from "./throttlecrab-grpc.js";
 import { valkeyGlide } from "./valkey-glide.js";
 
 export const clients: readonly ClientDescription[] = [

@@ -1,7 +1,7 @@
 import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
-export interface ClusterCommands {
+interface ClusterCommands {
   /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
   slots(): Promise<unknown>;
   /** The answer to CLUSTER KEYSLOT. */

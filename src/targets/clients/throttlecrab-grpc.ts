@@ -9,6 +9,7 @@ import {
 import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
+import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
 const method: GrpcMethod = {
@@ -53,5 +54,21 @@ export const throttlecrabGrpc: ClientDescription = {
     const throttle: Throttle = async (request) =>
       readAnswer({ allowed: false, ...(await connections.call(request)) });
     return withoutStore({ ...connections, handle: throttle });
+  },
+};
+
+const PATH = "/throttle";
+
+export const throttlecrabHttp: ClientDescription = {
+  ...throttlecrabGrpc,
+  id: "throttlecrab-http",
+  package: HTTP_PACKAGE,
+  native: { kind: "http", path: PATH, port: "http" },
+  autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
+  async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
+    const pool = await openHttpPool(libraries, namedPort(node, "http"), "/health");
+    const post = postJson(pool, PATH, "ThrottleCrab");
+    const throttle: Throttle = async (request) => readAnswer(await post(request));
+    return withoutStore({ ...pool, handle: throttle });
   },
 };

@@ -1,15 +1,105 @@
 import { readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import type { GlideClientConfiguration, GlideClusterClientConfiguration } from "@valkey/valkey-glide";
+import type {
+  Batch,
+  ClusterBatch,
+  GlideClient,
+  GlideClientConfiguration,
+  GlideClusterClient,
+  GlideClusterClientConfiguration,
+  GlideReturnType,
+  Script,
+  TimeUnit,
+} from "@valkey/valkey-glide";
+import { within } from "../../contract/deadline.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { type GlideAsIoredis, glideAsIoredis } from "./glide-as-ioredis.js";
 import { common, reportedSettings, retried } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
+
+/** A reply in a transaction, in the form of ioredis. */
+type TransactionReply = [error: null, reply: unknown];
+
+/** A transaction as RateLimiterRedis uses it: chained commands, and `exec` resolves with pairs of error and reply. */
+interface Transaction {
+  set(key: string, value: number, unit?: "EX", seconds?: number): Transaction;
+  incrby(key: string, by: number): Transaction;
+  get(key: string): Transaction;
+  pttl(key: string): Transaction;
+  exec(): Promise<TransactionReply[]>;
+}
+
+/** The methods of an ioredis client that RateLimiterRedis calls, on a glide client. */
+interface GlideAsIoredis {
+  /** Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does not have it. */
+  defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
+  multi(): Transaction;
+  del(key: string): Promise<number>;
+  release(): void;
+}
+
+export interface GlideClasses {
+  Script: new (code: string) => Script;
+  /** Creates an atomic batch of the kind that the client takes. */
+  batch(): Batch | ClusterBatch;
+}
+
+type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
+  exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
+};
+
+/** rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per consume. */
+export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
+  const scripts = new Map<string, Script>();
+  const shim: GlideAsIoredis & Record<string, unknown> = {
+    defineCommand(name, { numberOfKeys, lua }) {
+      scripts.get(name)?.release();
+      const script = new Script(lua);
+      scripts.set(name, script);
+      shim[name] = (words: string[]) =>
+        client.invokeScript(script, { keys: words.slice(0, numberOfKeys), args: words.slice(numberOfKeys) });
+    },
+    multi: () => transaction(client, batch()),
+    del: (key) => client.del([key]),
+    release() {
+      for (const script of scripts.values()) script.release();
+      scripts.clear();
+    },
+  };
+  return shim;
+}
+
+function transaction(client: Client, batch: Batch | ClusterBatch): Transaction {
+  const written: Transaction = {
+    set(key, value, unit, seconds) {
+      const expiry = unit && seconds ? { type: unit as TimeUnit, count: seconds } : undefined;
+      batch.set(key, String(value), expiry && { expiry });
+      return written;
+    },
+    incrby(key, by) {
+      batch.incrBy(key, by);
+      return written;
+    },
+    get(key) {
+      batch.get(key);
+      return written;
+    },
+    pttl(key) {
+      batch.pttl(key);
+      return written;
+    },
+    async exec() {
+      const replies = await client.exec(batch, true);
+      if (!replies) throw new Error("the transaction was not executed");
+      return replies.map((reply): TransactionReply => [null, reply]);
+    },
+  };
+  return written;
+}
 
 const PACKAGE = "@valkey/valkey-glide";
 
@@ -58,36 +148,18 @@ type Closable = { close(): void };
 /** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
   let last = new Error("no answer");
-  return retried(async (leftMs) => {
-    const client = await inTime(create(), leftMs).catch((error: Error) => {
+  return retried((leftMs) =>
+    within(
+      create(),
+      leftMs,
+      () => last,
+      (client) => client.close(),
+    ).catch((error: Error) => {
       // Its messages contain line breaks.
       last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
-    });
-    if (client) return client;
-    throw last;
-  });
-}
-
-/** The client, or undefined if it takes longer than `ms`; a client that comes too late is closed. */
-function inTime<Client extends Closable>(pending: Promise<Client>, ms: number): Promise<Client | undefined> {
-  return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      resolve(undefined);
-    }, ms);
-    pending.then(
-      (client) => {
-        clearTimeout(timer);
-        if (late) client.close();
-        else resolve(client);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-  });
+      throw last;
+    }),
+  );
 }
 
 /** Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends. */
@@ -108,7 +180,6 @@ function accessOptions({ username, password, tls }: StoreAccess = {}) {
   };
 }
 
-/** What a client sends to its core to connect. */
 type ConnectionRequest = { clientCert?: Uint8Array; clientKey?: Uint8Array };
 interface Configuring {
   configureAdvancedConfigurationBase?(options: unknown, request: ConnectionRequest): void;

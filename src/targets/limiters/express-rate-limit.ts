@@ -1,8 +1,8 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ownLibraries } from "../libraries.js";
-import type { ClientDescription, HookedRequest, InstallHook, LimiterDescription } from "../types.js";
-import { noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
+import type { HookedRequest, InstallHook, LimiterDescription } from "../types.js";
+import { inMemory, noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
 import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
 
 const PACKAGE = "express-rate-limit";
@@ -13,8 +13,6 @@ type Middleware = (request: HookedRequest, reply: Reply, next: () => void) => vo
 type KeyedRequest = HookedRequest & { limited_key?: string };
 type Reply = { status(code: number): Reply; send(body: unknown): unknown };
 type Routes = { use(middleware: unknown): void };
-
-const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
 export const expressRateLimit: LimiterDescription = {
   id: "express-rate-limit",

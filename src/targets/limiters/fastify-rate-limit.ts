@@ -5,7 +5,7 @@ import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, HookedRequest, InstallHook, Limiter, LimiterDescription } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
+import { inMemory, LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -59,8 +59,6 @@ const limiting = ({ window_s }: Limits): Settings => ({
   // The library's default: a failing store is an error, not an admitted request.
   skipOnError: false,
 });
-
-const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
 const servesFastifyRateLimit = (client: ClientDescription): boolean =>
   client.handleApi === "ioredis" || inMemory(client);

@@ -55,7 +55,6 @@ export async function preload(
   }
 }
 
-/** Why a client cannot have an option. */
 export const unsupported = (
   { id: client }: Pick<ClientDescription, "id">,
   option: string,
@@ -68,6 +67,8 @@ export function onIoredis(client: ClientDescription, limiter: string): VariedCli
     return unsupported(client, limiter, "it takes a client with the methods of ioredis");
   return onBothStores(withLimiter(client, limiter));
 }
+
+export const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
 /** For a limiter that runs on both stores; the client's default store stays the first. */
 export const onBothStores = (client: ClientDescription): ClientDescription => ({
@@ -88,7 +89,7 @@ export const noBlock = (library: string, block_s: number): string | undefined =>
     : undefined;
 
 /** The method by which a library gives its script to a connection. */
-export interface ScriptRecorder {
+interface ScriptRecorder {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
 }
 

@@ -1,8 +1,22 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { StoreReading } from "../../contract/store.js";
 import type { StoreEngine } from "../types.js";
-import { waitUntil } from "./wait-until.js";
+
+/** Repeats a check until it finds no problem; an error is one. @throws environmentError with the last */
+export async function waitUntil(
+  name: string,
+  deadlineMs: number,
+  findProblem: () => Promise<string | undefined>,
+): Promise<void> {
+  for (;;) {
+    const problem = await findProblem().catch(messageOf);
+    if (problem === undefined) return;
+    if (Date.now() > deadlineMs) throw environmentError(`the ${name} took too long to be ready: ${problem}`);
+    await sleep(25);
+  }
+}
 
 const REQUEST_TIMEOUT_MS = 10_000;
 

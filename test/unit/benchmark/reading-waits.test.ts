@@ -1,9 +1,63 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { outcomeOf } from "../../../src/benchmark/drivers/http/requests.js";
+import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
+import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
+import { secondText } from "../../../src/benchmark/progress-output.js";
 import { ReadingWaits } from "../../../src/benchmark/reading-waits.js";
+import { secondEvent } from "../../../src/benchmark/run.js";
 import { BenchError, EXIT } from "../../../src/contract/errors.js";
-import type { Progress } from "../../../src/contract/progress.js";
+import { type Progress, progressSchema } from "../../../src/contract/progress.js";
+
+const server = {
+  at_ms: 1000,
+  cpu_percent: 96.04,
+  event_loop_utilisation: 0.78,
+  heap_used_bytes: 1,
+  resident_bytes: 1,
+};
+
+/** The second of a window in which each worker was so busy and had these answers. */
+function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {
+  const sheet = new SampleMerger(busy.length);
+  const whole = busy.map((event_loop_utilisation, worker) => {
+    const recorder = new ResponseRecorder(String);
+    for (const status of statuses) recorder.answer(outcomeOf(status), status, 2, 500);
+    return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
+  });
+  const sample = whole.at(-1);
+  if (!sample) throw new Error("a whole interval");
+  const progress = progressSchema.parse(JSON.parse(JSON.stringify(secondEvent(sample, seen))));
+  if (progress.event !== "second") throw new Error("a second");
+  return progress;
+}
+
+describe("a second of the load generator's progress", () => {
+  test("has rates, shares, latency, the busiest worker and the server", () => {
+    expect(second([0.4, 0.7], [200, 200, 200, 429], server)).toEqual({
+      event: "second",
+      t_s: 1,
+      requests_per_second: 8,
+      limited_share: 0.25,
+      p99_ms: expect.closeTo(2, 1),
+      generator_event_loop_utilisation: 0.7,
+      server_event_loop_utilisation: 0.78,
+      server_cpu_percent: 96,
+    });
+  });
+
+  test("without answers has no share and no latency, instead of zeros", () => {
+    const silent = second([0.1], []);
+    expect(silent).toEqual({
+      event: "second",
+      t_s: 1,
+      requests_per_second: 0,
+      generator_event_loop_utilisation: 0.1,
+    });
+    expect(secondText(silent)).toBe("1 s: 0 requests/s, generator 10 % busy");
+  });
+});
 
 function waiting() {
   const input = new PassThrough();

@@ -4,7 +4,6 @@ import { decisionsByKey } from "../../../src/benchmark/measurement/boundary.js";
 import type { DecisionColumns } from "../../../src/benchmark/measurement/decision-log.js";
 import type { Limits } from "../../../src/contract/configuration.js";
 import type { Algorithm } from "../../../src/contract/target.js";
-import { boundaryOf, brokenPromiseText } from "../../../src/judge/boundary/boundary.js";
 import {
   ADMITTED,
   intervalsOf,
@@ -12,8 +11,8 @@ import {
   LIMITED,
   mostWithin,
   UNDECIDED,
-} from "../../../src/judge/boundary/key-decisions.js";
-import { retryAfterOf } from "../../../src/judge/boundary/retry-after.js";
+} from "../../../src/judge/boundary/algorithms.js";
+import { boundaryOf, brokenPromiseText, retryAfterOf } from "../../../src/judge/boundary/boundary.js";
 import { admissions } from "../../../src/traffic/admission.js";
 import { boundary } from "../../../src/traffic/boundary.js";
 import { openTraffic } from "../../../src/traffic/streams.js";

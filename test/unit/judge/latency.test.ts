@@ -1,23 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { type LatencyHistograms, movableFigures } from "../../../src/contract/result.js";
-import { createHistogram, encodeHistogram } from "../../../src/judge/histogram.js";
 import { atLeast, latencyBlock } from "../../../src/judge/latency.js";
+import { histogramWith } from "../../helpers/evidence.js";
 import { seededRandom } from "../../helpers/random.js";
 
 type Latencies = Partial<Record<keyof LatencyHistograms, readonly number[]>>;
 
-function encoded(values: readonly number[] = []) {
-  const histogram = createHistogram();
-  for (const value of values) histogram.recordValue(value);
-  return encodeHistogram(histogram);
-}
-
 /** Histograms of these microseconds. */
 const part = ({ allowed, limited, failed, censored }: Latencies): LatencyHistograms => ({
-  allowed: encoded(allowed),
-  limited: encoded(limited),
-  failed: encoded(failed),
-  censored: encoded(censored),
+  allowed: histogramWith(allowed),
+  limited: histogramWith(limited),
+  failed: histogramWith(failed),
+  censored: histogramWith(censored),
 });
 
 const blockOf = (latencies: Latencies) => {

@@ -1,14 +1,12 @@
 import { expect, test } from "vitest";
-import type { PrintedResult } from "../../../src/contract/result.js";
+import type { StoreReading } from "../../../src/contract/store.js";
 import { judgePrinted, type PrintedEvidence } from "../../../src/judge/printed.js";
+import { role } from "../../helpers/evidence.js";
 
 const reading = { version: "7.0.15", uptime_s: 1, run_id: "a", evicted_keys: 0 };
-const role = (kind: "store" | "generator", cpu_percent: number): PrintedResult["resources"][string] => ({
-  kind,
-  source: "pidusage",
-  cpu_us: cpu_percent * 20_000,
-  cpu_percent,
-  samples: [],
+
+const onStore = (at_start: StoreReading, at_end = at_start) => ({
+  store: { nodes: [{ role: "store-1", at_start, at_end }], settings: {}, external: false },
 });
 
 const evidence = (changes: Partial<PrintedEvidence> = {}): PrintedEvidence =>
@@ -18,11 +16,7 @@ const evidence = (changes: Partial<PrintedEvidence> = {}): PrintedEvidence =>
     program_s: 2.1,
     operations: { total: 20_000, per_second: 10_000 },
     calls: { before: 500, after: 20_500 },
-    store: {
-      nodes: [{ role: "store-1", at_start: reading, at_end: reading }],
-      settings: {},
-      external: false,
-    },
+    ...onStore(reading),
     resources: { "store-1": role("store", 60), "generator-1": role("generator", 98) },
     host_load: { cpus: 4, busy_cpu_percent: 160, foreign_cpu_percent: 1 },
     program: { id: "redis-benchmark", version: "7.0.15", arguments: [], output: "" },
@@ -45,28 +39,8 @@ test.each<[string, Partial<PrintedEvidence>, string]>([
   ["throughput too low for the time", { duration: 3 }, "M1 invalid"],
   ["calls that the store did not count", { calls: { before: 0, after: 19_999 } }, "M1 invalid"],
   ["a program that ran longer than it says", { program_s: 12 }, "M1 suspect"],
-  [
-    "another process at the end",
-    {
-      store: {
-        nodes: [{ role: "store-1", at_start: reading, at_end: { ...reading, run_id: "b" } }],
-        settings: {},
-        external: false,
-      },
-    },
-    "M14 invalid",
-  ],
-  [
-    "evicted keys",
-    {
-      store: {
-        nodes: [{ role: "store-1", at_start: reading, at_end: { ...reading, evicted_keys: 3 } }],
-        settings: {},
-        external: false,
-      },
-    },
-    "M14 suspect",
-  ],
+  ["another process at the end", onStore(reading, { ...reading, run_id: "b" }), "M14 invalid"],
+  ["evicted keys", onStore(reading, { ...reading, evicted_keys: 3 }), "M14 suspect"],
   ["no counters of a role", { resources: { "store-1": role("store", 60) } }, "M15 suspect"],
   [
     "other programs",
@@ -89,11 +63,7 @@ test.each([
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };
   const { calls: _, ...rest } = evidence({
-    store: {
-      nodes: [{ role: "store-1", at_start: bare, at_end: bare }],
-      settings: {},
-      external: false,
-    },
+    ...onStore(bare),
     versions: { program: "7.0.15" },
   });
   const { status, not_applicable } = judgePrinted(rest);

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import type { FaultRecord } from "../../../src/contract/faults.js";
 import type { ConsumerEvidence, RoleResources } from "../../../src/contract/result.js";
 import { admissionsOf } from "../../../src/judge/admissions.js";
+import { accounted, addCounts, answered, failed, served } from "../../../src/judge/counts.js";
 import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../src/judge/latency.js";
+import { limitOf } from "../../../src/judge/limit.js";
 import { outcomeOf } from "../../../src/judge/outcome.js";
 import { judge } from "../../../src/judge/rules.js";
 import {
@@ -14,11 +17,408 @@ import {
   generatorOf,
   histogramOf,
   limiterLayerEvidence,
+  reading,
+  role,
   serverOf,
   storeOf,
   type ValidRun,
   validEvidence,
 } from "../../helpers/evidence.js";
+
+const restart: FaultRecord = {
+  name: "store-restart",
+  action: "restart",
+  roles: ["store-1"],
+  planned: { start_s: 3.5, length_s: 0.5 },
+  injected: { from_s: 3.5, to_s: 4.1 },
+  undone: true,
+};
+const flush: FaultRecord = {
+  ...restart,
+  name: "script-flush",
+  action: "flush-scripts",
+  planned: { start_s: 3.5, length_s: 0 },
+};
+const serverRestart: FaultRecord = { ...restart, name: "server-restart", roles: ["server-1"] };
+
+/** A run with these faults, changed. */
+function runWith(faults: FaultRecord[], change: (run: ValidRun) => void = () => {}): ValidRun {
+  const run = { ...validEvidence(), faults };
+  change(run);
+  return run;
+}
+const reasonsOf = (run: ValidRun) => judge(run).reasons.map(({ rule }) => rule);
+
+/** The store is another process, which has counted less. */
+function restartStore({ store }: ValidRun): void {
+  const [node] = store.nodes;
+  if (node) node.at_end = reading({ run_id: "store-run-2", uptime_s: 1, decisions: 17 });
+}
+
+describe("rules do not judge what a planned fault explains:", () => {
+  test("a store that was restarted on purpose", () => {
+    expect(reasonsOf(runWith([], restartStore))).toEqual(expect.arrayContaining(["M8", "M14"]));
+    const verdict = judge(runWith([restart], restartStore));
+    expect(verdict.reasons).toEqual([]);
+    expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M8");
+  });
+
+  test("but a restart of another role, or beside another fault", () => {
+    expect(reasonsOf(runWith([serverRestart], restartStore))).toContain("M14");
+    expect(reasonsOf(runWith([flush], restartStore))).toEqual(expect.arrayContaining(["M8", "M14"]));
+  });
+
+  test("a server that was restarted on purpose", () => {
+    const younger = ({ consumers }: ValidRun) => {
+      const [server] = consumers;
+      if (server) server.at_end = { ...server.at_end, uptime_s: 1, requests: 40 };
+    };
+    expect(reasonsOf(runWith([restart], younger))).toContain("M8");
+    expect(reasonsOf(runWith([serverRestart], younger))).toEqual([]);
+  });
+
+  test("a mix of outcomes that failures and lost counts shift", () => {
+    const shifted = ({ prediction }: ValidRun) => {
+      prediction.limited_share = 0.5;
+    };
+    expect(reasonsOf(runWith([flush], shifted))).toEqual(["M10"]);
+    expect(reasonsOf(runWith([restart], shifted))).toEqual([]);
+  });
+
+  test("requests that are counted twice stay invalid beside any fault", () => {
+    const lost = ({ counts }: ValidRun) => {
+      counts.sent += 5;
+    };
+    expect(reasonsOf(runWith([restart], lost))).toContain("M8");
+  });
+
+  test("a ramp is looked for before the fault", () => {
+    const ramp = ({ slices }: ValidRun) => {
+      slices.allowed = slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
+      slices.limited = slices.limited.map((count, index) => (index < 10 ? count / 2 : count));
+    };
+    expect(reasonsOf(runWith([flush], ramp))).toContain("M26");
+    const early = { ...flush, planned: { start_s: 2, length_s: 0 }, injected: { from_s: 2, to_s: 2 } };
+    expect(reasonsOf(runWith([early], ramp))).not.toContain("M26");
+  });
+});
+
+describe("the outcome beside a fault is what the target did before it and at the end:", () => {
+  /** Requests that failed in so many slices from that one on. */
+  const failing = (from: number, slices: number, perSlice = 200) =>
+    runWith([restart], (run) => {
+      run.slices.failed = run.slices.failed.map((_, index) =>
+        index >= from && index < from + slices ? perSlice : 0,
+      );
+      run.slices.allowed = run.slices.allowed.map((count, index) =>
+        index >= from && index < from + slices ? Math.max(0, count - perSlice) : count,
+      );
+      run.duration = 5;
+    });
+  const outcome = (run: ValidRun) =>
+    outcomeOf(run, { status: "valid", reasons: [], not_applicable: [] }).outcome;
+
+  test("failures of the fault are what is measured", () => {
+    // The window has 50 slices.
+    expect(outcome(failing(10, 8))).toBe("failed");
+    expect(
+      outcome({
+        ...failing(10, 8),
+        faults: [{ ...restart, planned: { start_s: 1, length_s: 1 }, injected: { from_s: 1, to_s: 2 } }],
+      }),
+    ).toBe("served");
+  });
+
+  test("a target that does not recover has failed; one that failed before has, too", () => {
+    const early = { ...restart, planned: { start_s: 1, length_s: 1 }, injected: { from_s: 1, to_s: 2 } };
+    expect(outcome({ ...failing(10, 40), faults: [early] })).toBe("failed");
+    expect(outcome({ ...failing(2, 2), faults: [early] })).toBe("failed");
+    // One late time-out of a request that was sent in the outage is no relapse.
+    expect(outcome({ ...failing(30, 1, 10), faults: [early] })).toBe("served");
+  });
+});
+
+/** The last reading of the consumes of the valid evidence. */
+const DECIDED = { allowed: CONSUMES - 1_201, limited: 1_201 };
+
+type Service = NonNullable<ValidRun["service"]>;
+type Run = Omit<ValidRun, "service"> & { service: Service };
+
+const target = {
+  ...configuration.target,
+  text: "envoy-grpc@valkey:standalone",
+  label: "envoy-grpc@valkey",
+  client: "envoy-grpc",
+  limiter: "envoy-ratelimit",
+  decided_by: "service" as const,
+  service: "envoy-ratelimit",
+};
+
+/** A run with a service to which no rule objects. */
+function validRun(): Run {
+  const plain = validEvidence();
+  const server = serverOf(plain);
+  server.target = target.text;
+  delete server.limiter_script;
+  server.client_settings = { protocol: "gRPC" };
+  Object.assign(storeOf(plain).at_end, { decisions: CONSUMES, script_calls: {} });
+  return {
+    ...plain,
+    configuration: { ...configuration, target },
+    resources: { ...plain.resources, "service-1": role("service", 50) },
+    service: {
+      id: "envoy-ratelimit",
+      role: "service-1",
+      at_start: { run_id: "1", decisions: 20, allowed: 10, limited: 10 },
+      at_end: {
+        run_id: "1",
+        decisions: 20 + CONSUMES,
+        allowed: 10 + DECIDED.allowed,
+        limited: 10 + DECIDED.limited,
+      },
+      settings: {},
+    },
+  };
+}
+
+const findings = (run: Run) =>
+  judge(run).reasons.map(({ rule, severity, text }) => `${rule} ${severity}: ${text}`);
+
+describe("the rules of a run with a service", () => {
+  test("object to nothing that is in order", () => {
+    expect(judge(validRun())).toMatchObject({ status: "valid", reasons: [] });
+  });
+
+  test.each<[string, (run: Run) => void, string]>([
+    ["a decision that it did not count", ({ service }) => service.at_end.decisions--, "M8 invalid"],
+    ["one that nobody got", ({ service }) => service.at_end.decisions++, "M8 invalid"],
+    [
+      "denials that were got as admissions",
+      ({ service: { at_end } }) =>
+        Object.assign(at_end, { allowed: (at_end.allowed ?? 0) - 1, limited: (at_end.limited ?? 0) + 1 }),
+      "M8 invalid",
+    ],
+    [
+      "decisions of which the store saw too few",
+      (run) => (storeOf(run).at_end.decisions = CONSUMES - 1),
+      "M8 invalid",
+    ],
+    ["another process at the end", ({ service }) => (service.at_end.run_id = "2"), "M14 invalid"],
+    ["no CPU counters", (run) => delete run.resources["service-1"], "M15 suspect"],
+  ])("object to %s", (_name, spoil, expected) => {
+    const run = validRun();
+    spoil(run);
+    const found = findings(run);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(expected);
+  });
+
+  test("count the descriptors of a call, and its failures as unknown", () => {
+    const run = validRun();
+    const { consumes } = serverOf(run).at_end;
+    if (!consumes) throw new Error("counts");
+    // Half as many calls, each of two descriptors; one of them failed.
+    Object.assign(consumes, { calls: CONSUMES / 2, allowed: consumes.allowed - 2, failed: 2 });
+    expect(findings(run).filter((text) => text.startsWith("M8"))).toEqual([]);
+    run.service.at_end.decisions -= 3;
+    expect(findings(run).filter((text) => text.startsWith("M8"))).toHaveLength(1);
+  });
+
+  test("know that it counts the points of a request", () => {
+    const run = validRun();
+    run.configuration = { ...configuration, target, limits: { ...configuration.limits, cost: 5 } };
+    run.service.at_end.decisions = 20 + 5 * CONSUMES;
+    expect(findings(run)).toEqual([]);
+  });
+
+  test("do not compare with the store where some decisions do not reach it", () => {
+    const run = validRun();
+    run.configuration = { ...configuration, target: { ...target, decides_locally: true } };
+    storeOf(run).at_end.decisions = 5;
+    expect(findings(run)).toEqual([]);
+    expect(judge(run).not_applicable).toContainEqual(expect.objectContaining({ rule: "M8" }));
+  });
+});
+
+describe("what limited a run with a service", () => {
+  const busy = (loop: number, run: Run = validRun()): Run => {
+    const { at_window_open, at_end } = serverOf(run);
+    at_end.event_loop_active_ms = at_window_open.event_loop_active_ms + loop * 1000 * run.duration;
+    return run;
+  };
+
+  test("is the service, measured at its cap or the CPUs of the machine", () => {
+    const run = busy(0.5);
+    run.resources["service-1"] = role("service", 380);
+    expect(limitOf(run)).toEqual({
+      resource: "service CPU",
+      text: expect.stringMatching(/service-1 .*95 %/),
+    });
+    run.resources["service-1"] = role("service", 195, { caps: { cpus: 2 } });
+    expect(limitOf(run)).toEqual({
+      resource: "service CPU",
+      text: expect.stringMatching(/service-1 .*98 %/),
+    });
+  });
+
+  test("is the client where the Node program is busy, at both layers; then nothing is claimed about the service", () => {
+    expect(limitOf(busy(0.97)).resource).toBe("client");
+    const run = {
+      ...limiterLayerEvidence(),
+      configuration: { ...configuration, layer: "limiter" as const, target },
+    };
+    for (const { workers } of run.generators)
+      for (const worker of workers) worker.event_loop_utilisation = 0.96;
+    expect(limitOf(run).resource).toBe("client");
+  });
+});
+
+describe("the counts of keys", () => {
+  test("lie between the answered and the sent consumes", () => {
+    expect(
+      admissionsOf([
+        { key: "all answered", least: 40, most: 40, counted: 40 },
+        { key: "two without an answer", least: 8, most: 10, counted: 9 },
+      ]),
+    ).toEqual({
+      status: "counted",
+      keys: 2,
+      points: { least: 48, most: 50, counted: 49 },
+      below: 0,
+      above: 0,
+    });
+  });
+
+  test("that lie outside are counted by direction, and the key that is furthest off is named", () => {
+    const surplus = { key: "surplus", least: 5, most: 6, counted: 8 };
+    const lost = { key: "lost", least: 40, most: 40, counted: 37 };
+    expect(admissionsOf([{ key: "fine", least: 1, most: 1, counted: 1 }, surplus, lost])).toMatchObject({
+      below: 1,
+      above: 1,
+      worst: lost,
+    });
+  });
+});
+
+test("CPU time is divided by the requests that the server answered between its readings", () => {
+  const run = validEvidence();
+  const { consumers, counts } = run;
+  const server = serverOf(run);
+  expect(served(consumers, run)).toBe(server.at_end.requests - server.at_window_open.requests);
+  expect(served(consumers, run)).toBeGreaterThan(answered(counts));
+  // Neither what the warm-up left under way, nor what was still under way at the end.
+  server.at_window_open.in_flight = 2;
+  server.at_end.in_flight = 5;
+  expect(served(consumers, run)).toBe(counts.sent - 3);
+});
+
+const harmless: Record<string, (run: ValidRun) => void> = {
+  "requests that failed: what the target did is its outcome": (run) => {
+    for (const kind of ["failed_answers", "connection_errors", "timed_out"] as const) {
+      addFailures(run, kind, 100);
+      addFailures(run, kind, 1, "after it");
+    }
+  },
+  "a script call whose consume failed, run or not": (run) => {
+    const { consumes } = serverOf(run).at_end;
+    if (consumes) Object.assign(consumes, { calls: consumes.calls + 2, failed: 2 });
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1));
+  },
+  "lost and timed-out requests that never reached the server": (run) => {
+    addFailures(run, "timed_out", 3);
+    addFailures(run, "connection_errors", 2, "after it");
+    serverOf(run).at_end.requests -= 5;
+  },
+  "consumes that are still under way, because nobody waits for them any more, run or not": (run) => {
+    const { at_end } = serverOf(run);
+    addFailures(run, "timed_out", 3);
+    at_end.in_flight = 3;
+    if (at_end.consumes) at_end.consumes.calls += 3;
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
+  },
+  "calls under several commands": (run) => {
+    const script_calls = { eval: { calls: 5, failed: 0 }, evalsha: { calls: CONSUMES - 4, failed: 1 } };
+    Object.assign(storeOf(run).at_end, { decisions: CONSUMES, script_calls });
+  },
+  "calls on several nodes": (run) => {
+    run.store.nodes.push({ role: "store-2", at_start: reading(), at_end: reading(evalsha(40, 3)) });
+    Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 37));
+    run.resources["store-2"] = run.resources["store-1"] as NonNullable<(typeof run.resources)[string]>;
+  },
+  "evictions before the run": (run) => {
+    storeOf(run).at_start.evicted_keys = 7;
+    storeOf(run).at_end.evicted_keys = 7;
+  },
+};
+
+test.each(Object.entries(harmless))("%s: no rule objects", (_what, change) => {
+  const run = validEvidence();
+  change(run);
+  expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
+});
+
+test("invalid outweighs suspect, and both reasons are reported", () => {
+  const run = validEvidence();
+  storeOf(run).at_end.evicted_keys = 1;
+  storeOf(run).at_start.keys = 1;
+  const { status, reasons } = judge(run);
+  expect(status).toBe("invalid");
+  expect(reasons.map(({ severity }) => severity)).toEqual(["invalid", "suspect"]);
+});
+
+test("a run without any request is invalid, not an empty valid one", () => {
+  const run = validEvidence();
+  const none = { allowed: 0, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 0 };
+  const nothing = { ...none, sent: 0, followed: 0, after_window: none, cut: 0, by_code: {} };
+  run.counts = nothing;
+  const empty = histogramOf(0);
+  const histograms = { allowed: empty, limited: empty, failed: empty, censored: empty };
+  Object.assign(generatorOf(run), { counts: nothing, histograms });
+  run.requests = { average: 0, total: 0 };
+  delete run.latency;
+  const { status, reasons } = judge(run);
+  expect(status).toBe("invalid");
+  expect(reasons.map(({ rule }) => rule)).toContain("M9");
+});
+
+describe("a rule that cannot be applied says why, and neither passes nor fails the run", () => {
+  test("for a foreign server", () => {
+    const { store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
+    const { status, not_applicable } = judge({ ...seen, consumers: [] });
+    expect(status).toBe("valid");
+    expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
+  });
+
+  test("Little's law with few answers or with failures among them", () => {
+    const run = validEvidence();
+    addFailures(run, "connection_errors", 1);
+    expect(judge(run).not_applicable.map(({ rule }) => rule)).toEqual(["M7"]);
+  });
+});
+
+test("counts of several workers add up, by code too; failures, also after the window, are no answers", () => {
+  const one = {
+    sent: 11,
+    allowed: 5,
+    limited: 1,
+    failed_answers: 1,
+    connection_errors: 1,
+    timed_out: 1,
+    followed: 2,
+    after_window: { allowed: 1, limited: 0, failed_answers: 0, connection_errors: 0, timed_out: 1 },
+    cut: 0,
+    by_code: { "200": 5, "429": 1, "503": 1 },
+  };
+  const sum = addCounts([one, one, { ...one, by_code: { "200": 4, "201": 1 } }]);
+  expect(sum).toMatchObject({
+    sent: 33,
+    allowed: 15,
+    followed: 6,
+    after_window: { allowed: 3, timed_out: 3 },
+    by_code: { "200": 14, "201": 1, "429": 2, "503": 2 },
+  });
+  expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 12, 33]);
+});
 
 type Spoil = (run: ValidRun) => void;
 

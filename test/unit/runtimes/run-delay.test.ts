@@ -1,12 +1,67 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { EarlierCounters } from "../../../src/runtimes/earlier-counters.js";
+import { countersIn } from "../../../src/runtimes/kubernetes/part.js";
 import {
   cpuBetween,
   readRunDelays,
   runDelayBetween,
   threadTimesOf,
 } from "../../../src/runtimes/run-delay.js";
+
+const NETWORK = `== /proc/net/dev
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo: 9 1 0 0 0 0 0 0 9 1 0 0 0 0 0 0
+  eth0: 100 1 0 0 0 0 0 0 200 1 0 0 0 0 0 0
+`;
+
+test("counters of control groups of version 2 are read from one folder", () => {
+  const printed = `== /sys/fs/cgroup/cpu.stat
+usage_usec 1500
+nr_periods 10
+nr_throttled 2
+throttled_usec 300
+== /sys/fs/cgroup/memory.stat
+inactive_file 24
+== /sys/fs/cgroup/memory.current
+1024
+${NETWORK}`;
+  expect(countersIn(printed, true)).toEqual({
+    cpu_us: 1500,
+    resident_bytes: 1000,
+    throttling: { periods: 10, throttled_periods: 2, throttled_us: 300 },
+    network: { received_bytes: 100, sent_bytes: 200 },
+  });
+});
+
+test("those of version 1 from a folder each; bytes of a network that is the node's are not the pod's", () => {
+  const printed = `== /sys/fs/cgroup/cpuacct/cpuacct.usage
+1500000
+== /sys/fs/cgroup/cpu/cpu.stat
+nr_periods 0
+== /sys/fs/cgroup/memory/memory.stat
+total_inactive_file 24
+== /sys/fs/cgroup/memory/memory.usage_in_bytes
+1024
+${NETWORK}`;
+  expect(countersIn(printed, false)).toEqual({ cpu_us: 1500, resident_bytes: 1000 });
+});
+
+const network = (bytes: number) => ({ received_bytes: bytes, sent_bytes: 2 * bytes });
+
+test("counters go on over restarts, where those of each process begin at 0; memory is that of the last", () => {
+  const earlier = new EarlierCounters();
+  expect(earlier.plus({ cpu_us: 5, resident_bytes: 100 })).toEqual({ cpu_us: 5, resident_bytes: 100 });
+  earlier.keep({ cpu_us: 10, resident_bytes: 100, network: network(3) });
+  earlier.keep({ cpu_us: 20, resident_bytes: 100, network: network(4) });
+  expect(earlier.plus({ cpu_us: 1, resident_bytes: 50, network: network(1) })).toEqual({
+    cpu_us: 31,
+    resident_bytes: 50,
+    network: network(8),
+  });
+});
 
 describe("the run delay of threads", () => {
   test("is the second of the kernel's three figures, in nanoseconds, and CPU time the first", () => {

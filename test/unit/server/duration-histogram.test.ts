@@ -1,5 +1,68 @@
-import { expect, test } from "vitest";
-import { DurationHistogram } from "../../../src/server/lib/duration-histogram.js";
+import { readFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { processDiagnosisSchema } from "../../../src/contract/diagnosis.js";
+import { shiftClock } from "../../../src/server/lib/clock-shift.js";
+import { DurationHistogram } from "../../../src/server/lib/counters.js";
+import { Instruments } from "../../../src/server/lib/instruments.js";
+import { compute } from "../../../src/server/routes/workloads.js";
+
+const real = Date;
+afterEach(() => {
+  globalThis.Date = real;
+});
+
+test("a shifted clock is ahead wherever the time is read, and given times stay as they are", () => {
+  shiftClock(30_000);
+  const made = new Date();
+  const ahead = [Date.now(), made.getTime()].map((each) => Math.round((each - real.now()) / 1000));
+  expect(ahead).toEqual([30, 30]);
+  expect(new Date(5).getTime()).toBe(5);
+  expect(made).toBeInstanceOf(Date);
+  expect(Date.UTC(1970, 0, 1)).toBe(0);
+});
+
+/** Keeps what it allocates from being optimised away. */
+const kept: unknown[] = [];
+
+/** Allocates this many bytes on the heap, in small pieces that die young. */
+function allocate(bytes: number): void {
+  for (let n = 0; n < bytes / 1_024; n++) kept[n % 16] = new Array(128).fill(n);
+}
+
+test("bytes are counted across collections, which are told by kind", () => {
+  const instruments = new Instruments();
+  const bytes = 256 * 1024 ** 2;
+  allocate(bytes);
+  const seen = instruments.take();
+  expect(seen.allocated_bytes).toBeGreaterThan(0.9 * bytes);
+  // `fill` may reallocate, and the tests allocate, too.
+  expect(seen.allocated_bytes).toBeLessThan(3 * bytes);
+  const { minor } = seen.gc;
+  expect(minor?.pauses).toBeGreaterThan(3);
+  expect(minor?.longest_us).toBeLessThanOrEqual(minor?.total_us ?? 0);
+});
+
+test.runIf(process.platform === "linux")("the system's counts are differences, and fit the contract", () => {
+  const instruments = new Instruments();
+  for (let n = 0; n < 1_000; n++) readFileSync("/proc/self/stat");
+  const seen = instruments.take();
+  expect(seen.system_calls?.reads).toBeGreaterThanOrEqual(1_000);
+  expect(seen.system_calls?.reads).toBeLessThan(10_000);
+  expect(seen.context_switches).toBeDefined();
+  expect(processDiagnosisSchema.parse({ requests: 0, ...seen })).toMatchObject(seen);
+});
+
+test("the work grows linearly with complexity", () => {
+  const one = compute(1, 7).steps;
+  expect(one).toBeGreaterThan(10_000);
+  for (const complexity of [2, 3, 10]) expect(compute(complexity, 7).steps).toBe(complexity * one);
+});
+
+test("the same seed gives the same result, another seed or complexity another one", () => {
+  expect(compute(3, 42)).toEqual(compute(3, 42));
+  const results = [compute(3, 42), compute(3, 43), compute(4, 42), compute(3, 0), compute(3, 2 ** 32 - 1)];
+  expect(new Set(results.map(({ result }) => result)).size).toBe(results.length);
+});
 
 /** Bound of the first bucket that holds the one observation, in µs. */
 function boundOf(us: number): number {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { clients } from "../../../src/targets/clients/index.js";
+import { packageVersion } from "../../../src/targets/libraries.js";
 import { limiters } from "../../../src/targets/limiters/index.js";
-import { packageVersion } from "../../../src/targets/package-version.js";
 import { findStore, findTopology } from "../../../src/targets/resolve.js";
 
 /** Loading any of them fails this file: listing clients and limiters must load no library. */

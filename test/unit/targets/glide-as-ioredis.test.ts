@@ -1,6 +1,6 @@
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { expect, test, vi } from "vitest";
-import { type GlideClasses, glideAsIoredis } from "../../../src/targets/clients/glide-as-ioredis.js";
+import { type GlideClasses, glideAsIoredis } from "../../../src/targets/clients/valkey-glide.js";
 
 /** A script of the library's kind: it must be given back. */
 class FakeScript {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { gubernatorHttp } from "../../../src/targets/clients/gubernator-http.js";
+import { gubernatorHttp } from "../../../src/targets/clients/gubernator-grpc.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { findLimiter } from "../../../src/targets/resolve.js";
 import { readingOf } from "../../../src/targets/stores/gubernator.js";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { modules } from "../../../src/targets/modules/index.js";
-import { redisCell } from "../../../src/targets/modules/redis-cell.js";
-import { redisShield } from "../../../src/targets/modules/redis-shield.js";
+import { moduleLimiters, modules } from "../../../src/targets/modules/index.js";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { OpenClient } from "../../../src/targets/types.js";
+import type { LimiterDescription, OpenClient } from "../../../src/targets/types.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 
 const resolved = (text: string, available: (id: string) => boolean | string = () => true) => {
@@ -61,12 +59,13 @@ function answering(reply: unknown) {
   return { client, sent };
 }
 
+const [redisCell, redisShield] = moduleLimiters as [LimiterDescription, LimiterDescription];
 const ioredis = () => describeClient({ client: "ioredis", topology: "standalone", options: [] });
 
 describe("the commands", () => {
   test("of redis-cell name burst, count and period, never a count of 0; every key that opening used is deleted", async () => {
     const { client, sent } = answering([1, 20, 3, 17, 540]);
-    const { standard, exhausted } = pairOf(await redisCell.limiter.create(client, ioredis(), LIMITS));
+    const { standard, exhausted } = pairOf(await redisCell.create(client, ioredis(), LIMITS));
     expect(sent).toEqual(
       ["rl:one", "rl:two"].flatMap((key) => [
         [key, "cl.throttle", key, 19, 20, 600, 1],
@@ -91,9 +90,7 @@ describe("the commands", () => {
 
   test("of redis-shield name capacity, period and tokens; -1 is a denial", async () => {
     const denying = answering(-1);
-    const { standard, exhausted } = pairOf(
-      await redisShield.limiter.create(denying.client, ioredis(), LIMITS),
-    );
+    const { standard, exhausted } = pairOf(await redisShield.create(denying.client, ioredis(), LIMITS));
     denying.sent.length = 0;
     expect(await standard.consume("ada", 5)).toEqual({
       outcome: "limited",
@@ -107,7 +104,7 @@ describe("the commands", () => {
       ["rl:ada", "SHIELD.absorb", "rl:ada", 20, 600, 21],
     ]);
     const admitting = answering(0);
-    const pair = pairOf(await redisShield.limiter.create(admitting.client, ioredis(), LIMITS));
+    const pair = pairOf(await redisShield.create(admitting.client, ioredis(), LIMITS));
     expect(await pair.standard.consume("ada")).toEqual({ outcome: "allowed" });
   });
 
@@ -115,7 +112,7 @@ describe("the commands", () => {
     [redisCell, "OK"],
     [redisCell, [0, 20]],
     [redisShield, null],
-  ])("fail for a reply of another form", async ({ limiter }, reply) => {
+  ])("fail for a reply of another form", async (limiter, reply) => {
     const { client } = answering(reply);
     await expect(limiter.create(client, ioredis(), LIMITS)).rejects.toThrow(/not a reply of/);
   });

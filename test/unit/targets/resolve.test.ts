@@ -1,10 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
+import { didYouMean } from "../../../src/targets/did-you-mean.js";
 import { options } from "../../../src/targets/options.js";
 import { describeClient, resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { targetOf } from "../../helpers/target.js";
+
+test("the closest of several similar words is suggested, and none if no word is similar", () => {
+  expect(didYouMean("heav", ["heaven", "heavy", "light"])).toBe(
+    " (did you mean heavy?); valid: heaven, heavy, light",
+  );
+  expect(didYouMean("x".repeat(300), ["heavy"])).toBe("; valid: heavy");
+});
 
 const skip = (text: string): string => {
   const resolution = resolveTarget(text);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { throttlecrabHttp } from "../../../src/targets/clients/throttlecrab-http.js";
+import { throttlecrabHttp } from "../../../src/targets/clients/throttlecrab-grpc.js";
 import { throttlecrabLimiter } from "../../../src/targets/limiters/throttlecrab.js";
 import { readingOf } from "../../../src/targets/stores/throttlecrab.js";
 import type { Decision } from "../../../src/targets/types.js";

@@ -6,8 +6,7 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
-import type { ConnectionLog } from "../../measurement/decision-log.js";
-import { RequestCounts } from "../../measurement/request-counts.js";
+import { type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
 import type { ChannelRequests } from "../driver.js";
 
 export const LIMITED_STATUS = 429;
@@ -62,7 +61,6 @@ class FreshNumber {
     this.#digits = Buffer.from(String(last).padStart(FRESH_KEY_DIGITS, "0"));
   }
 
-  /** Writes the next number over the digits at `offset`. */
   write(buffer: Buffer, offset: number): void {
     const digits = this.#digits;
     let at = FRESH_KEY_DIGITS - 1;

@@ -7,9 +7,8 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
-import type { ConnectionLog } from "../../measurement/decision-log.js";
-import { type ConnectionCounts, RequestCounts } from "../../measurement/request-counts.js";
-import type { Channel, ChannelListener, OpenChannel } from "../channel.js";
+import { type ConnectionCounts, type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
+import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
 import type { ChannelRequests } from "../driver.js";
 
 export type Keys = string | readonly string[];
@@ -70,7 +69,7 @@ export interface Decider {
   consume(keys: Keys): Promise<Decision>;
 }
 
-export interface CallCounts {
+interface CallCounts {
   begun: number;
   finished: number;
 }

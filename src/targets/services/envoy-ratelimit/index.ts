@@ -5,7 +5,7 @@ import type { Limits } from "../../../contract/configuration.js";
 import { formatNodes } from "../../../contract/env.js";
 import { environmentError } from "../../../contract/errors.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
-import { waitUntil } from "../../stores/wait-until.js";
+import { waitUntil } from "../../stores/deciding.js";
 import type { ServiceDescription, StorePlace } from "../../types.js";
 
 const ID = "envoy-ratelimit";

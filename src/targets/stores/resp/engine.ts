@@ -1,5 +1,26 @@
-import type { StoreEngine } from "../../types.js";
-import { confArguments } from "./conf.js";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { StoreDescription, StoreEngine } from "../../types.js";
+
+/** The project's folder: the same relative path from the sources and from the build. */
+const root = new URL("../../../../", import.meta.url);
+
+/**
+ * The settings of a store's configuration file as arguments of its program, so that the file is not needed where the
+ * program runs. One directive per line; `""` is an empty value.
+ * @returns an empty list for a store without a configuration file
+ */
+function confArguments({ conf }: StoreDescription): string[] {
+  if (conf === undefined) return [];
+  return readFileSync(fileURLToPath(new URL(conf, root)), "utf8")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .flatMap((line) => {
+      const [name, ...values] = line.split(/\s+/);
+      return [`--${name}`, ...values.map((value) => (value === '""' ? "" : value))];
+    });
+}
 
 /** Servers that speak RESP and answer INFO: Valkey, Redis and what is compatible with them. */
 export const resp: StoreEngine = {

@@ -1,14 +1,117 @@
+import { lookup } from "node:dns/promises";
 import { Redis } from "ioredis";
 import type { Node } from "../../../contract/env.js";
 import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
+import type { TopologyDescription } from "../../types.js";
+import { waitUntil } from "../deciding.js";
+
+const SLOTS = 16_384;
+
+const clusterInfo = async (node: StoreNode) => parseFields(String(await node.call("CLUSTER", "INFO")));
+
+/** Address, port and bus port for MEET, which takes no host names. */
+async function address(node: StoreNode): Promise<[string, number, number]> {
+  const { address } = await lookup(node.place.host);
+  const configured = (await unlessRefused(node.call("CONFIG", "GET", "cluster-port"))) as
+    | string[]
+    | undefined;
+  return [address, node.place.port, Number(configured?.[1] ?? 0) || node.place.port + 10_000];
+}
+
+async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {
+  for (const node of nodes) {
+    const known = (await clusterInfo(node)).get("cluster_known_nodes");
+    if (known !== String(nodes.length)) return `${node.name} knows ${known} of ${nodes.length} nodes`;
+  }
+  return undefined;
+}
+
+/** Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them. */
+export async function clusterProblem(
+  nodes: readonly StoreNode[],
+  { primaries, replicas }: TopologyDescription,
+): Promise<string | undefined> {
+  const few = await knownNodes(nodes);
+  if (few) return few;
+  for (const node of nodes) {
+    const info = await clusterInfo(node);
+    if (info.get("cluster_state") !== "ok")
+      return `${node.name}: cluster_state is ${info.get("cluster_state")}`;
+    if (info.get("cluster_slots_ok") !== String(SLOTS)) {
+      return `${node.name}: ${info.get("cluster_slots_ok")} of ${SLOTS} slots are covered`;
+    }
+    const replication = await node.info("replication");
+    const link = replication.get("master_link_status");
+    if (link !== undefined && link !== "up") return `${node.name}: the link to its primary is ${link}`;
+    const seen = String(await node.call("CLUSTER", "NODES"));
+    const roles = seen.split("\n").filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
+    if (roles.length !== replicas) return `${node.name} sees ${roles.length} of ${replicas} replicas`;
+  }
+  const owners = await Promise.all(nodes.map((node) => node.info("replication")));
+  const each = String(replicas / primaries);
+  const linked = owners.filter(
+    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === each,
+  );
+  return linked.length === primaries
+    ? undefined
+    : `${linked.length} of ${primaries} primaries have ${each} replica${each === "1" ? "" : "s"}`;
+}
+
+/**
+ * Forms a cluster of empty nodes: the first ones become primaries with equal shares of the slots, and each of the others
+ * becomes the replica of one primary. Every runtime uses this code.
+ * @throws environmentError when the nodes do not agree before the deadline
+ */
+export async function formCluster(
+  nodes: readonly StoreNode[],
+  topology: TopologyDescription,
+  deadlineMs: number,
+): Promise<void> {
+  const { primaries: count, replicas } = topology;
+  if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
+  await waitUntil("store nodes", deadlineMs, async () => {
+    for (const node of nodes) await node.call("PING");
+    return undefined;
+  });
+  const primaries = nodes.slice(0, count);
+  // With distinct epochs the nodes need not resolve conflicts, which takes seconds.
+  await Promise.all(nodes.map((node, index) => node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1)));
+  await Promise.all(
+    primaries.map((node, index) =>
+      node.call(
+        "CLUSTER",
+        "ADDSLOTSRANGE",
+        Math.floor((index * SLOTS) / count),
+        Math.floor(((index + 1) * SLOTS) / count) - 1,
+      ),
+    ),
+  );
+  // Every node meets every other node, because gossip would take seconds longer.
+  const addresses = await Promise.all(nodes.map(address));
+  await Promise.all(
+    nodes.flatMap((node, index) =>
+      addresses.slice(index + 1).map((other) => node.call("CLUSTER", "MEET", ...other)),
+    ),
+  );
+  await waitUntil("cluster", deadlineMs, () => knownNodes(nodes));
+  const ids = await Promise.all(primaries.map((node) => node.call("CLUSTER", "MYID")));
+  for (const [index, replica] of nodes.slice(count).entries()) {
+    const primary = String(ids[index % count]);
+    // A replica must know that a node is a primary before it can follow it.
+    await waitUntil("cluster", deadlineMs, async () => {
+      await replica.call("CLUSTER", "REPLICATE", primary);
+      return undefined;
+    });
+  }
+  await waitUntil("cluster", deadlineMs, () => clusterProblem(nodes, topology));
+}
 
 /** A direct connection to one store node, whatever the topology. */
 export interface StoreNode {
   place: Node;
   name: string;
   call(...command: readonly [string, ...(string | number)[]]): Promise<unknown>;
-  /** The fields of `INFO section`, by name. */
   info(section: string): Promise<Map<string, string>>;
   close(): void;
 }

@@ -2,8 +2,8 @@ import type { NodeCounters } from "../../../contract/diagnosis.js";
 import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreReading } from "../../../contract/store.js";
 import type { StoreDescription } from "../../types.js";
-import { gives, onlyGiven } from "../evidence.js";
-import { waitUntil } from "../wait-until.js";
+import { waitUntil } from "../deciding.js";
+import { gives, onlyGiven } from "../index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
 import { storesByFields } from "./version.js";
 

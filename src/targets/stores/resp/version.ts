@@ -20,7 +20,6 @@ export function storesByFields(
   return own.length > 0 ? own : found;
 }
 
-/** The value of a field in an INFO answer. */
 function field(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
 }

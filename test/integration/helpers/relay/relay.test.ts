@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { parseRelayLine, relayLine } from "../../../../src/contract/relay.js";
-import { Relay } from "../../../../src/helpers/relay/relay.js";
+import { startRelay } from "../../../../src/helpers/relay/relay.js";
 
 const HOST = "127.0.0.1";
 
 /** A relay in front of a server that sends back what it gets. */
-async function relayed(): Promise<{ relay: Relay; store: Client }> {
+async function relayed(): Promise<{ relay: Awaited<ReturnType<typeof startRelay>>; store: Client }> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.pipe(socket);
@@ -15,7 +15,7 @@ async function relayed(): Promise<{ relay: Relay; store: Client }> {
   server.listen(0, HOST);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const relay = await Relay.start({ host: HOST, port: 0 }, { host: HOST, port });
+  const relay = await startRelay({ host: HOST, port: 0 }, { host: HOST, port });
   onTestFinished(() => {
     relay.stop();
     server.close();
@@ -95,7 +95,7 @@ test("a relay that holds keeps connections, old and new ones, and loses nothing"
 });
 
 test("a store that is gone closes the connections to it", async () => {
-  const relay = await Relay.start({ host: HOST, port: 0 }, { host: HOST, port: 1 });
+  const relay = await startRelay({ host: HOST, port: 0 }, { host: HOST, port: 1 });
   onTestFinished(() => relay.stop());
   const client = new Client(relay.port);
   client.socket.on("error", () => {});

@@ -1,11 +1,70 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { measureLink } from "../../../../src/helpers/machine-probe/link-client.js";
-import { LinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
+import {
+  clockOffsetOf,
+  type Exchange,
+  measureLink,
+} from "../../../../src/helpers/machine-probe/link-client.js";
+import { startLinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
 import { WALL_CLOCK_ERROR_US, WallClock } from "../../../../src/helpers/machine-probe/wall-clock.js";
-import { Relay } from "../../../../src/helpers/relay/relay.js";
+import { startRelay } from "../../../../src/helpers/relay/relay.js";
+import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
 import { seededRandom } from "../../../helpers/random.js";
+
+/** An exchange with delays in milliseconds, by a clock that is so much ahead of the own one. */
+function exchange(ahead_ms: number, there_ms: number, back_ms: number, works_ms = 0.01): Exchange {
+  const sent_ms = 1_000_000;
+  const received_ms = sent_ms + there_ms + ahead_ms;
+  const replied_ms = received_ms + works_ms;
+  return { sent_ms, received_ms, replied_ms, answered_ms: replied_ms - ahead_ms + back_ms };
+}
+
+const holds = ({ offset_us, bound_us }: { offset_us: number; bound_us: number }, truth_ms: number) =>
+  Math.abs(offset_us - 1000 * truth_ms) <= bound_us;
+
+describe("the offset of another clock", () => {
+  test("is exact where both ways take equally long", () => {
+    expect(clockOffsetOf([exchange(-250, 0.05, 0.05)])).toEqual({ offset_us: -250_000, bound_us: 51.6 });
+  });
+
+  test("comes from the shortest round trip, whatever else was measured", () => {
+    const found = clockOffsetOf([exchange(3, 9, 0.1), exchange(3, 0.02, 0.02), exchange(3, 0.1, 5)]);
+    expect(found).toEqual({ offset_us: 3000, bound_us: 21.6 });
+  });
+
+  test("does not take the other one's work for a way", () => {
+    expect(clockOffsetOf([exchange(1, 0.02, 0.02, 400)]).bound_us).toBe(21.6);
+  });
+
+  test.each([
+    [20, 0],
+    [0, 20],
+    [0.01, 12],
+  ])("lies within the bound where the ways take %f ms and %f ms", (there_ms, back_ms) => {
+    const found = clockOffsetOf([exchange(5, there_ms, back_ms)]);
+    expect(Math.abs(found.offset_us - 5000)).toBeGreaterThan(5000);
+    expect(holds(found, 5)).toBe(true);
+  });
+
+  test("lies within the bound of both ends together, for any delays", () => {
+    const random = seededRandom(7);
+    for (let trial = 0; trial < 2000; trial++) {
+      const truth_ms = 1000 * (random() - 0.5);
+      const delays = () => Array.from({ length: 5 }, () => [random() ** 4, random() ** 4] as const);
+      const one = clockOffsetOf(delays().map(([there, back]) => exchange(truth_ms, there, back)));
+      const other = clockOffsetOf(delays().map(([there, back]) => exchange(-truth_ms, there, back)));
+      const both = combinedOffset(one, { ...other, offset_us: -other.offset_us });
+      expect(holds(one, truth_ms) && holds(both, truth_ms)).toBe(true);
+      expect(both.bound_us).toBeLessThanOrEqual(Math.min(one.bound_us, other.bound_us) + 0.2);
+    }
+  });
+
+  test("of two measurements that contradict each other covers both", () => {
+    const both = combinedOffset({ offset_us: 0, bound_us: 10 }, { offset_us: 1000, bound_us: 30 });
+    expect(both).toEqual({ offset_us: 510, bound_us: 520.1 });
+  });
+});
 
 const stops: (() => void)[] = [];
 afterEach(() => {
@@ -16,7 +75,7 @@ const host = "127.0.0.1";
 const CLOCK = { now_ms: () => performance.timeOrigin + performance.now() };
 
 async function serve(ahead_ms = 0): Promise<number> {
-  const server = await LinkServer.start(host, 0, () => ({ now_ms: () => CLOCK.now_ms() + ahead_ms }));
+  const server = await startLinkServer(host, 0, () => ({ now_ms: () => CLOCK.now_ms() + ahead_ms }));
   stops.push(() => server.stop());
   return server.port;
 }
@@ -42,7 +101,7 @@ describe("the link to another machine probe", () => {
 
   test("a delay in one direction alone is in the round trip, and the clock stays within its bound", async () => {
     const port = await serve(40);
-    const relay = await Relay.start({ host, port: 0 }, { host, port });
+    const relay = await startRelay({ host, port: 0 }, { host, port });
     stops.push(() => relay.stop());
     relay.setMode({ mode: "delay", ms: 20 });
     const found = await measureLink({ host, port: relay.port, bandwidth: false }, CLOCK);

@@ -1,22 +1,78 @@
 import { describe, expect, test } from "vitest";
 import type { GeneratorOutput } from "../../../../src/contract/result.js";
 import { addCounts } from "../../../../src/judge/counts.js";
-import { createHistogram, encodeHistogram } from "../../../../src/judge/histogram.js";
 import { judged } from "../../../../src/judge/judged.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
+import { limitOf } from "../../../../src/judge/limit.js";
 import { mergeGenerators } from "../../../../src/judge/merging/generators.js";
 import { timelineFrom } from "../../../../src/judge/merging/timeline.js";
-import { addGenerator, generatorOf, validEvidence } from "../../../helpers/evidence.js";
+import { judge } from "../../../../src/judge/rules.js";
+import {
+  addGenerator,
+  generatorOf,
+  histogramOf,
+  histogramWith,
+  validEvidence,
+} from "../../../helpers/evidence.js";
+
+/** A valid run of two generators, of which the second is changed. */
+function run(change: (second: ReturnType<typeof addGenerator>) => void) {
+  const evidence = validEvidence();
+  change(addGenerator(evidence));
+  return evidence;
+}
+const reasons = (evidence: ReturnType<typeof run>) =>
+  judge(evidence).reasons.map(({ rule, text }) => `${rule} ${text}`);
+
+describe("of several generators", () => {
+  test("a saturated one is named, in the verdict and as the limit", () => {
+    const evidence = run(({ workers }) => {
+      for (const worker of workers) worker.event_loop_utilisation = 0.95;
+    });
+    expect(reasons(evidence)).toEqual([expect.stringMatching(/^M6 generator-2 .*95 % .*--generators/)]);
+    expect(limitOf(evidence)).toEqual({
+      resource: "generator",
+      text: "generator-2's event loop was 95 % busy",
+    });
+  });
+
+  test("a slow one of a closed loop is named, with what it and the others answered", () => {
+    const evidence = run(({ workers }) => {
+      for (const worker of workers) worker.connections *= 2;
+    });
+    expect(reasons(evidence)).toEqual([expect.stringMatching(/^M6 generator-2 .*100 .*200/)]);
+  });
+
+  test("a late one of an open loop is named; all of them late are not", () => {
+    const lateness = (second_us: number, first_us: number) => {
+      const evidence = run((second) => {
+        second.schedule = scheduleOf(second_us);
+      });
+      evidence.request.load = { model: "open", rate_per_second: 2000, arrivals: "constant", connections: 10 };
+      generatorOf(evidence).schedule = scheduleOf(first_us);
+      return reasons(evidence).filter((text) => text.includes("lateness"));
+    };
+    expect(lateness(5000, 800)).toEqual([expect.stringMatching(/^M6 generator-2 .*5\.00 ms.*0\.80 ms/)]);
+    expect(lateness(5000, 4000)).toEqual([]);
+    expect(lateness(900, 100)).toEqual([]);
+  });
+});
+
+const scheduleOf = (late_us: number) => ({
+  offered: 5000,
+  sent: 5000,
+  late: 0,
+  blocked: 0,
+  dropped: 0,
+  unsent: 0,
+  lateness: histogramOf(5000, late_us),
+  gaps: histogramOf(0),
+  shared_wakes: false,
+});
 
 const SLICES = 50;
 const opened_at = "2026-01-01T00:00:02.000Z";
 const share = { opened_at, opened_late_ms: 0, opens_s: 1.5, sample_latencies: [] };
-
-const histogram = (values_us: readonly number[]) => {
-  const all = createHistogram();
-  for (const us of values_us) all.recordValue(us);
-  return encodeHistogram(all);
-};
 
 /** What both generators of a valid run write, of which the first reads the server. */
 function outputs(change: (output: GeneratorOutput, index: number) => void = () => {}): GeneratorOutput[] {
@@ -92,7 +148,7 @@ describe("the outputs of several generators", () => {
         output.samples = [
           { t_s: 1 + index / 1000, interval_s: 1, allowed: own.length, limited: 0, failed: 0 },
         ];
-        output.share = { ...share, sample_latencies: [histogram(own)] };
+        output.share = { ...share, sample_latencies: [histogramWith(own)] };
       }),
     );
     expect(samples).toEqual([
@@ -112,7 +168,7 @@ describe("the outputs of several generators", () => {
     const merged = merge(
       outputs((output, index) => {
         const own = slices.map((all) => all.filter((_, n) => n % 2 === index));
-        output.share = { ...share, timeline: { latencies: own.map(histogram), ...more } };
+        output.share = { ...share, timeline: { latencies: own.map(histogramWith), ...more } };
       }),
     );
     const facts = {

@@ -1,5 +1,9 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { hostname } from "node:os";
-import { describe, expect, test } from "vitest";
+import { join } from "node:path";
+import Docker from "dockerode";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { PlacedKind } from "../../../../src/contract/machines.js";
 import {
   appliedCaps,
   containerOptions,
@@ -7,10 +11,92 @@ import {
   refusedUlimit,
   ULIMITS,
 } from "../../../../src/runtimes/containers/container-options.js";
-import { countersOf } from "../../../../src/runtimes/containers/counters.js";
-import { checkEngine } from "../../../../src/runtimes/containers/engine.js";
+import { countersOf } from "../../../../src/runtimes/containers/control-group.js";
+import { checkEngine, EngineConnection, NoAnswer } from "../../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
+import { Addresses } from "../../../../src/runtimes/containers/networks.js";
+import { hostOf } from "../../../../src/runtimes/containers/runtime.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+
+const newFolder = temporaryFolders();
+/** A busy machine answers within them, too. */
+const LIMITS_MS = { read: 1_000, change: 1_200, watch: 20, lost: 1_500 };
+
+/** A connection to a stand-in for an engine, which answers as told. */
+async function connected(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+  limits_ms = LIMITS_MS,
+): Promise<EngineConnection> {
+  const socketPath = join(newFolder(), "docker.sock");
+  const server = createServer(answer).listen(socketPath);
+  const connection = new EngineConnection(new Docker({ socketPath }), "Docker on far", limits_ms);
+  onTestFinished(() => {
+    connection.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return connection;
+}
+
+test("a read from an engine that hangs ends with the engine's name [R-engine-hangs-1]", async () => {
+  const { docker } = await connected(() => {});
+  await expect(docker.info()).rejects.toThrow(/^Docker on far does not answer: nothing within 1 s$/);
+  await expect(docker.getContainer("x").remove()).rejects.toBeInstanceOf(NoAnswer);
+});
+
+test("an engine that stops answering is lost: what waits for it fails, and it is used again once it answers", async () => {
+  let hangs = false;
+  // It waits for the end of a container, which has no time-out of its own.
+  const connection = await connected((request, response) => {
+    if (!hangs && !request.url?.includes("/wait")) response.end('"OK"');
+  });
+  connection.watch();
+  const lost = new Promise<string>((resolve) => connection.onLost(resolve));
+  const waiting = connection.docker.getContainer("x").wait();
+  await connection.docker.info();
+  hangs = true;
+  await expect(waiting).rejects.toBeInstanceOf(NoAnswer);
+  expect(await lost).toMatch(/^Docker on far does not answer/);
+  hangs = false;
+  await expect.poll(() => connection.docker.info().catch(() => "lost")).toBe("OK");
+});
+
+const host = (name: string, ...roles: PlacedKind[]) => ({ spec: { name, roles } });
+const hosts = [
+  host("a", "store"),
+  host("b", "server"),
+  host("c", "generator"),
+  host("d", "store", "generator"),
+];
+const nameOf = (part: Parameters<typeof hostOf>[0]) => hostOf(part, hosts).spec.name;
+
+test.each([
+  [{ role: "store-1", kind: "store", program: "valkey" }, "a"],
+  [{ role: "store-2", kind: "store", program: "valkey" }, "d"],
+  [{ role: "store-3", kind: "store", program: "valkey" }, "a"],
+  [{ role: "service", kind: "service", program: "envoy-ratelimit" }, "a"],
+  [{ role: "server-2", kind: "server", program: "server" }, "b"],
+  [{ role: "probe", kind: "helper", program: "server" }, "b"],
+  [{ role: "relay-1", kind: "helper", program: "server" }, "b"],
+  [{ role: "generator-2", kind: "generator", program: "loadtest" }, "d"],
+  [{ role: "probe", kind: "helper", program: "server", machine: "c" }, "c"],
+] as const)("%o runs on %s", (part, name) => {
+  expect(nameOf(part)).toBe(name);
+});
+
+test("a machine that is not there is refused by its name", () => {
+  expect(() => nameOf({ role: "probe", program: "server", machine: "z" })).toThrow(/no machine z for probe/);
+});
+
+test("every part has an address of its own, and those given back are the last to be used again", () => {
+  const addresses = new Addresses("172.18.0.0/28");
+  const all = Array.from({ length: 5 }, () => addresses.take());
+  expect(all).toEqual(["172.18.0.10", "172.18.0.11", "172.18.0.12", "172.18.0.13", "172.18.0.14"]);
+  expect(() => addresses.take()).toThrow("no address left");
+  addresses.giveBack("172.18.0.12");
+  expect(addresses.take()).toBe("172.18.0.12");
+});
 
 test.each([
   ["EACCES", /usermod -aG docker/],

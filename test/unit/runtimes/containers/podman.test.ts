@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { PODMAN_SERVICE } from "../../../../src/runtimes/containers/podman.js";
-import { orphanedServices } from "../../../../src/runtimes/helper-service.js";
-import { startTimeOf } from "../../../../src/runtimes/processes.js";
+import { orphanedServices, startTimeOf } from "../../../../src/runtimes/processes.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();

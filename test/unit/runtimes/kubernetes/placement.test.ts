@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { affinityOf, nodeRequirements, sharedNodes } from "../../../../src/runtimes/kubernetes/placement.js";
-import { ownAddress, type PodRequest, podOf } from "../../../../src/runtimes/kubernetes/pod.js";
+import {
+  affinityOf,
+  nodeRequirements,
+  ownAddress,
+  type PodRequest,
+  podOf,
+  sharedNodes,
+} from "../../../../src/runtimes/kubernetes/pod.js";
 import { fittingCaps } from "../../../../src/runtimes/kubernetes/runtime.js";
 import { expectFailure } from "../../../helpers/errors.js";
 

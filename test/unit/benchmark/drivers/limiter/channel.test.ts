@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Channel } from "../../../../../src/benchmark/drivers/channel.js";
+import type { Channel } from "../../../../../src/benchmark/drivers/connection-pool.js";
 import {
   type Decider,
   KeySource,
   type Keys,
   limiterChannels,
 } from "../../../../../src/benchmark/drivers/limiter/channel.js";
-import { DecisionLog } from "../../../../../src/benchmark/measurement/decision-log.js";
-import { RequestCounts } from "../../../../../src/benchmark/measurement/request-counts.js";
+import { DecisionLog, RequestCounts } from "../../../../../src/benchmark/measurement/decision-log.js";
 import type { Decision } from "../../../../../src/targets/types.js";
 import { FRESH_KEY } from "../../../../../src/traffic/types.js";
 
