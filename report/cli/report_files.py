@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from report.analysis.campaign_analysis import Analysis
 from report.base.files import json_text
 from report.export.action_benchmark import bigger_is_better, smaller_is_better
+from report.export.markdown import summary_markdown
 from report.export.summary_json import summary_document
-from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
 from report.export.topics import (
     faults_csv,
