@@ -3,7 +3,7 @@
 No browser, no script, light and dark by the reader's own setting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from report.analysis.campaign_analysis import Analysis
@@ -12,6 +12,7 @@ from report.analysis.figures import figure_text, percentile
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import rate
+from report.results.model import Measured
 from report.sections.first_screen import cell_title
 from report.sections.forest import Forest, forests
 
@@ -31,9 +32,11 @@ _TEXT = 240
 #: Width of a character of the texts behind bars.
 _CHARACTER = 7
 
-Bar = tuple[str, str, float | None, float | None, tuple[float, ...]]
-"""A row: its label, its text, a bar from zero, a second and longer one behind it, and points on it, of one
-unit."""
+Lengths = tuple[float | None, float | None, tuple[float, ...]]
+"""A bar from zero, a second and longer one behind it, and points on it, of one unit."""
+
+Bar = tuple[str, str, *Lengths]
+"""A row: its label, its text and its lengths."""
 
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
@@ -105,38 +108,35 @@ def _row_label(cell: Cell, summary: Summary) -> str:
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
-def _with_outcome(text: str, row: Summary) -> str:
-    return f"{text}, failed {row.spoiled_runs} of {row.counted_runs}" if row.spoiled_runs else text
-
-
-def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
+def _bars(cell: Cell, read: Callable[[Summary, Measured], tuple[str, Lengths]]) -> list[Bar]:
     bars: list[Bar] = []
-    for row in rows:
-        label, text = _row_label(cell, row), row.no_figures_reason
-        if row.figures is None:
-            bars.append((label, text, None, None, ()))
-            continue
-        value = row.figures.requests_per_second
+    for row in [*cell.summaries, *cell.controls][:MAX_BARS]:
+        text, lengths = read(row, row.figures) if row.figures else (row.no_figures_reason, (None, None, ()))
+        if row.figures and row.spoiled_runs:
+            text += f", failed {row.spoiled_runs} of {row.counted_runs}"
+        bars.append((_row_label(cell, row), text, *lengths))
+    return bars
+
+
+def _throughput(cell: Cell, runtime: str) -> str:
+    def read(row: Summary, figures: Measured) -> tuple[str, Lengths]:
         points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
-        bars.append((label, _with_outcome(rate(value), row), value, None, points))
+        return rate(figures.requests_per_second), (figures.requests_per_second, None, points)
+
     what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
-    return _bar_chart(" · ".join(filter(None, ["Throughput", runtime, cell_title(cell)])), what, bars)
+    title = " · ".join(filter(None, ["Throughput", runtime, cell_title(cell)]))
+    return _bar_chart(title, what, _bars(cell, read))
 
 
-def _latency(cell: Cell, rows: Sequence[Summary]) -> str:
-    bars: list[Bar] = []
-    for row in rows:
-        label, text = _row_label(cell, row), row.no_figures_reason
-        if row.figures is None:
-            bars.append((label, text, None, None, ()))
-            continue
-        both = (figure_text(row.figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
-        few = ", few samples" if "p99" in row.figures.unsupported else ""
-        found = row.figures.percentiles_ms
-        text = _with_outcome(f"{' / '.join(both)}{few}", row)
-        bars.append((label, text, found.get("p50"), found.get("p99"), ()))
+def _latency(cell: Cell) -> str:
+    def read(_: Summary, figures: Measured) -> tuple[str, Lengths]:
+        both = (figure_text(figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
+        few = ", few samples" if "p99" in figures.unsupported else ""
+        found = figures.percentiles_ms
+        return f"{' / '.join(both)}{few}", (found.get("p50"), found.get("p99"), ())
+
     what = f"p50 (dark) and p99 (pale) of the median run in {cell.text.latency_unit}"
-    return _bar_chart(f"Latency · {cell_title(cell)}", what, bars)
+    return _bar_chart(f"Latency · {cell_title(cell)}", what, _bars(cell, read))
 
 
 def _answer(forest: Forest) -> str:
@@ -177,9 +177,8 @@ def images(analysis: Analysis) -> tuple[dict[str, str], int]:
         f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)
     }
     for cell, runtime in found[:MAX_CELLS]:
-        rows = [*cell.summaries, *cell.controls][:MAX_BARS]
         # At an offered rate the throughput is the rate: no capacity to draw.
         if not cell.identity.open_loop:
-            files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
-        files[f"latency-{cell.id}.svg"] = _latency(cell, rows)
+            files[f"throughput-{cell.id}.svg"] = _throughput(cell, runtime)
+        files[f"latency-{cell.id}.svg"] = _latency(cell)
     return files, max(0, len(found) - MAX_CELLS)

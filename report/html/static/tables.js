@@ -13,11 +13,7 @@
   live.setAttribute("role", "status");
   document.body.append(live);
 
-  const keyOf = (row, column) => {
-    const cell = row.cells[column];
-    if (!cell) return "";
-    return cell.dataset.sort ?? cell.textContent.trim();
-  };
+  const keyOf = ({ cells }, column) => cells[column]?.dataset.sort ?? cells[column]?.textContent.trim() ?? "";
   const absent = (key) => key === "" || key === "–";
 
   function compare(a, b, direction) {
