@@ -1,19 +1,13 @@
 """Writing whole files or none."""
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from report.base.errors import ENVIRONMENT, WRITE_FAILED, FieldError, ReportError, one_line
-
-
-def json_text(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def read_document(path: Path, max_bytes: int) -> bytes:

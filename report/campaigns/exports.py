@@ -8,7 +8,8 @@ from report.campaigns.campaign_record import CampaignRecord, store_notices
 from report.campaigns.pages import DRIFT
 from report.campaigns.records import Record, published
 from report.campaigns.tables import sections
-from report.export.markdown import MAX_BYTES, section_blocks
+from report.export.section_markdown import section_blocks
+from report.export.summary_markdown import MAX_BYTES
 from report.results.model import Excluded
 
 

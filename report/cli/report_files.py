@@ -4,21 +4,14 @@ import json
 from collections.abc import Callable, Mapping
 
 from report.analysis.campaign_analysis import Analysis
-from report.base.files import json_text
-from report.export.action_benchmark import bigger_is_better, smaller_is_better
-from report.export.markdown import summary_markdown
+from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
+from report.export.faults import faults_csv, faults_json
+from report.export.memory import memory_csv, memory_json
+from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
+from report.export.several_servers import servers_csv
 from report.export.summary_json import summary_document
+from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
-from report.export.topics import (
-    faults_csv,
-    faults_json,
-    load_programs_csv,
-    memory_csv,
-    memory_document,
-    operations_csv,
-    operations_json,
-    servers_csv,
-)
 from report.html.page import render_page
 from report.sections.cost import DEFAULT_RATE
 from report.sections.max_rate import max_rate_document
@@ -36,6 +29,10 @@ LONG_CSV = "figures.csv"
 Make = Callable[[Analysis, float], str]
 
 
+def _summary_json(analysis: Analysis) -> str:
+    return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
+
+
 def _max_rate_json(analysis: Analysis) -> str:
     manifest = analysis.campaign.manifest or {}
     document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
@@ -51,14 +48,14 @@ _MAKE: Mapping[str, Make] = {
     LOAD_PROGRAMS_CSV: lambda analysis, _: load_programs_csv(analysis.load_programs),
     SERVERS_CSV: lambda analysis, _: servers_csv(analysis.server_scalings),
     "summary.md": summary_markdown,
-    "summary.json": lambda analysis, _: json_text(summary_document(analysis, PAGE)),
+    "summary.json": lambda analysis, _: _summary_json(analysis),
     MAX_RATE_JSON: lambda analysis, _: _max_rate_json(analysis),
     FAULTS_CSV: lambda analysis, _: faults_csv(analysis.faults),
     FAULTS_JSON: lambda analysis, _: faults_json(analysis.faults),
     "memory.csv": lambda analysis, _: memory_csv(analysis.memory),
-    "memory.json": lambda analysis, _: json_text(memory_document(analysis)),
-    "benchmark-bigger-is-better.json": lambda analysis, _: json_text(bigger_is_better(analysis.summaries)),
-    "benchmark-smaller-is-better.json": lambda analysis, _: json_text(smaller_is_better(analysis.summaries)),
+    "memory.json": lambda analysis, _: memory_json(analysis),
+    "benchmark-bigger-is-better.json": lambda analysis, _: as_json(bigger_is_better(analysis.summaries)),
+    "benchmark-smaller-is-better.json": lambda analysis, _: as_json(smaller_is_better(analysis.summaries)),
 }
 
 #: Only campaigns have them that measured what a key takes.
@@ -106,4 +103,4 @@ def report_files(
         *(() if analysis.server_scalings else (SERVERS_CSV,)),
     )
     made = {name: _MAKE[name](analysis, at_rate) for name in FORMATS[chosen] if name not in left_out}
-    return made | ({LONG_CSV: figures_long_csv(analysis.ordered)} if long_csv else {})
+    return made | ({LONG_CSV: figures_long_csv(analysis)} if long_csv else {})

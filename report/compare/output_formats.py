@@ -12,7 +12,7 @@ from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
 from report.compare.matching import Compared, Outcome
-from report.export.summary_json import comparison_document
+from report.export.conclusions import comparison_document
 from report.statistics.decision import Comparison
 
 SCHEMA = "ratelimit-bench/comparison"

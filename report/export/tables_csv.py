@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
+from report.analysis.campaign_analysis import Analysis
 from report.analysis.decision_cpu import PARTS
 from report.analysis.figures import COSTS, FIGURES, Figure, throughput
 from report.analysis.load_text import load_name
@@ -450,6 +451,6 @@ def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
         }
 
 
-def figures_long_csv(summaries: Sequence[Summary]) -> str:
+def figures_long_csv(analysis: Analysis) -> str:
     """Of the median runs, with the range over the runs; a figure that is not known has no line."""
-    return records_csv(record for summary in summaries for record in _records(summary))
+    return records_csv(record for summary in analysis.ordered for record in _records(summary))

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from campaign_folders import DOCKER, add_campaign
 from report.base.paths import COMPARE_SCHEMA
 from report.cli.generate import main
-from report.export.markdown import MAX_BYTES
+from report.export.summary_markdown import MAX_BYTES
 
 FIRST, SECOND, THIRD = "20260101_000000", "20260102_000000", "20260103_000000"
 

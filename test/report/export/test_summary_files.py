@@ -14,7 +14,7 @@ from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
 from report.cli.report_files import FORMATS
-from report.export.markdown import MAX_BYTES
+from report.export.summary_markdown import MAX_BYTES
 
 KNOWN: dict[str, Any] = {"limited_us": {500: 40}, "allowed_us": {1000: 60}}
 

@@ -15,7 +15,7 @@ from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
 from report.cli.compare import main as compare
-from report.export.topics import faults_csv, faults_json
+from report.export.faults import faults_csv, faults_json
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from report.analysis.comparison_text import interval_of, outlook_text
-from report.export.summary_json import comparison_document
+from report.export.conclusions import comparison_document
 from report.statistics.decision import compare_runs
 from report.statistics.median import median_interval
 from report.statistics.ratio import ratio_of

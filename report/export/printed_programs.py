@@ -1,0 +1,108 @@
+"""Rows of foreign programs as CSV and JSON. They are files of their own: no other layer shares their rows."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from report.analysis.figures import throughput
+from report.analysis.printed_rows import COMPARED, LoadProgramControl, PrintedRow, StoreCell, StoreOperations
+from report.base.csv_text import Cell, csv_number, records_csv
+
+
+def _runs(row: PrintedRow) -> dict[str, Any]:
+    counts = {"runs": len(row.runs), "counted_runs": len(row.counted), "missing_runs": len(row.missing)}
+    return {**counts, "verdict": row.verdict}
+
+
+def _limited_by(row: PrintedRow) -> str | None:
+    return row.figures.limited_by.resource if row.figures and row.figures.limited_by else None
+
+
+def _control(control: LoadProgramControl) -> dict[str, Cell]:
+    row, client = control.row, control.client
+    identity, figures = row.identity, row.figures
+    low, high = row.range_of(lambda printed: printed.operations_per_second) or (None, None)
+    of_client = throughput(client.figures) if client and client.figures else None
+    latencies = ("average", "p50", "p95", "p99", "max")
+    return {
+        "configuration_hash": identity.configuration_hash,
+        "target": identity.label,
+        "program": control.program,
+        "program_version": figures.program_version if figures else None,
+        "store": identity.store,
+        "topology": identity.topology,
+        "traffic": identity.traffic,
+        "connections": identity.connections,
+        "duration_s": csv_number(identity.duration_s, 3),
+        **_runs(row),
+        "decisions_per_second": csv_number(figures.operations_per_second if figures else None, 2),
+        "decisions_per_second_low": csv_number(low, 2),
+        "decisions_per_second_high": csv_number(high, 2),
+        **{f"{name}_ms": csv_number(figures.latency_ms[name] if figures else None, 3) for name in latencies},
+        "service_cpu_us_per_decision": csv_number(
+            figures.service_cpu_us_per_operation if figures else None, 2
+        ),
+        "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
+        "limited_by": _limited_by(row),
+        "client": control.client_label,
+        "client_decisions_per_second": csv_number(of_client, 2),
+    }
+
+
+def load_programs_csv(controls: Sequence[LoadProgramControl]) -> str:
+    return records_csv(map(_control, controls))
+
+
+def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
+    identity, figures = row.identity, row.figures
+    low, high = row.range_of(lambda printed: printed.operations_per_second) or (None, None)
+    own = next((found for each, found in cell.ratios if each is row), (None,) * len(COMPARED))
+    latencies = ("average", "min", "p50", "p95", "p99", "max")
+    return {
+        "configuration_hash": identity.configuration_hash,
+        "store": row.store,
+        "reference": reference,
+        "operation": identity.workload,
+        "payload_bytes": identity.payload_bytes,
+        "connections": identity.connections,
+        "duration_s": identity.duration_s,
+        "program": identity.client,
+        "program_version": figures.program_version if figures else None,
+        "store_version": figures.store_version if figures else None,
+        **_runs(row),
+        "operations_per_second": figures and figures.operations_per_second,
+        "operations_per_second_low": low,
+        "operations_per_second_high": high,
+        **{f"{name}_ms": figures and figures.latency_ms[name] for name in latencies},
+        "store_cpu_us_per_operation": figures and figures.store_cpu_us_per_operation,
+        "bytes_per_key": figures and figures.bytes_per_key,
+        **{
+            f"{name}_{part}": value
+            for (name, _, _), found in zip(COMPARED, own, strict=True)
+            for part, value in (
+                ("ratio", found.ratio if found else None),
+                ("ratio_low", found.interval.low if found and found.interval else None),
+                ("ratio_high", found.interval.high if found and found.interval else None),
+                ("verdict", found.status if found else None),
+            )
+        },
+        "limited_by": _limited_by(row),
+    }
+
+
+def _operations(found: StoreOperations | None) -> list[dict[str, Any]]:
+    """One row a store, operation, payload and number of connections; none without the store layer."""
+    return (
+        [_operation(cell, row, found.reference) for cell in found.cells for row in cell.rows] if found else []
+    )
+
+
+def operations_json(found: StoreOperations | None) -> str:
+    return json.dumps(_operations(found), ensure_ascii=False, indent=1) + "\n"
+
+
+def operations_csv(found: StoreOperations | None) -> str:
+    return records_csv(
+        {name: csv_number(value, 4) if isinstance(value, float) else value for name, value in row.items()}
+        for row in _operations(found)
+    )

@@ -1,0 +1,184 @@
+"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes."""
+
+from collections.abc import Iterable, Sequence
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell
+from report.analysis.layer_text import LayerText
+from report.analysis.rankings import Ranking
+from report.analysis.runtimes import RuntimeResults
+from report.analysis.summary import Summary
+from report.base.errors import one_line
+from report.base.format import plural
+from report.base.markdown import code, prose, table, within
+from report.export.section_markdown import section_blocks
+from report.sections.boundary import promises
+from report.sections.cost import DEFAULT_RATE, cost_of
+from report.sections.faults import faults
+from report.sections.first_screen import (
+    FIRST_ROW,
+    DecisionGroup,
+    DecisionRow,
+    base_text,
+    control_row,
+    decision_cells,
+    page_heading,
+)
+from report.sections.forest import forest_lines, forests
+from report.sections.notices import campaign_notices
+from report.sections.printed_programs import load_program_sentences, store_sentences
+from report.sections.recommendation import Recommendation, recommend
+from report.sections.script_text import mode_text
+from report.sections.spread_text import marks_note
+from report.sections.thresholds import thresholds
+
+#: GitHub refuses a comment of 65,536 characters and more.
+MAX_BYTES = 60_000
+
+
+def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
+    return (
+        "Target",
+        text.rate_unit.capitalize(),
+        f"p99, {text.latency_unit}",
+        f"{text.cpu_title}, {text.cpu_unit}",
+        f"Store CPU, {text.cpu_unit}",
+        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
+        f"CPU to {base}",
+        "Runs that count",
+        "Conclusion",
+    )
+
+
+def _cells(row: DecisionRow, summary: Summary) -> list[str]:
+    label = code(row.label)
+    return [
+        f"**{label}**" if row.best else label,
+        row.throughput.plain,
+        row.p99.plain,
+        row.cpu.plain,
+        row.store_cpu.plain,
+        row.ratio,
+        row.cpu_ratio,
+        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        _verdict(row, summary),
+    ]
+
+
+def _verdict(row: DecisionRow, summary: Summary) -> str:
+    verdict = summary.verdict if summary.verdict != "valid" else ""
+    return ", ".join(filter(None, (row.status, row.outcome, verdict))) or "–"
+
+
+def _table(
+    rows: Sequence[DecisionRow], summaries: Sequence[Summary], text: LayerText, base: str = FIRST_ROW
+) -> list[str]:
+    by_id = {summary.id: summary for summary in summaries}
+    at_a_rate = any(summary.identity.open_loop for summary in summaries)
+    return table(_headers(text, at_a_rate, base), [_cells(row, by_id[row.summary_id]) for row in rows], 1)
+
+
+def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
+    store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
+    already = " that already ran" if ranking.group.external else ""
+    place = ", ".join(
+        filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
+    )
+    heading = f"{place}. {prose(group.sentence)}"
+    return [heading, "", *_table(group.rows, ranking.summaries, text, base_text([ranking]))]
+
+
+def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
+    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
+    (shown,) = decision_cells([cell], layer_named)
+    blocks = [
+        [f"### {prose(shown.title)}"],
+        *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
+    ]
+    if cell.controls:
+        rows = (*shown.controls, *shown.copies)
+        blocks.append(["Controls, not ranked:", "", *_table(rows, cell.controls, cell.text, shown.base_text)])
+    marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
+    servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
+    notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
+    return [*blocks, [" ".join(filter(None, notes))]]
+
+
+def _bullets(lines: Iterable[str], heading: str = "") -> list[str]:
+    """Lines that are Markdown already, as a list; nothing without any."""
+    listed = [f"- {line}" for line in lines]
+    return [heading, "", *listed] if heading and listed else listed
+
+
+def _recommendation(recommended: Recommendation) -> list[list[str]]:
+    return [
+        _bullets(prose(line.text) for line in recommended.lines),
+        [prose(recommended.decide)] if recommended.decide else [],
+        ["```bash", one_line(recommended.command, 2000), "```"] if recommended.command else [],
+        _bullets((prose(line.text) for line in recommended.caveats), "What these figures do not tell:"),
+    ]
+
+
+def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
+    runtime_name = f"Runtime {code(runtime.runtime)}" if runtime.runtime else ""
+    layer = runtime.layer if runtime_name else runtime.layer.capitalize()
+    title = ", ".join(filter(None, (runtime_name, layer)))
+    heading = [[f"## {title}"]] if title else []
+    if not runtime.cells:
+        rows = [control_row(row, runtime.text) for row in runtime.controls]
+        return [*heading, _table(rows, runtime.controls, runtime.text)]
+    return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
+
+
+def _troubles(summaries: Sequence[Summary]) -> list[str]:
+    holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
+    outcomes = [(row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text]
+    reasons = [
+        (row, f"{reason.rule}: {reason.text}")
+        for row in summaries
+        if not row.no_figures_reason
+        for run in row.runs
+        for reason in run.reasons
+    ]
+    lines = [f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)]
+    return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
+
+
+def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
+    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
+    campaign, summaries = analysis.campaign, analysis.summaries
+    manifest = campaign.manifest
+    where = ""
+    if manifest:
+        machine = manifest["machine"]
+        where = (
+            f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
+            f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
+        )
+    head = (
+        f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
+        f"{plural(len(campaign.runs) + len(campaign.operations) + len(campaign.fault_runs), 'run')}. "
+        "Figures of the median runs."
+    )
+    programs = load_program_sentences(analysis.load_programs)
+    printed = [*store_sentences(analysis.store_operations), *programs]
+    recommended = recommend(analysis) if summaries else None
+    cost = cost_of(analysis, at_rate)
+    sections = (thresholds(analysis), promises(summaries), faults(analysis))
+    blocks = [
+        [f"## {page_heading(analysis)}"],
+        [f"**{prose(recommended.lead)}**"] if recommended else [],
+        *(["```text", *forest_lines(forest), "```"] for forest in forests(analysis)),
+        [prose(cost.sentence)] if cost else [],
+        [head],
+        *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
+        # What is above it is the summary of a job.
+        ["<!-- details -->"],
+        *(_recommendation(recommended) if recommended else []),
+        _bullets(map(prose, printed)),
+        _bullets(map(prose, campaign_notices(campaign))),
+        *(block for section in sections if section for block in section_blocks(section)),
+        _troubles(summaries),
+    ]
+    more = "More was left out here: summary.csv and runs.csv hold every row."
+    return within([block for block in blocks if block], MAX_BYTES, more)
