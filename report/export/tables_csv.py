@@ -200,12 +200,12 @@ _OF_RUNS: dict[str, Read] = {
     "run": lambda row: row.number,
     "median": lambda row: _truth(row.run is not None and row.run is row.summary.median),
     "status": lambda row: row.run.status if row.run else "missing",
-    **{name: _of_run(attrgetter(name)) for name in _names("verdict failure started_at file outcome")},
-    "outcome_text": _of_run(lambda run: run.outcome_text),
-    "verdict_reasons": _of_run(
-        lambda run: "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons) or None
-    ),
-    "notes": _of_run(lambda run: "; ".join(run.notes) or None),
+    **{
+        name: _of_run(attrgetter(name))
+        for name in _names("verdict failure started_at file outcome outcome_text set_aside")
+    },
+    "verdict_reasons": _of_run(lambda run: "; ".join(f"{each.rule} {each.text}" for each in run.reasons)),
+    "notes": _of_run(lambda run: "; ".join(run.notes)),
     "duration_s": _figure("duration_s", 6),
     "requests_per_second": _figure("requests_per_second", 3),
     "limited_share": _figure("limited_share", 6),
@@ -216,11 +216,8 @@ _OF_RUNS: dict[str, Read] = {
     "warmup_steady": _measured(lambda measured: _truth(measured.warm_up.steady)),
     "round": _of_run(lambda run: run.place[0] if run.place else None),
     "group": _of_run(lambda run: run.place[1] if run.place else None),
-    "set_aside": _of_run(lambda run: run.set_aside or None),
     "machines": _of_run(lambda run: len(set(run.placement.values())) or None),
-    "placement": _of_run(
-        lambda run: " ".join(f"{role}={name}" for role, name in sorted(run.placement.items())) or None
-    ),
+    "placement": _of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items())))),
 }
 
 
@@ -304,7 +301,7 @@ def _reasons(summary: Summary) -> Cell:
     texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
     outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
-    return "; ".join([*failures, *outcomes, *texts]) or None
+    return "; ".join([*failures, *outcomes, *texts])
 
 
 _BOUNDED_FIGURES = [name for name in FIGURES if name != "requests_per_second"]
@@ -358,9 +355,9 @@ _OF_SUMMARIES: dict[str, Read] = {
     "CPUUsage": _figure("cpu_percent", 2),
     "MemoryUsage": _figure("heap_bytes"),
     "store_external": _store_external,
-    "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts) or None),
-    "limiter_script": _own(lambda each: " ".join(script.name for script in each.scripts) or None),
-    "options": _own(lambda summary: " ".join(summary.identity.options) or None),
+    "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts)),
+    "limiter_script": _own(lambda each: " ".join(script.name for script in each.scripts)),
+    "options": _own(lambda summary: " ".join(summary.identity.options)),
     "load_model": _own(lambda summary: "open" if summary.identity.open_loop else "closed"),
     **{f"limit_{name}": _limit(i) for i, name in enumerate(("points", "window_s", "block_s", "cost"))},
     "control": _own(lambda summary: _truth(summary.identity.control)),
@@ -386,9 +383,7 @@ _OF_SUMMARIES: dict[str, Read] = {
     # As the servers report it themselves.
     "server_resident_bytes": _figure("resident_bytes"),
     "failed_by_status": _measured(
-        lambda measured: (
-            " ".join(f"{code}:{count}" for code, count in measured.failed_by_code.items()) or None
-        )
+        lambda measured: " ".join(f"{code}:{count}" for code, count in measured.failed_by_code.items())
     ),
     **{
         f"{name}_all_runs": _over_all_runs(name)
@@ -401,9 +396,7 @@ _OF_SUMMARIES: dict[str, Read] = {
         for name in _BOUNDED_FIGURES
         for index, end in enumerate(("min", "max"))
     },
-    "untypical": _own(
-        lambda summary: " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
-    ),
+    "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
     **{f"service_{name}_ms": _entry("service_ms", name) for name in ("p50", "p99")},
     **{
         f"service_{name}_{end}_ms": _entry("service_bounds_ms", name, end)

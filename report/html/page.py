@@ -81,8 +81,9 @@ def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> 
 Charts = dict[str, tuple[Chart, ...]]
 
 
-def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]]]:
-    """The charts that have something to draw, and their figures by id. Two layers never share one."""
+def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[str]]:
+    """The charts that have something to draw, their figures by id, and the rows that only strips of faults
+    have. Two layers never share a chart."""
     found: Charts = {}
     figures = {}
     by_layer: dict[str, list[RuntimeResults]] = {}
@@ -95,10 +96,11 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]]]:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
                 found[chart.id] = (*found.get(chart.id, ()), shown)
-    for strip in fault_charts(analysis.faults):
+    strips = fault_charts(analysis.faults)
+    for strip in strips:
         figures[strip.chart.id] = strip.figure
         found["fault"] = (*found.get("fault", ()), strip.chart)
-    return found, figures
+    return found, figures, [row for strip in strips for row in strip.rows]
 
 
 def _with_something(section: Section, charts: Charts) -> bool:
@@ -119,8 +121,7 @@ def render_page(
 ) -> str:
     """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
-    charts, figures = _drawn(analysis)
-    strips = fault_charts(analysis.faults)
+    charts, figures, fault_rows = _drawn(analysis)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
@@ -134,7 +135,7 @@ def render_page(
             "figures": figures,
             "rows": {
                 **{summary.id: row_values(summary) for summary in ordered},
-                **{row: ANY_VALUE for each in strips for row in each.rows},
+                **dict.fromkeys(fault_rows, ANY_VALUE),
             },
         },
         campaign=campaign,

@@ -34,7 +34,7 @@
     for (const control of controls) {
       const values = asked.getAll(control.name);
       if (control.type === "checkbox") control.checked = values.includes(control.value);
-      else control.value = [...control.options].map(({ value }) => value).find((value) => values.includes(value)) ?? control.value;
+      else for (const option of control.options) if (values.includes(option.value)) option.selected = true;
     }
   }
 
@@ -80,9 +80,7 @@
   function apply() {
     const active = names.map((name) => [name, chosen(name)]).filter(([, values]) => values.length > 0);
     wanted = Object.fromEntries(active);
-    for (const element of document.querySelectorAll("[data-row]")) {
-      element.hidden = !isShown(element.dataset.row);
-    }
+    for (const element of document.querySelectorAll("[data-row]")) element.hidden = !isShown(element.dataset.row);
     for (const element of document.querySelectorAll("[data-rows], [data-when]")) {
       element.hidden = !when[element.dataset.when ?? "any"](element.dataset.rows?.split(" "));
     }
