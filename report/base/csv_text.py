@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
 
 Cell = str | int | None
 
@@ -22,24 +23,16 @@ def safe_cell(value: Cell) -> str:
     return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
-class _Lines:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def write(self, line: str) -> None:
-        self.lines.append(line.removesuffix("\r\n") + "\n")
-
-
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
     readers, and becomes a space."""
-    out = _Lines()
+    lines: list[str] = []
     # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for readers.
-    writer = csv.writer(out, lineterminator="\r\n")
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
         writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
-    return "".join(out.lines)
+    return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
 def records_csv(records: Iterable[Mapping[str, Cell]]) -> str:

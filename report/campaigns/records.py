@@ -7,7 +7,7 @@ from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.base.csv_text import csv_text
 from report.campaigns.campaign_record import CampaignRecord, CampaignRow, Facts
-from report.export.csv_figures import FIRST_DIMENSIONS, LATER_DIMENSIONS
+from report.export.tables_csv import LATER_DIMENSIONS
 from report.statistics.decision import compare_runs
 
 Record = dict[str, Any]
@@ -118,7 +118,7 @@ def records_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> lis
                     ),
                     # What reads columns by their place goes on working: later ones come last.
                     "layer": identity.layer,
-                    **{name: identity.counts[name] for name in FIRST_DIMENSIONS},
+                    "servers": identity.counts["servers"],
                     "calls_per_request": row.calls_per_request,
                     "descriptors_per_call": row.descriptors_per_call,
                     "served_runs": row.served_runs,

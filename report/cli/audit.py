@@ -9,7 +9,7 @@ from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
 from report.campaigns.matrix import conditions_markdown
 from report.export.audit_markdown import audit_markdown
-from report.html.audit_page import audit_page
+from report.html.page import audit_page
 from report.results.archives import found_campaigns
 from report.results.audit import AUDIT_FILE, Audit, load_audit
 

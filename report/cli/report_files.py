@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping
 from report.analysis.campaign_analysis import Analysis
 from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
 from report.export.faults import faults_csv, faults_json
-from report.export.figures_csv import figures_long_csv
 from report.export.memory import memory_csv, memory_json
 from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
-from report.export.runs_csv import runs_csv
 from report.export.several_servers import servers_csv
-from report.export.summary_csv import summary_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
+from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
 from report.html.page import render_page
 from report.sections.cost import DEFAULT_RATE
 from report.sections.max_rate import max_rate_document

@@ -4,11 +4,11 @@ list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-acti
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.figures import consumer_cpu, throughput
-from report.analysis.layer_text import LayerText, layer_text
+from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.layer_text import layer_text
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
 from report.base.errors import one_line
@@ -24,91 +24,52 @@ def _name(summary: Summary) -> str:
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     """Rows with a median run, and names; rows of one name, e.g. under other limits, carry their hash too."""
-    rows = [summary for summary in summaries if summary.median]
-    names = [_name(summary) for summary in rows]
-    counts = Counter(names)
+    names = [(_name(summary), summary) for summary in summaries if summary.median]
+    counts = Counter(name for name, _ in names)
     return [
-        (
-            name if counts[name] == 1 else f"{name} · {summary.identity.configuration_hash or summary.id}",
-            summary,
-        )
-        for name, summary in zip(names, rows, strict=True)
+        (name if counts[name] == 1 else f"{name} · {row.identity.configuration_hash or row.id}", row)
+        for name, row in names
     ]
 
 
-def _extra(summary: Summary) -> str:
+def _entry(name: str, unit: str, value: float, summary: Summary) -> Entry:
     versions = next((run.versions for run in summary.median_first if run.versions), {})
-    found = [f"{part} {version}" for part, version in sorted(versions.items())]
-    text = f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid"
-    text = ", ".join(filter(None, [text, summary.spoiled_text]))
-    return one_line(", ".join([text, *found]), 400)
-
-
-def _entries(
-    summaries: Sequence[Summary],
-    kind: Callable[[LayerText], str],
-    unit: Callable[[LayerText], str],
-    digits: int,
-    read: Callable[[Summary], float | None],
-) -> list[Entry]:
-    def of(summary: Summary, part: Callable[[LayerText], str]) -> str:
-        return part(layer_text(summary.identity.layer))
-
-    return [
-        {
-            "name": f"{name} · {of(summary, kind)}",
-            "unit": of(summary, unit),
-            "value": round(value, digits),
-            "extra": _extra(summary),
-        }
-        for name, summary in _distinct(summaries)
-        if (value := read(summary)) is not None
+    extra = [
+        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid",
+        *filter(None, [summary.spoiled_text]),
+        *(f"{part} {version}" for part, version in sorted(versions.items())),
     ]
-
-
-def _percentile(name: str) -> Callable[[Summary], float | None]:
-
-    def read(summary: Summary) -> float | None:
-        figures = summary.figures
-        return figures.percentiles_ms.get(name) if figures and name not in figures.unsupported else None
-
-    return read
-
-
-def _throughput(summary: Summary) -> float | None:
-    """0 where the target failed its load: without an entry the tool would not notice."""
-    return summary.figures.requests_per_second if summary.figures else throughput.worst
+    return {"name": name, "unit": unit, "value": value, "extra": one_line(", ".join(extra), 400)}
 
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Throughput of the median runs, in requests/s, 0 where the target failed its load in it; `range` is the
-    standard deviation of the runs that served it."""
-    entries = _entries(
-        summaries,
-        lambda _: "throughput",
-        lambda text: text.rate_unit,
-        2,
-        _throughput,
-    )
-    rows = [summary for summary in summaries if summary.median]
-    for entry, summary in zip(entries, rows, strict=True):
-        if summary.figures and summary.spread and summary.spread.stdev is not None:
-            entry["range"] = f"± {summary.spread.stdev:.2f}"
+    """Throughput of the median runs, 0 where the target failed its load in it: without an entry the tool
+    would not notice. `range` is the standard deviation of the runs that served it."""
+    entries = []
+    for name, row in _distinct(summaries):
+        value = row.figures.requests_per_second if row.figures else throughput.worst
+        unit = layer_text(row.identity.layer).rate_unit
+        entry = _entry(f"{name} · throughput", unit, round(value, 2), row)
+        if row.figures and row.spread and row.spread.stdev is not None:
+            entry["range"] = f"± {row.spread.stdev:.2f}"
+        entries.append(entry)
     return entries
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    return [
-        *_entries(summaries, lambda _: "p50", lambda _: "ms", 3, _percentile("p50")),
-        *_entries(summaries, lambda _: "p99", lambda _: "ms", 3, _percentile("p99")),
-        *_entries(
-            summaries,
-            lambda text: text.cpu,
-            lambda text: text.cpu_unit,
-            2,
-            lambda summary: consumer_cpu(summary.figures) if summary.figures else None,
-        ),
+    """Latency and CPU of the median runs that served their load."""
+    rows = [(name, row, row.figures) for name, row in _distinct(summaries) if row.figures]
+    entries = [
+        _entry(f"{name} · {each}", "ms", round(value, 3), row)
+        for each in ("p50", "p99")
+        for name, row, figures in rows
+        if each not in figures.unsupported and (value := percentile(each)(figures)) is not None
     ]
+    for name, row, figures in rows:
+        text, value = layer_text(row.identity.layer), consumer_cpu(figures)
+        if value is not None:
+            entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row))
+    return entries
 
 
 def as_json(entries: Sequence[Entry]) -> str:

@@ -1,13 +1,18 @@
-"""--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide."""
+"""--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide.
 
-from collections.abc import Sequence
+No browser, no script, light and dark by the reader's own setting.
+"""
+
+from collections.abc import Callable, Sequence
+from html import escape
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import figure_text, percentile
 from report.analysis.summary import Summary
+from report.base.errors import one_line
 from report.base.format import rate
-from report.export.svg import Bar, Interval, bar_chart, interval_chart
+from report.results.model import Measured
 from report.sections.first_screen import cell_title
 from report.sections.forest import Forest, forests
 
@@ -15,66 +20,154 @@ from report.sections.forest import Forest, forests
 MAX_BARS = 40
 MAX_CELLS = 50
 
+_STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#1f2328}.t{font-weight:600;font-size:15px}.q{fill:#59636e}"
+    ".a{fill:#2f6fb5}.b{fill:#9dbfe3}.l{stroke:#1f2328;fill:none}.d{fill:#1f2328;stroke:#fff}.g{stroke:#d1d9e0}"
+    "rect.p{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9198a1}.a{fill:#58a6ff}"
+    ".b{fill:#1f4e85}.l{stroke:#e6edf3}.d{fill:#e6edf3;stroke:#0d1117}.g{stroke:#3d444d}rect.p{fill:#0d1117}}"
+)
+_WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BAR = 860, 270, 110, 64, 30, 16
+#: Room for the words of an interval.
+_TEXT = 240
+#: Width of a character of the texts behind bars.
+_CHARACTER = 7
 
-def _label(cell: Cell, summary: Summary) -> str:
+Lengths = tuple[float | None, float | None, tuple[float, ...]]
+"""A bar from zero, a second and longer one behind it, and points on it, of one unit."""
+
+Bar = tuple[str, str, *Lengths]
+"""A row: its label, its text and its lengths."""
+
+
+def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
+    mark = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{mark}>{escape(text)}</text>'
+
+
+def _label(text: str, y: float) -> str:
+    return _text(_LEFT - 10, y, one_line(text, 38), anchor="end")
+
+
+def _document(
+    title: str, subtitle: str, rows: Sequence[tuple[str, str]], height: int, parts: Sequence[str]
+) -> str:
+    """`rows` are labels and texts: what the picture shows, in words."""
+    described = "; ".join(f"{label}: {text}" for label, text in rows)
+    whole = escape(one_line(f"{title}. {subtitle}. {described}", 4000))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+            f'viewBox="0 0 {_WIDTH} {height}" role="img">',
+            f"<title>{escape(one_line(title))}</title><desc>{whole}</desc>",
+            f"<style>{_STYLE}</style>",
+            f'<rect class="p" width="{_WIDTH}" height="{height}"/>',
+            _text(16, 26, one_line(title, 110), "t"),
+            _text(16, 46, one_line(subtitle, 130), "q"),
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _bar(bar: Bar, top: float, scale: float) -> list[str]:
+    label, text, value, behind, points = bar
+    middle = top + _BAR / 2
+    name = _label(label, middle + 4)
+    if value is None:
+        return [name, _text(_LEFT, middle + 4, one_line(text, 70), "q")]
+    parts = [
+        f'<rect class="{kind}" x="{_LEFT}" y="{top:g}" width="{scale * length:.1f}" height="{_BAR}"/>'
+        for kind, length in (("b", behind), ("a", value))
+        if length is not None
+    ]
+    places = [_LEFT + scale * point for point in points]
+    if len(points) > 1:
+        parts.append(f'<path class="l" d="M{min(places):.1f} {middle:g}H{max(places):.1f}"/>')
+        parts += [f'<circle class="d" cx="{place:.1f}" cy="{middle:g}" r="3"/>' for place in places]
+    end = _LEFT + scale * max(value, behind or 0, *points)
+    return [name, *parts, _text(end + 10, middle + 4, text)]
+
+
+def _bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
+    """Horizontal bars over one axis from zero."""
+    highest = max((max(value or 0, behind or 0, *points) for _, _, value, behind, points in bars), default=0)
+    texts = [len(text) for _, text, value, _, _ in bars if value is not None]
+    right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
+    scale = (_WIDTH - _LEFT - right) / highest if highest > 0 else 0
+    height = _TOP + _ROW * len(bars) + 10
+    rows = [part for index, bar in enumerate(bars) for part in _bar(bar, _TOP + index * _ROW, scale)]
+    axis = f'<path class="g" d="M{_LEFT} {_TOP - 6}V{height - 10}"/>'
+    return _document(title, subtitle, [bar[:2] for bar in bars], height, [axis, *rows])
+
+
+def _row_label(cell: Cell, summary: Summary) -> str:
     label = summary.identity.short_label
     if summary.identity.control:
         return f"{label} (control)"
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
-def _with_outcome(text: str, row: Summary) -> str:
-    return f"{text}, failed {row.spoiled_runs} of {row.counted_runs}" if row.spoiled_runs else text
+def _bars(cell: Cell, read: Callable[[Summary, Measured], tuple[str, Lengths]]) -> list[Bar]:
+    bars: list[Bar] = []
+    for row in [*cell.summaries, *cell.controls][:MAX_BARS]:
+        text, lengths = read(row, row.figures) if row.figures else (row.no_figures_reason, (None, None, ()))
+        if row.figures and row.spoiled_runs:
+            text += f", failed {row.spoiled_runs} of {row.counted_runs}"
+        bars.append((_row_label(cell, row), text, *lengths))
+    return bars
 
 
-def _title(metric: str, cell: Cell, runtime: str) -> str:
-    return " · ".join([metric, *([runtime] if runtime else []), cell_title(cell)])
-
-
-def _throughput(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
-    bars = []
-    for row in rows:
-        value = row.figures.requests_per_second if row.figures else None
+def _throughput(cell: Cell, runtime: str) -> str:
+    def read(row: Summary, figures: Measured) -> tuple[str, Lengths]:
         points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
-        text = row.no_figures_reason if value is None else _with_outcome(rate(value), row)
-        bars.append(Bar(_label(cell, row), value, text, points=points if value is not None else ()))
+        return rate(figures.requests_per_second), (figures.requests_per_second, None, points)
+
     what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
-    return bar_chart(_title("Throughput", cell, runtime), what, bars)
+    title = " · ".join(filter(None, ["Throughput", runtime, cell_title(cell)]))
+    return _bar_chart(title, what, _bars(cell, read))
 
 
-def _latency(cell: Cell, rows: Sequence[Summary], runtime: str) -> str:
-    bars = []
-    for row in rows:
-        percentiles = row.figures.percentiles_ms if row.figures else {}
-        p50, p99 = percentiles.get("p50"), percentiles.get("p99")
-        few = ", few samples" if row.figures and "p99" in row.figures.unsupported else ""
-        text = row.no_figures_reason
-        if row.figures:
-            both = (figure_text(row.figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
-            text = _with_outcome(f"{' / '.join(both)}{few}", row)
-        bars.append(Bar(_label(cell, row), p50, text, behind=p99))
-    return bar_chart(
-        f"Latency · {cell_title(cell)}",
-        f"p50 (dark) and p99 (pale) of the median run in {cell.text.latency_unit}",
-        bars,
-    )
+def _latency(cell: Cell) -> str:
+    def read(_: Summary, figures: Measured) -> tuple[str, Lengths]:
+        both = (figure_text(figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
+        few = ", few samples" if "p99" in figures.unsupported else ""
+        found = figures.percentiles_ms
+        return f"{' / '.join(both)}{few}", (found.get("p50"), found.get("p99"), ())
+
+    what = f"p50 (dark) and p99 (pale) of the median run in {cell.text.latency_unit}"
+    return _bar_chart(f"Latency · {cell_title(cell)}", what, _bars(cell, read))
 
 
 def _answer(forest: Forest) -> str:
-    rows = [
-        Interval(row.label, f"{row.text} {row.status}".strip(), row.shape, row.at, row.low, row.high)
-        for row in forest.rows
+    """Points with their intervals on one axis; places are in % of it."""
+    height = _TOP + _ROW * len(forest.rows) + 26
+
+    def x(place: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - _TEXT) * place / 100
+
+    low, high = map(x, forest.floor)
+    parts = [
+        f'<rect class="b" opacity="0.5" x="{low:.1f}" y="{_TOP - 6}" '
+        f'width="{high - low:.1f}" height="{_ROW * len(forest.rows)}"/>',
+        f'<path class="g" d="M{x(forest.one):.1f} {_TOP - 6}V{height - 30}"/>',
     ]
+    rows = [(row.label, f"{row.text} {row.status}".strip()) for row in forest.rows]
+    for index, (row, (label, text)) in enumerate(zip(forest.rows, rows, strict=True)):
+        middle = _TOP + index * _ROW + 9
+        parts.append(_label(label, middle + 4))
+        if row.low is not None and row.high is not None:
+            low, high = x(row.low), x(row.high)
+            ends = f"M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"
+            parts.append(f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>')
+        if row.at is not None:
+            parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
+        parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(text, 60)))
+    parts += [_text(x(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
     subtitle = (
         f"Ratio with its 95 % interval; {forest.better} is better. The band is ± 2 %, which is no difference."
     )
-    return interval_chart(
-        f"{forest.figure} to the reference", subtitle, rows, forest.one, forest.floor, forest.ticks
-    )
-
-
-def _rows(cell: Cell) -> list[Summary]:
-    return [*cell.summaries, *cell.controls][:MAX_BARS]
+    return _document(f"{forest.figure} to the reference", subtitle, rows, height, parts)
 
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
@@ -84,9 +177,8 @@ def images(analysis: Analysis) -> tuple[dict[str, str], int]:
         f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)
     }
     for cell, runtime in found[:MAX_CELLS]:
-        rows = _rows(cell)
         # At an offered rate the throughput is the rate: no capacity to draw.
         if not cell.identity.open_loop:
-            files[f"throughput-{cell.id}.svg"] = _throughput(cell, rows, runtime)
-        files[f"latency-{cell.id}.svg"] = _latency(cell, rows, runtime)
+            files[f"throughput-{cell.id}.svg"] = _throughput(cell, runtime)
+        files[f"latency-{cell.id}.svg"] = _latency(cell)
     return files, max(0, len(found) - MAX_CELLS)

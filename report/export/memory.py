@@ -8,18 +8,16 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.base.csv_text import Cell, csv_number, records_csv
 
-MEMORY_SCHEMA = "ratelimit-bench/memory"
-MEMORY_SCHEMA_VERSION = 1
+
+def _identity(row: KeyMemory, *names: str) -> dict[str, Any]:
+    return {name: getattr(row.identity, name) for name in ("store", "topology", "limiter", *names)}
 
 
 def _record(row: KeyMemory, slope: Slope | None) -> dict[str, Cell]:
-    identity = row.identity
     line = slope.line if slope else None
     return {
-        "target": identity.label,
-        "store": identity.store,
-        "topology": identity.topology,
-        "limiter": identity.limiter,
+        "target": row.identity.label,
+        **_identity(row),
         "source": slope.source if slope else None,
         "bytes_per_key": csv_number(line.slope if line else None, 2),
         "bytes_per_key_interval_low": csv_number(line.low if line else None, 2),
@@ -55,10 +53,7 @@ def _target(row: KeyMemory) -> dict[str, Any]:
     identity = row.identity
     return {
         "label": identity.label,
-        "store": identity.store,
-        "topology": identity.topology,
-        "limiter": identity.limiter,
-        "layer": identity.layer,
+        **_identity(row, "layer"),
         "runtime": row.runtime,
         "window_s": identity.limits[1] if identity.limits else None,
         "slopes": [_slope(slope) for slope in row.slopes],
@@ -71,8 +66,8 @@ def _target(row: KeyMemory) -> dict[str, Any]:
 def memory_document(analysis: Analysis) -> dict[str, Any]:
     manifest = analysis.campaign.manifest
     return {
-        "schema": MEMORY_SCHEMA,
-        "schema_version": MEMORY_SCHEMA_VERSION,
+        "schema": "ratelimit-bench/memory",
+        "schema_version": 1,
         "campaign": analysis.campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
         "targets": [_target(row) for row in analysis.memory],

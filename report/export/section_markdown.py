@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from report.base.markdown import code, prose, table
-from report.sections.section import Section, Table, TableGroup, TableRow
+from report.sections.section import Section, Table, TableRow
 
 
 def _cells(row: TableRow, shown: Table) -> list[str]:
@@ -16,15 +16,6 @@ def _cells(row: TableRow, shown: Table) -> list[str]:
     return [*texts, *[""] * (wanted - len(texts))]
 
 
-def _group(shown: Table, group: TableGroup) -> list[str]:
-    columns = [column for column in shown.columns if not column.raw]
-    headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
-    heading = prose(": ".join(filter(None, (group.heading, group.hint))))
-    first_number = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
-    lines = table(headers, [_cells(row, shown) for row in group.rows], first_number)
-    return [*([heading, ""] if heading else []), *lines]
-
-
 def section_blocks(section: Section) -> Iterator[list[str]]:
     yield [f"### {prose(section.title)}"]
     if section.answer:
@@ -32,7 +23,12 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
     for shown in section.tables:
         if shown.title:
             yield [f"#### {prose(shown.title)}"]
+        columns = [column for column in shown.columns if not column.raw]
+        headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
+        first = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
         for group in shown.groups:
-            yield _group(shown, group)
+            heading = prose(": ".join(filter(None, (group.heading, group.hint))))
+            lines = table(headers, [_cells(row, shown) for row in group.rows], first)
+            yield [heading, "", *lines] if heading else lines
     for note in section.notes:
         yield [prose(note)]

@@ -27,29 +27,22 @@ def _rounded(value: float | None, digits: int = 3) -> float | None:
 
 def _configuration(summary: Summary) -> dict[str, Any]:
     identity, figures, spread = summary.identity, summary.figures, summary.spread
+    percentiles = figures.percentiles_ms if figures else {}
+    bounds = figures.bounds_ms if figures else {}
+
+    def of_identity(*names: str) -> dict[str, Any]:
+        return {name: getattr(identity, name) for name in names}
+
     return {
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "client": identity.client,
-        "store": identity.store,
-        "topology": identity.topology,
-        "workload": identity.workload,
-        "complexity": identity.complexity,
-        "traffic": identity.traffic,
-        "connections": identity.connections,
+        **of_identity("configuration_hash", "label", "client", "store", "topology", "workload", "complexity"),
+        **of_identity("traffic", "connections"),
         "load": load_name(identity),
-        "rate_per_second": identity.rate_per_second,
-        "arrivals": identity.arrivals,
-        "duration_s": identity.duration_s,
-        "requests": identity.requests,
-        "control": identity.control,
+        **of_identity("rate_per_second", "arrivals", "duration_s", "requests", "control"),
         "runs": len(summary.runs),
-        "valid_runs": summary.valid_runs,
-        "served_runs": summary.served_runs,
-        "spoiled_runs": summary.spoiled_runs,
-        "suspect_runs": summary.suspect_runs,
-        "invalid_runs": summary.invalid_runs,
-        "failed_runs": summary.failed_runs,
+        **{
+            f"{name}_runs": getattr(summary, f"{name}_runs")
+            for name in ("valid", "served", "spoiled", "suspect", "invalid", "failed")
+        },
         "missing_runs": len(summary.missing),
         "median_run": summary.median.run if summary.median else None,
         "requests_per_second": figures
@@ -60,21 +53,16 @@ def _configuration(summary: Summary) -> dict[str, Any]:
             "max": _rounded(spread.max),
             "cv_percent": _rounded(spread.cv_percent),
         },
-        "latency_p50_ms": _rounded(figures.percentiles_ms.get("p50")) if figures else None,
-        "latency_p99_ms": _rounded(figures.percentiles_ms.get("p99")) if figures else None,
+        "latency_p50_ms": _rounded(percentiles.get("p50")),
+        "latency_p99_ms": _rounded(percentiles.get("p99")),
         "latency_ms": {
-            name: _rounded(figures.percentiles_ms.get(name))
+            name: _rounded(percentiles.get(name))
             for name in PERCENTILES
-            if name in figures.percentiles_ms or name in figures.bounds_ms
-        }
-        if figures
-        else {},
+            if name in percentiles or name in bounds
+        },
         "latency_bounds_ms": {
-            name: {"low": _rounded(known.low), "high": _rounded(known.high)}
-            for name, known in figures.bounds_ms.items()
-        }
-        if figures
-        else {},
+            name: {"low": _rounded(known.low), "high": _rounded(known.high)} for name, known in bounds.items()
+        },
         "ranges": {
             name: {"min": _rounded(ends[0]), "max": _rounded(ends[1])}
             for name, read in FIGURES.items()
@@ -95,11 +83,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         **identity.counts,
         "calls_per_request": figures.calls_per_request if figures else None,
         "descriptors_per_call": figures.descriptors_per_call if figures else None,
-        "decided_by": identity.decided_by,
-        "algorithm": identity.algorithm,
-        "module": identity.module,
-        "service": identity.service,
-        "decides_locally": identity.decides_locally,
+        **of_identity("decided_by", "algorithm", "module", "service", "decides_locally"),
         "decisions": figures.decisions if figures else None,
         "cpu_us_per_decision": {kind: _rounded(value) for kind, value in decision_cpu_us(figures).items()}
         if figures

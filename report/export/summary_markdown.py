@@ -1,6 +1,6 @@
 """summary.md: the answer for a job summary or a comment, below the size that GitHub takes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -31,9 +31,6 @@ from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
 from report.sections.spread_text import marks_note
 from report.sections.thresholds import thresholds
-
-#: What is above it is the summary of a job.
-DETAILS = "<!-- details -->"
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -99,22 +96,18 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     return [*blocks, [" ".join(filter(None, notes))]]
 
 
-def recommendation_blocks(recommended: Recommendation) -> list[list[str]]:
+def _bullets(lines: Iterable[str], heading: str = "") -> list[str]:
+    """Lines that are Markdown already, as a list; nothing without any."""
+    listed = [f"- {line}" for line in lines]
+    return [heading, "", *listed] if heading and listed else listed
+
+
+def _recommendation(recommended: Recommendation) -> list[list[str]]:
     return [
-        *([[f"- {prose(line.text)}" for line in recommended.lines]] if recommended.lines else []),
-        *([[prose(recommended.decide)]] if recommended.decide else []),
-        *([["```bash", one_line(recommended.command, 2000), "```"]] if recommended.command else []),
-        *(
-            [
-                [
-                    "What these figures do not tell:",
-                    "",
-                    *(f"- {prose(line.text)}" for line in recommended.caveats),
-                ]
-            ]
-            if recommended.caveats
-            else []
-        ),
+        _bullets(prose(line.text) for line in recommended.lines),
+        [prose(recommended.decide)] if recommended.decide else [],
+        ["```bash", one_line(recommended.command, 2000), "```"] if recommended.command else [],
+        _bullets((prose(line.text) for line in recommended.caveats), "What these figures do not tell:"),
     ]
 
 
@@ -130,30 +123,17 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
-    holes = [
-        f"- {code(row.identity.label)}: {prose(row.no_figures_reason)}"
-        for row in summaries
-        if row.no_figures_reason
-    ]
-    outcomes = [
-        f"- {code(row.identity.label)}: {prose(run.outcome_text)}"
-        for row in summaries
-        for run in row.runs
-        if run.outcome_text
-    ]
+    holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
+    outcomes = [(row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text]
     reasons = [
-        f"- {code(row.identity.label)}: {prose(f'{reason.rule}: {reason.text}')}"
+        (row, f"{reason.rule}: {reason.text}")
         for row in summaries
         if not row.no_figures_reason
         for run in row.runs
         for reason in run.reasons
     ]
-    lines = list(dict.fromkeys([*holes, *outcomes, *reasons]))
-    return ["### Runs that are not plainly valid", "", *lines] if lines else []
-
-
-def picture(analysis: Analysis) -> list[list[str]]:
-    return [["```text", *forest_lines(forest), "```"] for forest in forests(analysis)]
+    lines = [f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)]
+    return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
 
 def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
@@ -172,24 +152,25 @@ def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
         f"{plural(len(campaign.runs) + len(campaign.operations) + len(campaign.fault_runs), 'run')}. "
         "Figures of the median runs."
     )
-    notices = campaign_notices(campaign)
     programs = load_program_sentences(analysis.load_programs)
     printed = [*store_sentences(analysis.store_operations), *programs]
     recommended = recommend(analysis) if summaries else None
+    cost = cost_of(analysis, at_rate)
+    sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
         [f"## {page_heading(analysis)}"],
-        *([[f"**{prose(recommended.lead)}**"]] if recommended else []),
-        *picture(analysis),
-        *([[prose(cost.sentence)]] if (cost := cost_of(analysis, at_rate)) else []),
+        [f"**{prose(recommended.lead)}**"] if recommended else [],
+        *(["```text", *forest_lines(forest), "```"] for forest in forests(analysis)),
+        [prose(cost.sentence)] if cost else [],
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
-        [DETAILS],
-        *(recommendation_blocks(recommended) if recommended else []),
-        *([[f"- {prose(text)}" for text in printed]] if printed else []),
-        *([[f"- {prose(text)}" for text in notices]] if notices else []),
-        *(section_blocks(judged) if (judged := thresholds(analysis)) else []),
-        *(section_blocks(promised) if (promised := promises(summaries)) else []),
-        *(section_blocks(failing) if (failing := faults(analysis)) else []),
-        *([trouble] if (trouble := _troubles(summaries)) else []),
+        # What is above it is the summary of a job.
+        ["<!-- details -->"],
+        *(_recommendation(recommended) if recommended else []),
+        _bullets(map(prose, printed)),
+        _bullets(map(prose, campaign_notices(campaign))),
+        *(block for section in sections if section for block in section_blocks(section)),
+        _troubles(summaries),
     ]
-    return within(blocks, MAX_BYTES, "More was left out here: summary.csv and runs.csv hold every row.")
+    more = "More was left out here: summary.csv and runs.csv hold every row."
+    return within([block for block in blocks if block], MAX_BYTES, more)

@@ -1,11 +1,10 @@
-"""The page of one campaign."""
+"""The page of one campaign, and that of an audit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.layer_text import LayerText
 from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -15,6 +14,8 @@ from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colou
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
+from report.results.audit import Audit
+from report.sections import audit as audits
 from report.sections.all_sections import sections_of
 from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import campaign_notices, external_notices
@@ -38,11 +39,17 @@ from report.sections.spread_text import marks_note
 
 @dataclass(frozen=True, slots=True)
 class DecisionTable:
-    id: str
-    open_loop: bool
+    """A table of the first screen: capacity and latency at a rate apart (rule M4)."""
+
+    runtime: RuntimeResults
     cells: tuple[DecisionCell, ...]
-    controls: tuple[DecisionRow, ...]
+    open_loop: bool = False
+    controls: tuple[DecisionRow, ...] = ()
     """Where there is no client: else they stand under their cells."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.runtime.id}decision{'-at-rate' if self.open_loop else ''}"
 
     @property
     def rows(self) -> list[DecisionRow]:
@@ -56,55 +63,29 @@ class DecisionTable:
     def marks(self) -> str:
         return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    id: str
-    name: str
-    title: str
-    text: LayerText
-    several_servers: bool
-    cells: tuple[DecisionCell, ...]
-    decision_tables: tuple[DecisionTable, ...]
-    """The tables of the first screen: capacity and latency at a rate apart (rule M4)."""
+    @property
+    def several_servers(self) -> bool:
+        return any(summary.identity.servers > 1 for summary in self.runtime.ordered)
 
 
-def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> tuple[DecisionTable, ...]:
+def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> list[DecisionTable]:
     if not found:
         controls = tuple(decision_row(control, runtime.text) for control in runtime.controls)
-        return (DecisionTable(f"{runtime.id}decision", False, (), controls),)
-    kinds = [
-        (loop, tuple(each for each in found if each.cell.identity.open_loop is loop))
+        return [DecisionTable(runtime, (), controls=controls)]
+    by_loop = [
+        (tuple(each for each in found if each.cell.identity.open_loop is loop), loop)
         for loop in (False, True)
     ]
-    return tuple(
-        DecisionTable(f"{runtime.id}decision{'-at-rate' if loop else ''}", loop, members, ())
-        for loop, members in kinds
-        if members
-    )
-
-
-def _part(runtime: RuntimeResults, search: bool) -> Part:
-    """`search`: the campaign looked for the highest rate; figures at each of its rates do not decide."""
-    layer_named = bool(runtime.layer)
-    found = decision_cells(runtime.cells, layer_named)
-    return Part(
-        id=runtime.id,
-        name=runtime.name,
-        title=runtime.title,
-        text=runtime.text,
-        several_servers=any(summary.identity.servers > 1 for summary in runtime.ordered),
-        cells=found,
-        decision_tables=() if search else _decision_tables(runtime, found),
-    )
+    return [DecisionTable(runtime, members, loop) for members, loop in by_loop if members]
 
 
 #: Charts by the id that sections name them by; of several layers one each.
 Charts = dict[str, tuple[Chart, ...]]
 
 
-def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]]]:
-    """The charts that have something to draw, and their figures by id. Two layers never share one."""
+def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[str]]:
+    """The charts that have something to draw, their figures by id, and the rows that only strips of faults
+    have. Two layers never share a chart."""
     found: Charts = {}
     figures = {}
     by_layer: dict[str, list[RuntimeResults]] = {}
@@ -117,10 +98,11 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]]]:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
                 found[chart.id] = (*found.get(chart.id, ()), shown)
-    for strip in fault_charts(analysis.faults):
+    strips = fault_charts(analysis.faults)
+    for strip in strips:
         figures[strip.chart.id] = strip.figure
         found["fault"] = (*found.get("fault", ()), strip.chart)
-    return found, figures
+    return found, figures, [row for strip in strips for row in strip.rows]
 
 
 def _with_something(section: Section, charts: Charts) -> bool:
@@ -141,11 +123,11 @@ def render_page(
 ) -> str:
     """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
-    charts, figures = _drawn(analysis)
-    strips = fault_charts(analysis.faults)
+    charts, figures, fault_rows = _drawn(analysis)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
+    parts = [(each, decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
     return render_template(
         "page.html.j2",
         styles=(STATIC / "report.css",),
@@ -155,7 +137,7 @@ def render_page(
             "figures": figures,
             "rows": {
                 **{summary.id: row_values(summary) for summary in ordered},
-                **{row: ANY_VALUE for each in strips for row in each.rows},
+                **dict.fromkeys(fault_rows, ANY_VALUE),
             },
         },
         campaign=campaign,
@@ -165,7 +147,11 @@ def render_page(
         recommendation=recommend(analysis) if ordered else None,
         forests=forests(analysis),
         cost=cost_of(analysis, at_rate),
-        parts=[_part(runtime, bool(analysis.max_rates)) for runtime in analysis.runtimes],
+        cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
+        # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
+        decision_tables=[]
+        if analysis.max_rates
+        else [table for runtime, found in parts for table in _decision_tables(runtime, found)],
         sections=[each for each in sections_of(analysis) if _with_something(each, charts)],
         charts=charts,
         filters=filter_values(ordered),
@@ -189,4 +175,17 @@ def render_page(
         external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=[(note, rows_named(note, ordered)) for note in plan.get("notes", [])],
         skips=plan.get("skips", []),
+    )
+
+
+def audit_page(audit: Audit) -> str:
+    """Targets by checks, and what was promised and seen."""
+    return render_template(
+        "audit.html.j2",
+        styles=(STATIC / "audit.css",),
+        audit=audit,
+        answer=audits.sentence(audit),
+        rows=audits.rows(audit),
+        details=[(check, audits.details(audit, check)) for check in audit.checks],
+        marks=audits.MARKS,
     )

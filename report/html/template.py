@@ -14,8 +14,7 @@ from report.base.errors import ENVIRONMENT, ReportError
 from report.base.paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from report.sections.filters import counts_by_row
 
-#: Styles and scripts of every page: theme, sortable tables, copying them, what is folded.
-BASE_STYLES: tuple[Path, ...] = (STATIC / "base.css",)
+#: Scripts of every page: theme, sortable tables, copying them, what is folded.
 BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
 
 #: What a page with filters and charts needs besides.
@@ -38,23 +37,13 @@ def _inline_script(path: Path) -> str:
     return text
 
 
-def script_hash(text: str) -> str:
-    """What makes a Content-Security-Policy admit an inline script with exactly this text."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def content_security_policy(scripts: Sequence[str]) -> str:
+def _policy(scripts: Sequence[str]) -> str:
     """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts make."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(script_hash(script) for script in scripts)}",
-            "style-src 'unsafe-inline'",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    admitted = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return (
+        f"default-src 'none'; script-src {admitted}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -78,12 +67,12 @@ def render_template(
 ) -> str:
     """A page from a template that extends `base.html.j2`."""
     codes = [_inline_script(path) for path in (*BASE_SCRIPTS, *scripts)]
-    sheets = [path.read_text(encoding="utf-8") for path in (*BASE_STYLES, *styles)]
+    sheets = [path.read_text(encoding="utf-8") for path in (STATIC / "base.css", *styles)]
     return (
         _environment()
         .get_template(name)
         .render(
-            policy=content_security_policy(codes),
+            policy=_policy(codes),
             style=Markup("\n".join(sheets)),  # noqa: S704 (files of ours)
             scripts=[Markup(code) for code in codes],  # noqa: S704 (files of ours, admitted by hash)
             **context,

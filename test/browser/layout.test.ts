@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { seriousFindings } from "./chromium.js";
-import { type Opening, openReport } from "./page.js";
+import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
 
 const SECTIONS = {
   throughput: ["throughput", "tradeoff", "ceiling"],
@@ -25,11 +24,6 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   const height = (page: Page) => page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
   const runs = (page: Page) => page.locator("#run-rows tbody tr:visible");
   const fold = (page: Page, section: string) => page.locator(`#${section} > details`);
-
-  async function drawn(page: Page, id: string) {
-    await page.locator(`#chart-${id}`).scrollIntoViewIfNeeded();
-    await page.waitForSelector(`#chart-${id}[data-drawn]`);
-  }
 
   test.each([
     { width: 1280, height: 800, mostPx: 4000 },
@@ -64,8 +58,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
       await fold(page, section).locator("summary").first().focus();
       await page.keyboard.press("Enter");
       for (const id of charts) {
-        const chart = page.locator(`#chart-${id}`);
-        await drawn(page, id);
+        const chart = await drawn(page, id);
         const [svg, place] = await Promise.all([
           chart.locator(".main-svg").first().boundingBox(),
           chart.boundingBox(),
@@ -168,13 +161,12 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(await runs(page).count()).toBe(50);
   });
 
-  test.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 375 },
-  ] as const)("has no serious finding of axe, all unfolded, in $colorScheme at $width px", async (look) => {
-    const { page } = await open(look);
-    for (const charts of Object.values(SECTIONS)) for (const id of charts) await drawn(page, id);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
-  });
+  test.each(LOOKS)(
+    "has no serious finding of axe, all unfolded, in $colorScheme at $width px",
+    async (look) => {
+      const { page, complaints } = await open(look);
+      for (const charts of Object.values(SECTIONS)) for (const id of charts) await drawn(page, id);
+      await expectSound(page, complaints);
+    },
+  );
 });

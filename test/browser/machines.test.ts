@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { seriousFindings } from "./chromium.js";
-import { type Opening, openReport } from "./page.js";
+import { expectSound, type Opening, openReport } from "./page.js";
 
 describe("the picture of several machines", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("machines", opening);
@@ -22,8 +21,6 @@ describe("the picture of several machines", needs(["chromium"]), () => {
     for (let index = 1; index < 5; index++)
       expect(along[index]).toBeGreaterThanOrEqual((ends[index - 1] ?? Number.NaN) - 1);
     expect(await page.locator("#machines .link b").allTextContents()).toEqual(["61 µs", "58 µs"]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
-    expect(await seriousFindings(page)).toEqual([]);
-    expect(complaints).toEqual([]);
+    await expectSound(page, complaints);
   });
 });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, inject, onTestFinished } from "vitest";
-import { type Look, openPage } from "./chromium.js";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, expect, inject, onTestFinished } from "vitest";
+import { type Look, openPage, seriousFindings } from "./chromium.js";
 
 export interface Opening extends Look {
   /** What follows the page's path, e.g. `?client=iovalkey`. */
@@ -21,6 +21,27 @@ export async function open(path: string, look: Look = {}, address = "") {
   const opened = await openPage(await connected(), url, look);
   onTestFinished(() => opened.page.context().close());
   return opened;
+}
+
+/** A wide screen in light and a phone in dark. */
+export const LOOKS = [
+  { colorScheme: "light", width: 1280 },
+  { colorScheme: "dark", width: 375 },
+] as const;
+
+/** It fits its window, has no serious finding of axe, and did nothing that it should not. */
+export async function expectSound(page: Page, complaints: string[]) {
+  expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+}
+
+/** A chart is drawn once it comes near the window. */
+export async function drawn(page: Page, id: string) {
+  const chart = page.locator(`#chart-${id}`);
+  await chart.scrollIntoViewIfNeeded();
+  await page.waitForSelector(`#chart-${id}[data-drawn]`);
+  return chart;
 }
 
 /** Opens the report of a campaign. */

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { type Opening, openReport } from "./page.js";
+import { drawn, type Opening, openReport } from "./page.js";
 
 const charts = [
   "throughput",
@@ -21,12 +21,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
   const shownRows = (page: Page, table: string) =>
     page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
 
-  /** A chart is drawn once it comes near the window. */
-  async function drawn(page: Page, id: string) {
-    await page.locator(`#chart-${id}`).scrollIntoViewIfNeeded();
-    await page.waitForSelector(`#chart-${id}[data-drawn]`);
-    return page.locator(`#chart-${id}`);
-  }
   const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 

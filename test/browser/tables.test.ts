@@ -1,8 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { seriousFindings } from "./chromium.js";
-import { type Opening, openReport } from "./page.js";
+import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
 
 describe("tables, keys and access in the report", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);
@@ -89,13 +88,9 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     await expect.poll(() => details.getAttribute("open")).toBe("");
   });
 
-  test.each([
-    { colorScheme: "light", width: 1280 },
-    { colorScheme: "dark", width: 375 },
-  ] as const)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const { page } = await open(look);
-    await page.locator("#chart-percentiles").scrollIntoViewIfNeeded();
-    await page.waitForSelector("#chart-percentiles[data-drawn]");
-    expect(await seriousFindings(page)).toEqual([]);
+  test.each(LOOKS)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
+    const { page, complaints } = await open(look);
+    await drawn(page, "percentiles");
+    await expectSound(page, complaints);
   });
 });

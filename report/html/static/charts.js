@@ -38,10 +38,9 @@
     const select = label.querySelector("select");
     const open = openViews(views);
     const kept = open.find(({ text }) => text === select.value) ?? open[0];
-    if (place.views !== open.map(({ text }) => text).join("\n")) {
-      place.views = open.map(({ text }) => text).join("\n");
-      select.replaceChildren(...open.map(({ text }) => new Option(text, text)));
-    }
+    const texts = open.map(({ text }) => text);
+    if (place.views !== texts.join("\n")) select.replaceChildren(...texts.map((text) => new Option(text, text)));
+    place.views = texts.join("\n");
     if (kept) select.value = kept.text;
     label.hidden = views.length < 2 || open.length === 0;
     return kept;
@@ -85,31 +84,14 @@
   }
 
   function rowLayout({ meta, ...layout }, { lines, height }, narrow) {
-    const yaxis = {
-      ...layout.yaxis,
-      type: "linear",
-      tickvals: lines.map(({ y }) => y),
-      ticktext: lines.map(({ text }) => text),
-      range: [Math.max(height, meta.row_px), 0],
-    };
-    const laidOut = { ...layout, yaxis, height: meta.rest_px + Math.max(height, meta.row_px) };
+    const rows = Math.max(height, meta.row_px);
+    const ticks = { tickvals: lines.map(({ y }) => y), ticktext: lines.map(({ text }) => text) };
+    const yaxis = { ...layout.yaxis, type: "linear", ...ticks, range: [rows, 0], showticklabels: !narrow };
+    const laidOut = { ...layout, yaxis, height: meta.rest_px + rows };
     if (!narrow) return laidOut;
-    const annotations = lines.map(({ text, labelY }) => ({
-      text,
-      y: labelY,
-      x: 0,
-      xref: "paper",
-      xanchor: "left",
-      yanchor: "middle",
-      showarrow: false,
-      borderpad: 0,
-    }));
-    return {
-      ...laidOut,
-      yaxis: { ...yaxis, showticklabels: false },
-      annotations,
-      margin: { ...layout.margin, l: 6 },
-    };
+    const place = { x: 0, xref: "paper", xanchor: "left", yanchor: "middle", showarrow: false, borderpad: 0 };
+    const annotations = lines.map(({ text, labelY }) => ({ ...place, text, y: labelY }));
+    return { ...laidOut, annotations, margin: { ...layout.margin, l: 6 } };
   }
 
   /** A trace with its rows at their places; widths and offsets of bars are shares of a row. */
@@ -125,12 +107,8 @@
     if (!narrow) return layout;
     const entries = traces.filter(({ showlegend }) => showlegend !== false).length;
     const height = meta.narrow_px ?? layout.height - 60;
-    return {
-      ...layout,
-      height: height + 21 * entries,
-      margin: { ...layout.margin, l: 4, r: 8 },
-      legend: { ...layout.legend, x: 0, y: -66 / (height - 60), yanchor: "top", xanchor: "left" },
-    };
+    const legend = { ...layout.legend, x: 0, y: -66 / (height - 60), yanchor: "top", xanchor: "left" };
+    return { ...layout, height: height + 21 * entries, margin: { ...layout.margin, l: 4, r: 8 }, legend };
   }
 
   function part(place) {
@@ -138,26 +116,21 @@
     const { drawn, shown } = drawnRows(place);
     const { layout } = place.figure;
     const traces = shownTraces(place.figure.data, drawn);
-    if (!layout.meta.categories) {
-      return { traces, layout: viewLayout(layout, traces, narrow), drawn: drawn.size, shown };
-    }
+    const found = { drawn: drawn.size, shown };
+    if (!layout.meta.categories) return { ...found, traces, layout: viewLayout(layout, traces, narrow) };
     const places = rowPlaces(layout.meta, drawn, narrow);
     const placed = traces.map((trace) => placedTrace(trace, places, layout.meta));
-    return { traces: placed, layout: rowLayout(layout, places, narrow), drawn: drawn.size, shown };
+    return { ...found, traces: placed, layout: rowLayout(layout, places, narrow) };
   }
 
   function noteText(drawn, shown) {
     if (shown === 0) return "Nothing to draw: the filters leave no row with these figures.";
-    if (drawn < shown) return `Drawn: the first ${drawn} of ${shown} configurations. Filter to see others.`;
-    return "";
+    return drawn < shown ? `Drawn: the first ${drawn} of ${shown} configurations. Filter to see others.` : "";
   }
 
-  const places = Object.entries(figures).map(([id, figure]) => ({
-    figure,
-    element: document.getElementById(`chart-${id}`),
-    near: false,
-    stale: true,
-  }));
+  const places = Object.entries(figures).map(([id, figure]) => {
+    return { figure, element: document.getElementById(`chart-${id}`), near: false, stale: true };
+  });
 
   function draw(place) {
     const { element } = place;
@@ -169,9 +142,8 @@
     element.hidden = drawn === 0;
     place.stale = false;
     if (drawn === 0) return;
-    const wide = element.clientWidth;
     element.style.height = `${layout.height}px`;
-    Plotly.react(element, colour(traces), { ...colour(layout), width: wide }, config);
+    Plotly.react(element, colour(traces), { ...colour(layout), width: element.clientWidth }, config);
     element.dataset.drawn = "true";
   }
 
@@ -186,16 +158,14 @@
     }
   }
 
-  const watcher = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const place = places.find(({ element }) => element.parentElement === target);
-        place.near = isIntersecting;
-        drawIfNear(place);
-      }
-    },
-    { rootMargin: "400px 0px" },
-  );
+  function approached(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const place = places.find(({ element }) => element.parentElement === target);
+      place.near = isIntersecting;
+      drawIfNear(place);
+    }
+  }
+  const watcher = new IntersectionObserver(approached, { rootMargin: "400px 0px" });
 
   /** Keeps a place of the size of its chart, so that nothing jumps when the chart comes. */
   function keepPlace(place) {

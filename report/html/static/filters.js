@@ -19,11 +19,7 @@
   const names = [...new Set(controls.map(({ name }) => name))];
   const rows = new Map(Object.entries(data.rows));
 
-  const chosen = (name) =>
-    controls
-      .filter((control) => control.name === name && (control.type !== "checkbox" || control.checked))
-      .map(({ value }) => value)
-      .filter((value) => value !== "");
+  const chosen = (name) => new FormData(form).getAll(name).filter((value) => value !== "");
 
   let wanted = {};
   /** A row has one value, several, or an empty one, which stands for any. */
@@ -38,10 +34,7 @@
     for (const control of controls) {
       const values = asked.getAll(control.name);
       if (control.type === "checkbox") control.checked = values.includes(control.value);
-      else {
-        const known = [...control.options].find(({ value }) => values.includes(value));
-        control.value = (known ?? control.options[0]).value;
-      }
+      else for (const option of control.options) if (values.includes(option.value)) option.selected = true;
     }
   }
 
@@ -87,9 +80,7 @@
   function apply() {
     const active = names.map((name) => [name, chosen(name)]).filter(([, values]) => values.length > 0);
     wanted = Object.fromEntries(active);
-    for (const element of document.querySelectorAll("[data-row]")) {
-      element.hidden = !isShown(element.dataset.row);
-    }
+    for (const element of document.querySelectorAll("[data-row]")) element.hidden = !isShown(element.dataset.row);
     for (const element of document.querySelectorAll("[data-rows], [data-when]")) {
       element.hidden = !when[element.dataset.when ?? "any"](element.dataset.rows?.split(" "));
     }
@@ -119,10 +110,7 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("change", changed);
     form.querySelector("[data-reset]").addEventListener("click", () => {
-      for (const control of controls) {
-        if (control.type === "checkbox") control.checked = false;
-        else control.selectedIndex = 0;
-      }
+      form.reset();
       changed();
       controls[0].focus();
     });

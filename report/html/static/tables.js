@@ -13,11 +13,7 @@
   live.setAttribute("role", "status");
   document.body.append(live);
 
-  const keyOf = (row, column) => {
-    const cell = row.cells[column];
-    if (!cell) return "";
-    return cell.dataset.sort ?? cell.textContent.trim();
-  };
+  const keyOf = ({ cells }, column) => cells[column]?.dataset.sort ?? cells[column]?.textContent.trim() ?? "";
   const absent = (key) => key === "" || key === "–";
 
   function compare(a, b, direction) {
@@ -44,9 +40,7 @@
 
     headers.forEach((header, column) => {
       if (header.dataset.unsorted !== undefined) return;
-      const button = document.createElement("button");
-      button.type = "button";
-      button.className = "sort";
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "sort" });
       button.append(...header.childNodes);
       const arrow = Object.assign(document.createElement("span"), { className: "arrow" });
       arrow.setAttribute("aria-hidden", "true");
@@ -85,17 +79,13 @@
     return cell.classList.contains("best") && text ? `**${text}**` : text;
   }
 
-  const lineOf = (cells) => `| ${cells.join(" | ")} |`;
-
   function tableLines(table) {
     const headers = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
     const rows = [...table.querySelectorAll("tbody tr")]
       .filter((row) => !row.hidden && !row.closest("[hidden]"))
       .map((row) => [...row.cells].flatMap((cell) => [cellText(cell), ...Array(cell.colSpan - 1).fill("")]));
-    const kept = headers.map(
-      ({ dataset }, column) => dataset.nocopy === undefined && rows.some((cells) => cells[column]),
-    );
-    const line = (cells) => lineOf(cells.filter((_, column) => kept[column]));
+    const kept = headers.map(({ dataset }, at) => dataset.nocopy === undefined && rows.some((cells) => cells[at]));
+    const line = (cells) => `| ${cells.filter((_, column) => kept[column]).join(" | ")} |`;
     return [
       line(headers.map(cellText)),
       line(headers.map((header) => (header.classList.contains("number") ? "--:" : "---"))),
@@ -107,11 +97,10 @@
     const source = document.body.dataset.source;
     const filter = window.benchPage.isFiltered?.() ? document.querySelector("form.filters output").textContent : "";
     const heading = [title, source, filter && `filtered: ${filter}`].filter(Boolean).join(", ");
-    const beside = [...document.querySelectorAll(`[data-copied-with~="${table.id}"]`)].filter(
-      (element) => !element.closest("[hidden]"),
-    );
-    const paragraphs = [`**${escaped(heading)}**`, ...beside.map((element) => escaped(lineOfText(element)))];
-    return `${paragraphs.join("\n\n")}\n\n${tableLines(table).join("\n")}\n`;
+    const beside = [...document.querySelectorAll(`[data-copied-with~="${table.id}"]`)]
+      .filter((element) => !element.closest("[hidden]"))
+      .map((element) => escaped(lineOfText(element)));
+    return `${[`**${escaped(heading)}**`, ...beside, tableLines(table).join("\n")].join("\n\n")}\n`;
   }
 
   async function write(text) {
@@ -119,8 +108,7 @@
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      const area = Object.assign(document.createElement("textarea"), { value: text });
-      area.className = "visually-hidden";
+      const area = Object.assign(document.createElement("textarea"), { value: text, className: "visually-hidden" });
       document.body.append(area);
       area.select();
       const done = document.execCommand("copy"); // Pages from a disk have no other way in some browsers.

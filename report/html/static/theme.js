@@ -5,21 +5,16 @@
   const toggle = document.querySelector("[data-theme-toggle]");
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const choices = ["system", "light", "dark"];
+  const key = "ratelimit-bench-theme";
 
-  const kept = () => {
+  /** A browser may refuse storage to a page from a disk: the choice then lasts as long as the page. */
+  function stored(use) {
     try {
-      return localStorage.getItem("ratelimit-bench-theme");
+      return use(localStorage);
     } catch {
-      return null; // A browser may refuse storage to a page from a disk.
+      return null;
     }
-  };
-  const keep = (choice) => {
-    try {
-      localStorage.setItem("ratelimit-bench-theme", choice);
-    } catch {
-      // The choice then lasts as long as the page.
-    }
-  };
+  }
 
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
   const tell = () => document.dispatchEvent(new CustomEvent("themechange"));
@@ -37,10 +32,11 @@
     toggle.addEventListener("click", () => {
       const now = root.dataset.theme ?? "system";
       const next = choices[(choices.indexOf(now) + 1) % choices.length];
-      keep(next);
+      stored((storage) => storage.setItem(key, next));
       choose(next);
     });
   }
-  choose(choices.includes(kept()) ? kept() : "system");
+  const kept = stored((storage) => storage.getItem(key));
+  choose(choices.includes(kept) ? kept : "system");
   system.addEventListener("change", tell);
 })();

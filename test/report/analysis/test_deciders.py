@@ -9,7 +9,7 @@ from conftest import analysis_of_results, summaries_of
 from report.analysis.figures import decision_cpu_us, node_cpu
 from report.analysis.rankings import Ranking
 from report.base.errors import FieldError
-from report.export.runs_csv import HEADER
+from report.export.tables_csv import RUNS_HEADER
 from report.results.model import MEASURED_KINDS
 from report.sections.all_figures import result_tables
 from report.sections.best_performers import best_documents, best_performers
@@ -229,5 +229,5 @@ def test_the_environment_names_modules_and_services() -> None:
 
 
 def test_every_kind_of_role_has_its_columns() -> None:
-    assert {f"{kind}_cpu_us_per_request" for kind in MEASURED_KINDS} <= set(HEADER)
-    assert {f"cpu_us_per_decision_{kind}" for kind in ("server", "service", "store")} <= set(HEADER)
+    assert {f"{kind}_cpu_us_per_request" for kind in MEASURED_KINDS} <= set(RUNS_HEADER)
+    assert {f"cpu_us_per_decision_{kind}" for kind in ("server", "service", "store")} <= set(RUNS_HEADER)

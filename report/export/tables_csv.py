@@ -1,0 +1,448 @@
+"""summary.csv, runs.csv and figures.csv: one row per configuration, per run, and per figure."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
+from report.analysis.load_text import load_name
+from report.analysis.summary import Summary
+from report.base.csv_text import Cell, csv_number, csv_text, records_csv
+from report.results import roles
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run
+from report.results.records import Boundary, Schedule
+from report.sections.boundary import boundaries_of
+from report.statistics.median import MIN_FIGURES, median_interval
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A configuration with the figures of its median run, or one of its runs."""
+
+    summary: Summary
+    number: int
+    run: Run | None
+    measured: Measured | None
+    told_by: Sequence[Run]
+    """The first that knows them tells versions and runtime."""
+    boundaries: Sequence[Boundary]
+
+
+Read = Callable[[_Row], Cell]
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+def _figure(read: str | Callable[[Measured], float | None], digits: int = 0) -> Read:
+    of = attrgetter(read) if isinstance(read, str) else read
+    return lambda row: csv_number(of(row.measured), digits) if row.measured else None
+
+
+def _measured(read: Callable[[Measured], Cell]) -> Read:
+    return lambda row: read(row.measured) if row.measured else None
+
+
+def _of_run(read: Callable[[Run], Cell]) -> Read:
+    return lambda row: read(row.run) if row.run else None
+
+
+def _entry(figures: str, name: str, end: str = "") -> Read:
+    """A number of a mapping, or the end of its bounds there."""
+
+    def read(measured: Measured) -> float | None:
+        found = getattr(measured, figures).get(name)
+        value: float | None = getattr(found, end) if end and found else found
+        return value
+
+    return _figure(read, 3)
+
+
+def _of_kind(read: Callable[[Any], dict[str, float]], kind: str, digits: int) -> Read:
+    return _figure(lambda measured: read(measured.roles).get(kind), digits)
+
+
+def _schedule(read: Callable[[Schedule], Cell]) -> Read:
+    """Of an open loop; empty in a closed one."""
+    return _measured(lambda measured: read(measured.schedule) if measured.schedule else None)
+
+
+def _gap(name: str) -> Read:
+    return _schedule(lambda schedule: csv_number(getattr(schedule.gaps_ms, name, None), 3))
+
+
+def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Read:
+    return lambda row: read(row.boundaries) if row.boundaries else None
+
+
+def _version(part: str) -> Read:
+    return lambda row: next((run.versions[part] for run in row.told_by if part in run.versions), None)
+
+
+def _count(key: str) -> Read:
+    return lambda row: row.summary.identity.counts[key]
+
+
+def _truth(value: bool | None) -> Cell:
+    return None if value is None else str(value).lower()
+
+
+def _broken(found: Sequence[Boundary]) -> Cell:
+    broken = (promise.id for each in found for promise in each.promises if not promise.holds)
+    return " ".join(dict.fromkeys(broken))
+
+
+_BOUNDED = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
+_GAPS = ("intended", "p10", "p50", "p90", "p99", "max")
+_BOUNDS = [f"latency_{name}_{end}_ms" for name in _BOUNDED for end in ("low", "high")]
+_ROLES: tuple[tuple[str, Callable[[Any], dict[str, float]], int], ...] = (
+    ("cpu_us_per_request", roles.cpu_us_per_request, 3),
+    ("cpu_percent", roles.cpu_percent, 2),
+    ("resident_bytes", roles.resident_bytes, 0),
+    ("run_delay_us", roles.run_delay_us, 0),
+)
+#: Kinds of roles, and numbers by which configurations differ, that came after the others: their columns stand
+#: at the end, because some readers take columns by their place.
+_LATER_KINDS = [kind for kind in MEASURED_KINDS if kind not in ("server", "store", "generator")]
+LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key != "servers")
+
+#: How the columns are read that both files have.
+_BOTH: dict[str, Read] = {
+    **{
+        name: attrgetter(f"summary.identity.{name}")
+        for name in _names(
+            "configuration_hash label topology workload complexity traffic connections arrivals layer store "
+            "limiter decided_by algorithm module service"
+        )
+    },
+    **{
+        name: _figure(name)
+        for name in _names(
+            "requests_total rate_limit_hits store_memory_bytes connection_errors timeouts failed_answers "
+            "errors_total decisions requests_followed"
+        )
+    },
+    "rate_per_second": lambda row: csv_number(row.summary.identity.rate_per_second, 3),
+    **{f"latency_{name}_ms": _entry("percentiles_ms", name) for name in _BOUNDED},
+    **{f"latency_{name}_ms": _entry("latency_ms", name) for name in ("average", "min", "max", "stddev")},
+    **{
+        f"latency_{name}_{end}_ms": _entry("bounds_ms", name, end)
+        for name in _BOUNDED
+        for end in ("low", "high")
+    },
+    "latency_unsupported": _measured(lambda measured: " ".join(measured.unsupported)),
+    **{
+        f"{kind}_{name}": _of_kind(read, kind, digits)
+        for kind in MEASURED_KINDS
+        for name, read, digits in _ROLES
+    },
+    **{f"cpu_us_per_decision_{kind}": _figure(read, 3) for kind, read in PARTS.items()},
+    "limited_by": _measured(lambda measured: measured.limiting_resource),
+    **{
+        f"{part}_version": _version(part)
+        for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+    },
+    "runtime": lambda row: next((str(run.runtime["id"]) for run in row.told_by if run.runtime), None),
+    **{dimension.key: _count(dimension.key) for dimension in DIMENSIONS},
+    "calls_per_request": _figure("calls_per_request", 3),
+    "descriptors_per_call": _figure("descriptors_per_call", 3),
+    **{f"send_gap_{name}_ms": _gap(name) for name in _GAPS},
+    "send_wakes_shared": _schedule(lambda schedule: _truth(schedule.shared_wakes)),
+    "latency_late": _schedule(lambda schedule: " ".join(schedule.late_percentiles)),
+    "burst_quotas": _boundary(lambda found: csv_number(max(each.burst.factor for each in found), 3)),
+    "over_admitted": _boundary(lambda found: max(each.over_admission.total for each in found)),
+    "under_admitted": _boundary(lambda found: max(each.under_admission.total for each in found)),
+    "promises_broken": _boundary(_broken),
+}
+
+
+def _asked_s(row: _Row) -> Cell:
+    asked = row.summary.identity.duration_s
+    return None if asked is None else f"{asked:g}"
+
+
+#: New ones come last: what reads columns by their place goes on working.
+RUNS_HEADER = (
+    *_names(
+        "configuration_hash label topology workload complexity traffic connections rate_per_second "
+        "arrivals duration_asked_s requests_asked run median status verdict failure verdict_reasons "
+        "limited_by notes started_at duration_s requests_per_second requests_total latency_p50_ms "
+        "latency_p75_ms latency_p90_ms latency_p95_ms latency_p97_5_ms latency_p99_ms latency_p99_9_ms "
+        "latency_average_ms latency_min_ms latency_max_ms latency_stddev_ms latency_unsupported "
+        "rate_limit_hits limited_share"
+    ),
+    *(f"{kind}_{name}" for kind in ("server", "store", "generator") for name, _, _ in _ROLES),
+    *_names(
+        "foreign_cpu_percent server_heap_bytes store_memory_bytes connection_errors timeouts "
+        "failed_answers errors_total client_version limiter_version store_version fastify_version "
+        "node_version autocannon_version harness_version runtime file layer servers calls_per_request "
+        "descriptors_per_call outcome outcome_text warmup_s warmup_requests warmup_steady "
+        "requests_followed"
+    ),
+    *_BOUNDS,
+    *(f"send_gap_{name}_ms" for name in _GAPS),
+    *_names("send_wakes_shared latency_late"),
+    *(f"{kind}_{name}" for kind in _LATER_KINDS for name, _, _ in _ROLES),
+    "decisions",
+    *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
+    *_names("round group set_aside burst_quotas over_admitted under_admitted promises_broken"),
+    *LATER_DIMENSIONS,
+    *_names("machines placement"),
+)
+
+_OF_RUNS: dict[str, Read] = {
+    "duration_asked_s": _asked_s,
+    "requests_asked": lambda row: row.summary.identity.requests,
+    "run": lambda row: row.number,
+    "median": lambda row: _truth(row.run is not None and row.run is row.summary.median),
+    "status": lambda row: row.run.status if row.run else "missing",
+    **{
+        name: _of_run(attrgetter(name))
+        for name in _names("verdict failure started_at file outcome outcome_text set_aside")
+    },
+    "verdict_reasons": _of_run(lambda run: "; ".join(f"{each.rule} {each.text}" for each in run.reasons)),
+    "notes": _of_run(lambda run: "; ".join(run.notes)),
+    "duration_s": _figure("duration_s", 6),
+    "requests_per_second": _figure("requests_per_second", 3),
+    "limited_share": _figure("limited_share", 6),
+    "foreign_cpu_percent": _figure("foreign_cpu_percent", 1),
+    "server_heap_bytes": _figure("heap_bytes"),
+    "warmup_s": _figure("warm_up.took_s", 3),
+    "warmup_requests": _figure("warm_up.requests"),
+    "warmup_steady": _measured(lambda measured: _truth(measured.warm_up.steady)),
+    "round": _of_run(lambda run: run.place[0] if run.place else None),
+    "group": _of_run(lambda run: run.place[1] if run.place else None),
+    "machines": _of_run(lambda run: len(set(run.placement.values())) or None),
+    "placement": _of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items())))),
+}
+
+
+def _runs(summary: Summary) -> Iterator[_Row]:
+    for run in (*summary.set_aside, *summary.runs):
+        boundary = run.measured.boundary if run.measured else None
+        yield _Row(summary, run.run, run, run.measured, (run,), (boundary,) if boundary else ())
+    for number in summary.missing:
+        yield _Row(summary, number, None, None, (), ())
+
+
+def _written(header: Sequence[str], columns: dict[str, Read], rows: Iterator[_Row]) -> str:
+    reads = [columns[name] for name in header]
+    return csv_text(header, ([read(row) for read in reads] for row in rows))
+
+
+def runs_csv(summaries: Sequence[Summary]) -> str:
+    """With runs that failed and those that are missing."""
+    rows = (row for each in summaries for row in sorted(_runs(each), key=lambda row: row.number))
+    return _written(RUNS_HEADER, _BOTH | _OF_RUNS, rows)
+
+
+def _own(read: Callable[[Summary], Cell]) -> Read:
+    return lambda row: read(row.summary)
+
+
+def _spread(name: str) -> Read:
+    return _own(lambda summary: csv_number(getattr(summary.spread, name, None), 2))
+
+
+def _interval(end: str, digits: int = 2) -> Read:
+    """Of the median over the runs that count; empty where they are too few for one, and where it is that of a
+    run in which the target failed its load."""
+
+    def read(row: _Row) -> Cell:
+        found = row.summary.throughputs
+        value = getattr(median_interval(found), end) if len(found) >= MIN_FIGURES else None
+        return csv_number(value, digits) if value else None
+
+    return read
+
+
+def _range_end(figure: Figure, index: int) -> Read:
+
+    def read(row: _Row) -> Cell:
+        ends = row.summary.range_of(figure)
+        return csv_number(ends[index], 3) if ends else None
+
+    return read
+
+
+def _over_all_runs(name: str) -> Read:
+
+    def total(row: _Row) -> Cell:
+        found = [getattr(run.measured, name) for run in row.summary.runs if run.measured]
+        return sum(found) if found else None
+
+    return total
+
+
+def _limit(index: int) -> Read:
+    return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
+
+
+def _predicted(measured: Measured) -> float | None:
+    return measured.prediction.limited_share if measured.prediction else None
+
+
+def _store_external(row: _Row) -> Cell:
+    """Whether the store is one that the user already ran; empty where there is none, or none is known."""
+    identity = row.summary.identity
+    return None if identity.store is None or identity.ceiling else _truth(identity.external_store)
+
+
+def _decides_locally(row: _Row) -> Cell:
+    identity = row.summary.identity
+    return None if identity.decided_by is None else _truth(identity.decides_locally)
+
+
+def _reasons(summary: Summary) -> Cell:
+    texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
+    failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
+    outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
+    return "; ".join([*failures, *outcomes, *texts])
+
+
+_BOUNDED_FIGURES = [name for name in FIGURES if name != "requests_per_second"]
+
+#: The columns that existing tooling reads come first, under their old names; the others carry units in
+#: theirs.
+_SUMMARY_HEADER = (
+    *_names(
+        "Client Mode RequestType Concurrency Duration ReqPerSec Latency_Avg Latency_P50 Latency_P99 "
+        "RateLimitHits CPUUsage MemoryUsage store store_external limiter limiter_script_kind "
+        "limiter_script options traffic load_model rate_per_second arrivals complexity limit_points "
+        "limit_window_s limit_block_s limit_cost control runs valid_runs suspect_runs invalid_runs "
+        "failed_runs missing_runs median_run requests_per_second_min requests_per_second_max "
+        "requests_per_second_stdev requests_per_second_cv_percent requests_per_second_interval_low "
+        "requests_per_second_interval_high requests_per_second_interval_coverage requests_total "
+        "latency_p75_ms latency_p90_ms latency_p95_ms latency_p97_5_ms latency_p99_9_ms service_p50_ms "
+        "service_p99_ms sends_per_second sends_late sends_dropped send_lateness_p99_ms latency_min_ms "
+        "latency_max_ms latency_stddev_ms latency_unsupported limited_share_predicted limited_share_seen"
+    ),
+    *(f"{kind}_{name}" for name, _, _ in _ROLES[:3] for kind in ("server", "store", "generator")),
+    *_names(
+        "store_memory_bytes connection_errors timeouts failed_answers failed_by_status errors_total "
+        "connection_errors_all_runs timeouts_all_runs failed_answers_all_runs verdict verdict_reasons "
+        "limited_by client_version limiter_version store_version fastify_version node_version "
+        "autocannon_version harness_version runtime configuration_hash"
+    ),
+    *(f"{name}_{end}" for name in _BOUNDED_FIGURES for end in ("min", "max")),
+    *_names("untypical layer servers calls_per_request descriptors_per_call served_runs spoiled_runs"),
+    *_BOUNDS,
+    *_names("service_p50_low_ms service_p50_high_ms service_p99_low_ms service_p99_high_ms"),
+    *(f"send_gap_{name}_ms" for name in _GAPS),
+    *_names("send_wakes_shared latency_late"),
+    *(f"{kind}_{name}" for name, _, _ in _ROLES[:3] for kind in _LATER_KINDS),
+    *_names("decided_by algorithm module service decides_locally decisions"),
+    *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
+    *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
+    *LATER_DIMENSIONS,
+)
+
+_OF_SUMMARIES: dict[str, Read] = {
+    "Client": _own(lambda summary: summary.identity.short_label),
+    "Mode": _BOTH["topology"],
+    "RequestType": _BOTH["workload"],
+    "Concurrency": _BOTH["connections"],
+    "Duration": lambda row: _asked_s(row) or _figure("duration_s", 3)(row),
+    "ReqPerSec": _figure("requests_per_second", 2),
+    "Latency_Avg": _BOTH["latency_average_ms"],
+    "Latency_P50": _BOTH["latency_p50_ms"],
+    "Latency_P99": _BOTH["latency_p99_ms"],
+    "RateLimitHits": _BOTH["rate_limit_hits"],
+    "CPUUsage": _figure("cpu_percent", 2),
+    "MemoryUsage": _figure("heap_bytes"),
+    "store_external": _store_external,
+    "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts)),
+    "limiter_script": _own(lambda each: " ".join(script.name for script in each.scripts)),
+    "options": _own(lambda summary: " ".join(summary.identity.options)),
+    "load_model": _own(lambda summary: "open" if summary.identity.open_loop else "closed"),
+    **{f"limit_{name}": _limit(i) for i, name in enumerate(("points", "window_s", "block_s", "cost"))},
+    "control": _own(lambda summary: _truth(summary.identity.control)),
+    "runs": _own(lambda summary: len(summary.runs)),
+    **{
+        f"{name}_runs": attrgetter(f"summary.{name}_runs")
+        for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
+    },
+    "missing_runs": _own(lambda summary: len(summary.missing)),
+    "median_run": _own(lambda summary: summary.median.run if summary.median else None),
+    **{f"requests_per_second_{name}": _spread(name) for name in ("min", "max", "stdev", "cv_percent")},
+    "requests_per_second_interval_low": _interval("low"),
+    "requests_per_second_interval_high": _interval("high"),
+    "requests_per_second_interval_coverage": _interval("coverage", 4),
+    "sends_per_second": _schedule(lambda schedule: csv_number(schedule.achieved_per_second, 3)),
+    "sends_late": _schedule(lambda schedule: schedule.late),
+    "sends_dropped": _schedule(lambda schedule: schedule.dropped + schedule.unsent),
+    "send_lateness_p99_ms": _schedule(
+        lambda schedule: csv_number(schedule.lateness_ms.p99 if schedule.lateness_ms else None, 3)
+    ),
+    "limited_share_predicted": _figure(_predicted, 4),
+    "limited_share_seen": _figure("limited_share", 4),
+    # As the servers report it themselves.
+    "server_resident_bytes": _figure("resident_bytes"),
+    "failed_by_status": _measured(
+        lambda measured: " ".join(f"{code}:{count}" for code, count in measured.failed_by_code.items())
+    ),
+    **{
+        f"{name}_all_runs": _over_all_runs(name)
+        for name in ("connection_errors", "timeouts", "failed_answers")
+    },
+    "verdict": _own(lambda summary: summary.verdict),
+    "verdict_reasons": _own(_reasons),
+    **{
+        f"{name}_{end}": _range_end(FIGURES[name], index)
+        for name in _BOUNDED_FIGURES
+        for index, end in enumerate(("min", "max"))
+    },
+    "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
+    **{f"service_{name}_ms": _entry("service_ms", name) for name in ("p50", "p99")},
+    **{
+        f"service_{name}_{end}_ms": _entry("service_bounds_ms", name, end)
+        for name in ("p50", "p99")
+        for end in ("low", "high")
+    },
+    "decides_locally": _decides_locally,
+    "reference": _own(lambda summary: _truth(summary.reference)),
+    "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),
+    "runs_set_aside": _own(lambda summary: len(summary.set_aside)),
+}
+
+
+def summary_csv(summaries: Sequence[Summary]) -> str:
+    rows = (
+        _Row(each, 0, each.median, each.figures, each.median_first, boundaries_of(each)) for each in summaries
+    )
+    return _written(_SUMMARY_HEADER, _BOTH | _OF_SUMMARIES, rows)
+
+
+#: By the name of a figure, its unit.
+_UNITS = {"requests_per_second": "1/s", "p50": "ms", "p99": "ms", "p99_9": "ms", "heap": "bytes"}
+
+
+def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
+    identity = summary.identity
+    for name, figure in {"requests_per_second": throughput, **COSTS}.items():
+        value = figure(summary.figures) if summary.figures else None
+        if value is None:
+            continue
+        ends = summary.range_of(figure) or (None, None)
+        yield {
+            "configuration_hash": identity.configuration_hash,
+            "target": identity.label,
+            "store": identity.store_text,
+            "topology": identity.topology,
+            "workload": identity.workload,
+            "traffic": identity.traffic,
+            "load": load_name(identity),
+            "metric": name if name in _UNITS else f"{name}_per_request",
+            "unit": _UNITS.get(name, "us"),
+            "value": csv_number(value, 3),
+            "low": csv_number(ends[0], 3),
+            "high": csv_number(ends[1], 3),
+        }
+
+
+def figures_long_csv(analysis: Analysis) -> str:
+    """Of the median runs, with the range over the runs; a figure that is not known has no line."""
+    return records_csv(record for summary in analysis.ordered for record in _records(summary))
