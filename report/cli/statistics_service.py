@@ -42,7 +42,7 @@ def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds:
         "ratio": found.estimate,
         "interval": asdict(found.interval) if found.interval else None,
         "deviation": deviation,
-        "detectable": detectable_difference(rounds, rounds, deviation, DEFAULT_FLOOR, method=TOGETHER),
+        "detectable": detectable_difference(rounds, None, deviation, DEFAULT_FLOOR, method=TOGETHER),
         "rounds_needed": [runs_needed(each, deviation, DEFAULT_FLOOR, method=TOGETHER) for each in ratios],
     }
 

@@ -57,7 +57,7 @@ def rankings_of(summaries: Sequence[Summary]) -> list[Ranking]:
 
 def level_shift(row: Summary, reference: Summary, rankings: Sequence[Ranking]) -> float:
     """By how much the logarithm of a row's ratio to its reference is too high because of the moment at which
-    it was stopped: the report's estimate knows of that (`stopped_estimate.py`). 0 where nothing did."""
+    it was stopped: the report's estimate knows of that. 0 where nothing did."""
     for pair in (pair for ranking in rankings for pair in ranking.pairs):
         found = pair.comparison
         of_both = {pair.base.id, pair.new.id} == {row.id, reference.id}

@@ -17,17 +17,15 @@ from report.statistics.power import (
     log_deviation_of_pairs,
     runs_needed,
 )
-from report.statistics.rank_test import holm, mann_whitney_p, mann_whitney_tails
+from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
 from report.statistics.ratio import (
     ALPHA,
-    Ratio,
     RatioInterval,
     log_ratios_of_pairs,
     ratio_of,
     ratio_of_pairs,
 )
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
-from report.statistics.signed_rank import signed_rank_p, signed_rank_tails
 
 Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
 
@@ -252,7 +250,7 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return replace(found, status="not decided", too_few_runs=True)
     alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
-    ratio = _ratio(sample, method, alpha)
+    ratio = ratio_of_pairs(sample.pairs, alpha) if method.paired else ratio_of(new, base, alpha)
     enough = found.per_side >= method.fewest
     return replace(
         found,
@@ -260,34 +258,23 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
         too_few_runs=not enough,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
-        p=_p(sample, method) if enough else None,
+        p=two_sided(_tails(sample, method)) if enough else None,
         p_equal=_p_equal(sample, method, floor) if enough else None,
     )
 
 
-def _ratio(sample: Sample, method: Method, alpha: float) -> Ratio:
+def _tails(sample: Sample, method: Method, factor: float = 1.0) -> tuple[float, float]:
+    """The one-sided p values that the ratio lies below a factor, and above it."""
     if method.paired:
-        return ratio_of_pairs(sample.pairs, alpha)
-    return ratio_of(sample.new, sample.base, alpha)
-
-
-def _p(sample: Sample, method: Method) -> float:
-    if method.paired:
-        return signed_rank_p(log_ratios_of_pairs(sample.pairs).tolist())
-    return mann_whitney_p(sample.new, sample.base)
+        return signed_rank_tails((log_ratios_of_pairs(sample.pairs) - math.log(factor)).tolist())
+    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
+    return mann_whitney_tails(new, [factor * value for value in base])
 
 
 def _p_equal(sample: Sample, method: Method, floor: float) -> float:
     """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or less."""
-    if method.paired:
-        logs = log_ratios_of_pairs(sample.pairs)
-        below = signed_rank_tails((logs - math.log1p(floor)).tolist())[0]
-        above = signed_rank_tails((logs - math.log1p(-floor)).tolist())[1] if floor < 1 else 0.0
-        return max(below, above)
-    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
-    below = mann_whitney_tails(new, [(1 + floor) * value for value in base])[0]
-    above = mann_whitney_tails(new, [(1 - floor) * value for value in base])[1] if floor < 1 else 0.0
-    return max(below, above)
+    above = _tails(sample, method, 1 - floor)[1] if floor < 1 else 0.0
+    return max(_tails(sample, method, 1 + floor)[0], above)
 
 
 def _decided(found: Comparison, method: Method, higher_is_better: bool, level: Level) -> Comparison:
@@ -311,7 +298,7 @@ def _decided(found: Comparison, method: Method, higher_is_better: bool, level: L
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
     if within and found.p_equal_holm <= level.test:
         return replace(found, status="no difference")
-    smallest = method.smallest_p(*_sizes(found)) * found.comparisons
+    smallest = smallest_p(*_sizes(found)) * found.comparisons
     if not (above or below or within):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
     elif smallest > (2 * level.test if within else level.test):
@@ -329,8 +316,8 @@ def _decided(found: Comparison, method: Method, higher_is_better: bool, level: L
     return replace(found, reason=reason)
 
 
-def _sizes(found: Comparison) -> tuple[int, int]:
-    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, found.pairs)
+def _sizes(found: Comparison) -> tuple[int, int | None]:
+    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, None)
 
 
 def _typical_run_failed(side: Sequence[float]) -> bool:
