@@ -39,10 +39,6 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def values_of(summary: Summary, metric: Metric) -> tuple[float, ...]:
-    return summary.sample(metric.read, in_time=True)
-
-
 #: In our recordings of saturated servers the two have a correlation of -0.97.
 _ONE_MEASUREMENT = (
     "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it: compare "
