@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
-from report.statistics.samples import MIN_ROUNDS_TO_PAIR
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
 #: Fewer runs per side than this decide nothing (rule M17): two groups of 4 cannot
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
@@ -48,6 +48,10 @@ def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return None
     return float(statistics.stdev(log_ratios_of_pairs(pairs).tolist()))
+
+
+def sample_deviation(sample: Sample, paired: bool) -> float | None:
+    return log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
 
 
 @dataclass(frozen=True, slots=True)

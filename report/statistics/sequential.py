@@ -6,7 +6,7 @@ DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reas
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
@@ -17,13 +17,7 @@ import numpy as np
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.median import MIN_FIGURES, median_interval
-from report.statistics.power import (
-    MIN_RUNS_FOR_A_CLAIM,
-    freedom,
-    log_deviation,
-    log_deviation_of_pairs,
-    standard_error,
-)
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
 from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
@@ -137,6 +131,7 @@ def compare_in_looks(
         else [(reference, index) for index in range(len(sides)) if index != reference]
     )
     found: dict[tuple[int, int], Comparison] = {}
+    looked: dict[tuple[int, int], int] = {}
     settled: dict[tuple[int, int], int] = {}
     stops: dict[int, tuple[int, Stop]] = {}
     levels = schedule.levels
@@ -158,6 +153,7 @@ def compare_in_looks(
         samples = [sample(pair, look) for pair in running]
         compared = compare_samples(samples, floor, higher_is_better, level)
         found |= dict(zip(running, compared, strict=True))
+        looked |= dict.fromkeys(running, look)
         settled |= {pair: look for pair in running if found[pair].decided}
         hopeless = {
             pair
@@ -170,38 +166,22 @@ def compare_in_looks(
             own = [pair for pair in running if index in pair and pair not in settled]
             if look == last or hopeless.issuperset(own):
                 stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
+
+    def at_last(pair: tuple[int, int]) -> Comparison:
+        if pair not in found:
+            # Interrupted before the first look: compared as if at the first one.
+            level = level_at(first, len(pairs), len(pairs))
+            return compare_samples([sample(pair, first_look)], floor, higher_is_better, level)[0]
+        past = [level for level in levels if level[0] <= looked[pair]]
+        reasoned = _with_reason(found[pair], [stop[1] for index in pair if (stop := stops.get(index))])
+        return corrected_for_looks(reasoned, sample(pair, looked[pair]), past, floor)
+
     return Family(
         pairs=tuple(pairs),
-        comparisons=tuple(
-            corrected_for_looks(
-                _with_reason(found[pair], pair, stops),
-                sample(pair, looked),
-                [level for level in levels if level[0] <= looked],
-                floor,
-            )
-            if pair in found and (looked := _last_look(pair, settled, stops, levels, rounds))
-            # Interrupted before the first look: compared as if at the first one.
-            else compare_samples(
-                [sample(pair, first_look)], floor, higher_is_better, level_at(first, len(pairs), len(pairs))
-            )[0]
-            for pair in pairs
-        ),
+        comparisons=tuple(map(at_last, pairs)),
         settled=tuple(settled.get(pair) for pair in pairs),
         stops=tuple(stops.get(index) for index in range(len(sides))),
     )
-
-
-def _last_look(
-    pair: tuple[int, int],
-    settled: Mapping[tuple[int, int], int],
-    stops: Mapping[int, tuple[int, Stop]],
-    levels: Sequence[tuple[int, float]],
-    rounds: int,
-) -> int:
-    """The look that a pair was compared at last; 0: none."""
-    ends = [stop[0] for index in pair if (stop := stops.get(index))]
-    last = settled.get(pair) or min(ends, default=rounds)
-    return max((look for look, _ in levels if look <= min(last, rounds)), default=0)
 
 
 def corrected_for_looks(
@@ -211,8 +191,8 @@ def corrected_for_looks(
     plain one stays beside it.
 
     Boundaries are those of one comparison: what else is in its family does not change a ratio."""
-    unpaired = log_deviation(sample.new, sample.base)
-    paired = log_deviation_of_pairs(sample.pairs) if found.pairs is not None else None
+    unpaired = sample_deviation(sample, paired=False)
+    paired = sample_deviation(sample, paired=True) if found.pairs is not None else None
     if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
         return found
 
@@ -230,11 +210,8 @@ def corrected_for_looks(
     return replace(found, ratio=within, stopped_at=found.ratio)
 
 
-def _with_reason(
-    found: Comparison, pair: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]
-) -> Comparison:
-    reasons = [stop[1] for index in pair if (stop := stops.get(index))]
-    if found.decided or "hopeless" not in reasons:
+def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
+    if found.decided or "hopeless" not in stops:
         return found
     text = f"{found.reason}, and more runs within the most allowed would hardly change that"
     return replace(found, reason=text)
@@ -250,7 +227,7 @@ def _is_hopeless(
     claim, so it cannot raise the share of wrong ones."""
     most, share = schedule.looks[-1], schedule.levels[-1][1]
     paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
-    deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    deviation = sample_deviation(sample, paired)
     runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
