@@ -14,9 +14,9 @@ from typing import Any
 
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.max_rate import estimate_max_rate
-from report.statistics.median import median_interval, paired_ratio
 from report.statistics.power import TOGETHER, detectable_difference, log_deviation_of_pairs, runs_needed
 from report.statistics.ratio import ratio_of_pairs
+from report.statistics.runs import median_interval, paired_ratio
 
 
 def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from report.results.model import Measured, Role
 from report.results.records import Boundary, Schedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.sections.boundary import boundaries_of
-from report.statistics.median import MIN_FIGURES, median_interval
+from report.statistics.runs import MIN_FIGURES, median_interval
 
 Column = tuple[str, Callable[[Summary], Cell]]
 

@@ -16,10 +16,10 @@ from typing import Literal
 import numpy as np
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
-from report.statistics.median import MIN_FIGURES, median_interval
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
 from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
+from report.statistics.runs import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 
 #: The share that the first look spends: just enough for five runs per side that do not overlap (2/252). By

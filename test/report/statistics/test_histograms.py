@@ -4,9 +4,9 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from evidence import encoded, histogram_of
-from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
     CURVE,
+    Bounds,
     curve_ms,
     decode_histogram,
     merge_histograms,
