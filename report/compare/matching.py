@@ -11,7 +11,7 @@ from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import joined, plural
-from report.compare.common_reference import common_reference, sample_through
+from report.compare.common_reference import ratios_to, references_of
 from report.compare.comparability import (
     Difference,
     Names,
@@ -109,7 +109,11 @@ class Compared:
     @cached_property
     def references(self) -> Rows | None:
         """The common reference of two campaigns, to which the figures of both are related."""
-        return common_reference(self.rows, self.base_side.every, self.new_side.every) if self.across else None
+        if not self.across:
+            return None
+        one = references_of(self.base, self.base_side.every)
+        other = references_of(self.new, self.new_side.every)
+        return next(((row, other[thing]) for thing, row in one.items() if thing in other), None)
 
     @property
     def reference(self) -> str | None:
@@ -157,7 +161,11 @@ class Compared:
         figure, stop = self.metric.read, self.stop
         rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
         if self.references:
-            return sample_through(self.rows, self.references, figure, rounds, share)
+            # Of each round then and now the row's figure ÷ that of the reference: two sides without pairs.
+            then, now = (
+                ratios_to(*each, figure, rounds) for each in zip(self.references, self.rows, strict=True)
+            )
+            return Sample(new=now, base=then, share=share, to_reference=True)
         if not self.nothing_cancels:
             return sample_between(self.new, self.base, figure, rounds, share)
         return Sample(new=self.new_values, base=self.base_values, share=share)
@@ -310,12 +318,7 @@ def compare_sides(
         pair.differs = _differs(pair, unlike)
     notes = [*(each.text for each in of_sides), *_notes(base, new, pairs), *alone]
     return Outcome(
-        base=base,
-        new=new,
-        metric=metric,
-        floor=floor,
-        rows=tuple(pairs),
-        notes=tuple(dict.fromkeys(notes)),
+        base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(dict.fromkeys(notes))
     )
 
 

@@ -18,13 +18,7 @@ from report.statistics.power import (
     sample_deviation,
 )
 from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
-from report.statistics.ratio import (
-    ALPHA,
-    RatioInterval,
-    log_ratios_of_pairs,
-    ratio_of,
-    ratio_of_pairs,
-)
+from report.statistics.ratio import ALPHA, RatioInterval, log_ratios_of_pairs, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
 Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
@@ -187,10 +181,7 @@ def compare_samples(
 
 
 def compare_runs(
-    new: Sequence[float],
-    base: Sequence[float],
-    floor: float = DEFAULT_FLOOR,
-    higher_is_better: bool = True,
+    new: Sequence[float], base: Sequence[float], floor: float = DEFAULT_FLOOR, higher_is_better: bool = True
 ) -> Comparison:
     """Compares two sides that were not measured next to each other, and nothing else is compared with."""
     return compare_samples([Sample(new=tuple(new), base=tuple(base))], floor, higher_is_better)[0]
@@ -271,12 +262,7 @@ def _p_equal(sample: Sample, method: Method, floor: float) -> float:
 
 
 def _decided(
-    found: Comparison,
-    p_holm: float,
-    p_equal: float,
-    family: int,
-    higher_is_better: bool,
-    level: Level,
+    found: Comparison, p_holm: float, p_equal: float, family: int, higher_is_better: bool, level: Level
 ) -> Comparison:
     found, interval, floor = replace(found, p_holm=p_holm, comparisons=family), found.interval, found.floor
     if interval is None:

@@ -18,15 +18,7 @@ from report.base.paths import CONTRACT_GENERATED
 MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_GENERATED / "min-samples.json").read_text("utf-8"))
 
 #: In ascending order.
-PERCENTILES = {
-    "p50": 50.0,
-    "p75": 75.0,
-    "p90": 90.0,
-    "p95": 95.0,
-    "p97_5": 97.5,
-    "p99": 99.0,
-    "p99_9": 99.9,
-}
+PERCENTILES = {"p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p97_5": 97.5, "p99": 99.0, "p99_9": 99.9}
 
 _MAX_HISTOGRAM_BYTES = 4 * 1024 * 1024
 

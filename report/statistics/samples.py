@@ -46,12 +46,7 @@ class Sample:
 
 
 def sample_of(
-    new: Side,
-    base: Side,
-    rounds: int = 0,
-    by_group: bool = True,
-    share: float = 1.0,
-    together: bool = False,
+    new: Side, base: Side, rounds: int = 0, by_group: bool = True, share: float = 1.0, together: bool = False
 ) -> Sample:
     """The sample of two sides.
 

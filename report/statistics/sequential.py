@@ -73,13 +73,8 @@ def _shares(count: int) -> list[float]:
 
 def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
     """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at most."""
-    return Level(
-        interval=min(2 * share, ALPHA),
-        test=share,
-        family=family,
-        equal_family=equal_family,
-        planned=planned,
-    )
+    interval = min(2 * share, ALPHA)
+    return Level(interval=interval, test=share, family=family, equal_family=equal_family, planned=planned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
