@@ -11,8 +11,8 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary, sample_between
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
-from report.statistics.fairness import jain_index
 from report.statistics.ratio import ratio_of_pairs
+from report.statistics.runs import jain_index
 from report.statistics.samples import Sample
 
 _SLICES_PER_SECOND = 10

@@ -40,12 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")
     parser.add_argument("--metric", choices=list(METRICS), default="throughput")
     parser.add_argument("--floor", default="2%", help="a difference has to lie beyond it (2%%)")
-    parser.add_argument(
-        "--fail-on",
-        choices=["regression", "never"],
-        default="regression",
-        help="never: end with 0 whatever was found",
-    )
+    fail_on, never = ["regression", "never"], "never: end with 0 whatever was found"
+    parser.add_argument("--fail-on", choices=fail_on, default="regression", help=never)
     parser.add_argument("--format", choices=list(FORMATS), default="table")
     parser.add_argument("--baseline", metavar="NAME", help="a saved baseline is the base")
     parser.add_argument("--save-baseline", metavar="NAME", help="save a campaign, compare nothing")
@@ -71,40 +67,40 @@ def _allowed(text: str) -> frozenset[str]:
 
 
 def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
-    root = Path(options.output)
-    default = Path(options.campaign) if options.campaign else root / "latest"
+    default = _default_campaign(options)
     words = [parse_selection(text, default) for text in options.sides]
-    if options.baseline is not None:
-        if len(words) > 1:
-            raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
-        new_folder, label = words[0] if words else (default, None)
-        base_folder = find_baseline(root, options.baseline)
-        try:
-            campaigns.read(base_folder)
-        except ReportError as error:
-            remedy = f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
-            raise ReportError([*error.lines, remedy], error.exit_code) from error
-        return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
-    if len(words) != 2:
-        raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
-    (base_folder, base_label), (new_folder, new_label) = words
-    # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
-    return (
-        campaigns.select(base_folder, base_label or new_label),
-        campaigns.select(new_folder, new_label or base_label),
-    )
+    if options.baseline is None:
+        if len(words) != 2:
+            raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
+        (base_folder, base_label), (new_folder, new_label) = words
+        # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
+        base = campaigns.select(base_folder, base_label or new_label)
+        return base, campaigns.select(new_folder, new_label or base_label)
+    if len(words) > 1:
+        raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
+    new_folder, label = words[0] if words else (default, None)
+    base_folder = find_baseline(Path(options.output), options.baseline)
+    try:
+        campaigns.read(base_folder)
+    except ReportError as error:
+        remedy = f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
+        raise ReportError([*error.lines, remedy], error.exit_code) from error
+    return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
+
+
+def _default_campaign(options: argparse.Namespace) -> Path:
+    return Path(options.campaign) if options.campaign else Path(options.output) / "latest"
 
 
 def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
-    root = Path(options.output)
     if len(options.sides) > 1 or options.baseline is not None:
         raise ReportError("--save-baseline saves one campaign: give its folder, or --campaign", USAGE)
-    default = Path(options.campaign) if options.campaign else root / "latest"
+    default = _default_campaign(options)
     folder, label = parse_selection(options.sides[0], default) if options.sides else (default, None)
     if label is not None:
         raise ReportError(f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE)
     campaign, _ = campaigns.read(folder)
-    saved = save_baseline(root, options.save_baseline, folder.resolve(), campaign)
+    saved = save_baseline(Path(options.output), options.save_baseline, folder.resolve(), campaign)
     print(f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}")
     return 0
 
@@ -115,8 +111,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
-    metric = METRICS[options.metric]
-    outcome = compare_sides(base, new, metric, floor, allowed)
+    outcome = compare_sides(base, new, METRICS[options.metric], floor, allowed)
     print(FORMATS[options.format](outcome))
     if options.fail_on == "never":
         return 0

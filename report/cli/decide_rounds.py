@@ -28,9 +28,7 @@ def _run(options: argparse.Namespace) -> int:
     made = options.round
     summaries = tuple(
         replace(
-            row,
-            last_look=made,
-            look_schedule=replace(row.look_schedule, ended=made if options.end else None),
+            row, last_look=made, look_schedule=replace(row.look_schedule, ended=made if options.end else None)
         )
         if row.look_schedule
         else row

@@ -2,29 +2,21 @@
 
 Programs in other languages ask here instead of computing statistics of their own:
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
-`{"question": "compare", "pairs": [{"new": [...], "base": [...]}, …]}`, with
-`floor` and `higher_is_better` where they are not 0.02 and true: the pairs are one family, answered by a list;
 `{"question": "power", "pairs": [[..., ...], …], "ratios": [...], "rounds": 7}`: what rounds of two equal
 targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`.
 """
 
 import json
-import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_family
+from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.max_rate import estimate_max_rate
-from report.statistics.median import median_interval, paired_ratio
 from report.statistics.power import TOGETHER, detectable_difference, log_deviation_of_pairs, runs_needed
 from report.statistics.ratio import ratio_of_pairs
-
-
-def compared(request: dict[str, Any]) -> tuple[Comparison, ...]:
-    pairs = [(pair["new"], pair["base"]) for pair in request["pairs"]]
-    return compare_family(pairs, request.get("floor", DEFAULT_FLOOR), request.get("higher_is_better", True))
+from report.statistics.runs import median_interval, paired_ratio
 
 
 def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int) -> dict[str, Any]:
@@ -42,18 +34,9 @@ def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds:
         "ratio": found.estimate,
         "interval": asdict(found.interval) if found.interval else None,
         "deviation": deviation,
-        "detectable": detectable_difference(rounds, rounds, deviation, DEFAULT_FLOOR, method=TOGETHER),
+        "detectable": detectable_difference(rounds, None, deviation, DEFAULT_FLOOR, method=TOGETHER),
         "rounds_needed": [runs_needed(each, deviation, DEFAULT_FLOOR, method=TOGETHER) for each in ratios],
     }
-
-
-def _without_infinity(value: Any) -> Any:
-    """JSON has none: a bound that is not there is null."""
-    if isinstance(value, dict):
-        return {name: _without_infinity(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_without_infinity(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,8 +48,6 @@ def main(arguments: Sequence[str]) -> int:
                 answer = asdict(median_interval(request["values"]))
             case "paired_ratio":
                 answer = asdict(paired_ratio(request["a"], request["b"]))
-            case "compare":
-                answer = [asdict(each) for each in compared(request)]
             case "power":
                 answer = power(request["pairs"], request["ratios"], request["rounds"])
             case "max_rate":
@@ -77,5 +58,6 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         print(f"statistics: {error}", file=sys.stderr)
         return 2
-    json.dump(_without_infinity(answer), sys.stdout)
+    # JSON has no infinity: a bound that is not there is null.
+    json.dump(json.loads(json.dumps(answer), parse_constant=lambda _: None), sys.stdout)
     return 0

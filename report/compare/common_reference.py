@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from report.analysis.cells import load_key
 from report.analysis.figures import Figure, throughput
 from report.analysis.summary import Summary, sample_between
-from report.statistics.samples import Sample
 
 Thing = tuple[object, ...]
 
@@ -34,28 +33,6 @@ def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary
     ]
     found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
     return {_thing(each): each for each in found}
-
-
-def common_reference(
-    pair: tuple[Summary, Summary], base: Sequence[Summary], new: Sequence[Summary]
-) -> tuple[Summary, Summary] | None:
-    """The reference on both sides, of the pair's load."""
-    one, other = (references_of(row, rows) for row, rows in zip(pair, (base, new), strict=True))
-    return next(((row, other[thing]) for thing, row in one.items() if thing in other), None)
-
-
-def sample_through(
-    pair: tuple[Summary, Summary],
-    references: tuple[Summary, Summary],
-    figure: Figure,
-    rounds: int | None = None,
-    share: float = 1.0,
-) -> Sample:
-    """Of each round then and now the row's figure ÷ that of the reference: two sides without pairs."""
-    base, new = (
-        ratios_to(reference, row, figure, rounds) for row, reference in zip(pair, references, strict=True)
-    )
-    return Sample(new=new, base=base, share=share, to_reference=True)
 
 
 def ratios_to(

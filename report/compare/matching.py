@@ -1,53 +1,222 @@
 """Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from report.analysis.cells import load_key
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import joined, plural
-from report.compare.common_reference import common_reference, sample_through
+from report.compare.common_reference import ratios_to, references_of
 from report.compare.comparability import (
     Difference,
+    Names,
+    Rows,
     campaign_differences,
+    campaign_notes,
     compared_parts,
-    names_of,
-    other_machine_note,
-    round_trip_notes,
     row_differences,
     script_note,
     together_text,
-    turns_differences,
     version_notes,
 )
-from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on, values_of
+from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on
 from report.compare.selection import Selection
-from report.compare.stopping import Stopped, level_shift, rankings_of, shifted, stopped
 from report.statistics.decision import Comparison, compare_samples
+from report.statistics.ratio import ALPHA
 from report.statistics.samples import Sample, upto
 from report.statistics.sequential import corrected_for_looks
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """Where the runs of two sides ended by what they showed (`--runs auto`, rule M29)."""
+
+    rounds: int | None
+    """Runs of later rounds are left out; None: all are compared."""
+    share: float
+    """Of 5 %, what may be spent at this look, or at these two."""
+
+    @property
+    def note(self) -> str:
+        where = f"the runs of the first {self.rounds} rounds are" if self.rounds else "all runs are"
+        return (
+            "--runs auto chose the number of runs by their figures: "
+            f"{where} compared, at a level of {100 * ALPHA * self.share:.2g} % instead of {100 * ALPHA:g} %"
+        )
+
+
+def _stopped(one: Summary, other: Summary) -> Stopped | None:
+    """None where both have a fixed number of runs.
+
+    Two sides with the same looks are compared at the earlier one of those that they ended at, which is one of
+    these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are compared
+    with all their runs, at the product of their shares: over all pairs of looks these add up to 5 %."""
+    schedules = [(row, row.look_schedule) for row in (one, other) if row.look_schedule]
+    if not schedules:
+        return None
+    if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
+        rounds = min(one.last_round, other.last_round)
+        return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
+    return Stopped(None, math.prod(schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules))
+
+
+@dataclass(eq=False)
 class Compared:
+    """Two rows under one load, and what is found of them."""
+
+    base_side: Selection
+    new_side: Selection
     base: Summary
     new: Summary
-    base_values: tuple[float, ...]
-    new_values: tuple[float, ...]
-    comparison: Comparison
-    differs: tuple[str, ...]
+    metric: Metric
+    comparison: Comparison = field(init=False)
+    differs: tuple[str, ...] = ()
     """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
-    parts: tuple[str, ...]
-    """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
-    concludes: bool = True
-    """Whether it can count for the verdict: false for a figure that follows from another one."""
-    reference: str | None = None
-    """The common reference of two campaigns, to which the figures of both are related."""
+
+    @property
+    def rows(self) -> Rows:
+        return (self.base, self.new)
+
+    @cached_property
+    def names(self) -> Names:
+        labels = (self.base.identity.label, self.new.identity.label)
+        campaigns = (self.base_side.campaign.name, self.new_side.campaign.name)
+        if not self.across:
+            return labels
+        if labels[0] == labels[1]:
+            return campaigns
+        return f"{campaigns[0]}#{labels[0]}", f"{campaigns[1]}#{labels[1]}"
+
+    @property
+    def across(self) -> bool:
+        """Of two campaigns."""
+        return self.base_side.folder != self.new_side.folder
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
+        return compared_parts(*self.rows)
+
+    @cached_property
+    def stop(self) -> Stopped | None:
+        return _stopped(*self.rows)
+
+    @cached_property
+    def references(self) -> Rows | None:
+        """The common reference of two campaigns, to which the figures of both are related."""
+        if not self.across:
+            return None
+        one = references_of(self.base, self.base_side.every)
+        other = references_of(self.new, self.new_side.every)
+        return next(((row, other[thing]) for thing, row in one.items() if thing in other), None)
+
+    @property
+    def reference(self) -> str | None:
+        return self.references[0].identity.label if self.references else None
+
+    @property
+    def concludes(self) -> bool:
+        """Whether it can count for the verdict: false for a figure that follows from another one."""
+        return not not_concluded(self.base, self.metric)
+
+    @cached_property
+    def nothing_cancels(self) -> str:
+        """Why the host does not cancel, so that it is never decided; empty where it does."""
+        if self.references:
+            return ""
+        if self.across:
+            return (
+                "the host does not cancel: the campaigns have no common reference of the same version, store "
+                "and settings"
+            )
+        manifest = self.base_side.campaign.manifest
+        interleaved = manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")
+        return "" if interleaved else "the host does not cancel: runs were not interleaved"
+
+    @property
+    def reason(self) -> str:
+        """Why nothing is concluded."""
+        return not_concluded(self.base, self.metric) or self.nothing_cancels
+
+    @cached_property
+    def base_values(self) -> tuple[float, ...]:
+        return self._values(self.base)
+
+    @cached_property
+    def new_values(self) -> tuple[float, ...]:
+        return self._values(self.new)
+
+    def _values(self, row: Summary) -> tuple[float, ...]:
+        if self.stop is None or self.stop.rounds is None:
+            return row.sample(self.metric.read, in_time=True)
+        return tuple(value for _, value in sorted(upto(row.side(self.metric.read), self.stop.rounds).items()))
+
+    @cached_property
+    def sample(self) -> Sample:
+        figure, stop = self.metric.read, self.stop
+        rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
+        if self.references:
+            # Of each round then and now the row's figure ÷ that of the reference: two sides without pairs.
+            then, now = (
+                ratios_to(*each, figure, rounds) for each in zip(self.references, self.rows, strict=True)
+            )
+            return Sample(new=now, base=then, share=share, to_reference=True)
+        if not self.nothing_cancels:
+            return sample_between(self.new, self.base, figure, rounds, share)
+        return Sample(new=self.new_values, base=self.base_values, share=share)
+
+    def concluded(self, found: Comparison, floor: float) -> Comparison:
+        """The comparison, with an estimate that knows of looks; without a conclusion where there is none."""
+        if self.reason:
+            if found.status == "not comparable":
+                return found
+            # The ratio and its interval alone: whatever the number of runs, they are no second conclusion.
+            return replace(
+                found,
+                status="not decided",
+                reason=self.reason,
+                p=None,
+                p_holm=None,
+                runs_needed=None,
+                detectable=None,
+                blocked=True,
+            )
+        stop = self.stop
+        if not stop or self.metric.read is not throughput:
+            return found
+        if self.references is None:
+            levels = self.base.look_schedule.levels if self.base.look_schedule else ()
+            looks = [look for look in levels if stop.rounds is None or look[0] <= stop.rounds]
+            return corrected_for_looks(found, self.sample, looks, floor)
+        base, new = (
+            _level_shift(row, reference, side)
+            if row.look_schedule and stop.rounds in (None, row.last_round)
+            else 0.0
+            for side, row, reference in zip(
+                (self.base_side, self.new_side), self.rows, self.references, strict=True
+            )
+        )
+        if found.ratio is None or found.interval is None or new == base:
+            return found
+        ratio = min(max(found.ratio * math.exp(base - new), found.interval.low), found.interval.high)
+        return replace(found, ratio=ratio, stopped_at=found.ratio)
+
+
+def _level_shift(row: Summary, reference: Summary, side: Selection) -> float:
+    """By how much the logarithm of a row's ratio to its reference is too high because of the moment at which
+    it was stopped: the report's estimate knows of that. 0 where nothing did."""
+    for pair in (pair for ranking in side.rankings for pair in ranking.pairs):
+        found = pair.comparison
+        of_both = {pair.base.id, pair.new.id} == {row.id, reference.id}
+        if of_both and found.ratio and found.stopped_at:
+            shift = math.log(found.stopped_at / found.ratio)
+            return shift if pair.new.id == row.id else -shift
+    return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,35 +240,33 @@ class Outcome:
         return "no regression" if statuses and statuses <= {"better", "no difference"} else "not decided"
 
 
-def _cell(summary: Summary, with_label: bool) -> tuple[object, ...]:
-    identity = summary.identity
-    return (*load_key(identity), *([identity.label, identity.caps] if with_label else []))
-
-
-def _load_texts(summaries: Sequence[Summary]) -> str:
-    return ", ".join(dict.fromkeys(load_text(row.identity) for row in summaries))
-
-
-def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]], list[str]]:
+def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compared], list[str]]:
     """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
 
     Raises ReportError when nothing matches, or both sides are the same rows."""
     by_label = base.label is None and new.label is None
-    # A copy is a control within its campaign: another campaign has its own, and the reference once more.
-    bases, news = (
-        {_cell(row, by_label): row for row in side.summaries if not (by_label and row.identity.copy)}
-        for side in (base, new)
-    )
-    pairs = [(row, news[key]) for key, row in bases.items() if key in news]
+
+    def by_load(side: Selection) -> dict[tuple[object, ...], Summary]:
+        # A copy is a control within its campaign: another campaign has its own, and the reference once more.
+        rows = [row for row in side.summaries if not (by_label and row.identity.copy)]
+        own = [(row.identity.label, row.identity.caps) if by_label else () for row in rows]
+        return {(*load_key(row.identity), *more): row for row, more in zip(rows, own, strict=True)}
+
+    bases, news = by_load(base), by_load(new)
+    pairs = [Compared(base, new, row, news[key], metric) for key, row in bases.items() if key in news]
     if not pairs:
+        one, other = (
+            ", ".join(dict.fromkeys(load_text(row.identity) for row in side.summaries))
+            for side in (base, new)
+        )
         raise ReportError(
-            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: "
-            f"{_load_texts(base.summaries)}; {_load_texts(new.summaries)}",
-            USAGE,
+            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: {one}; {other}", USAGE
         )
     if by_label:
-        pairs = _without_references(pairs, base, new)
-    if base.folder == new.folder and all(one is other for one, other in pairs):
+        # Without what others are compared through: its own ratio would always be 1.
+        through = {id(pair.references[0]) for pair in pairs if not pair.base.reference and pair.references}
+        pairs = [pair for pair in pairs if id(pair.base) not in through]
+    if base.folder == new.folder and all(pair.base is pair.new for pair in pairs):
         raise ReportError("both sides are the same runs: give two targets or two campaigns", USAGE)
     alone = [
         f"only in {side.text}: {row.identity.label}, {load_text(row.identity)}"
@@ -110,19 +277,6 @@ def match(base: Selection, new: Selection) -> tuple[list[tuple[Summary, Summary]
     return pairs, alone
 
 
-def _without_references(
-    pairs: list[tuple[Summary, Summary]], base: Selection, new: Selection
-) -> list[tuple[Summary, Summary]]:
-    """The pairs without those that others are compared through: their own ratio would always be 1."""
-    others = [pair for pair in pairs if not pair[0].reference]
-    through = {
-        id(found[0])
-        for pair in others
-        if (found := common_reference(pair, base.every, new.every)) is not None
-    }
-    return [pair for pair in pairs if id(pair[0]) not in through]
-
-
 def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
@@ -131,77 +285,13 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
         raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
 
 
-def _differences(
-    pair: tuple[Summary, Summary], unlike: Sequence[Difference], names: tuple[str, str]
-) -> tuple[str, ...]:
+def _differs(pair: Compared, unlike: Sequence[Difference]) -> tuple[str, ...]:
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
-        texts += filter(None, [script_note(*pair, names)])
-    if texts and pair[0].identity.label != pair[1].identity.label:
-        texts[-1] += f": the comparison is of {together_text(compared_parts(*pair))}"
+        texts += filter(None, [script_note(*pair.rows, pair.names)])
+    if texts and pair.base.identity.label != pair.new.identity.label:
+        texts[-1] += f": the comparison is of {together_text(pair.parts)}"
     return tuple(texts)
-
-
-def _followed_from(found: Comparison, reason: str) -> Comparison:
-    """The ratio and its interval alone: whatever the number of runs, they are no second conclusion."""
-    if found.status == "not comparable":
-        return found
-    return replace(
-        found,
-        status="not decided",
-        reason=reason,
-        p=None,
-        p_holm=None,
-        runs_needed=None,
-        detectable=None,
-        blocked=True,
-    )
-
-
-def _interleaved(side: Selection) -> bool:
-    manifest = side.campaign.manifest
-    return manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")
-
-
-@dataclass(frozen=True, slots=True)
-class _Between:
-    """How the host cancels between the two rows of each pair."""
-
-    base: Selection
-    new: Selection
-
-    @property
-    def campaigns(self) -> bool:
-        return self.base.folder != self.new.folder
-
-    def references(self, pair: tuple[Summary, Summary]) -> tuple[Summary, Summary] | None:
-        return common_reference(pair, self.base.every, self.new.every) if self.campaigns else None
-
-    def nothing_cancels(self, pair: tuple[Summary, Summary]) -> str:
-        """Why such a pair is never decided; empty where it can be."""
-        if not self.campaigns:
-            return "" if _interleaved(self.base) else "the host does not cancel: runs were not interleaved"
-        if self.references(pair):
-            return ""
-        return (
-            "the host does not cancel: the campaigns have no common reference of the same version, store and "
-            "settings"
-        )
-
-    def sample(self, pair: tuple[Summary, Summary], metric: Metric, stop: Stopped | None) -> Sample:
-        one, other = pair
-        rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
-        if references := self.references(pair):
-            return sample_through(pair, references, metric.read, rounds, share)
-        if not self.nothing_cancels(pair):
-            return sample_between(other, one, metric.read, rounds, share)
-        return Sample(new=_upto(other, metric, stop), base=_upto(one, metric, stop), share=share)
-
-
-def _upto(row: Summary, metric: Metric, stop: Stopped | None) -> tuple[float, ...]:
-    if stop is None or stop.rounds is None:
-        return values_of(row, metric)
-    return tuple(value for _, value in sorted(upto(row.side(metric.read), stop.rounds).items()))
 
 
 def compare_sides(
@@ -212,118 +302,47 @@ def compare_sides(
     All that concludes something is one family of Holm's correction: there is one exit code. Within one
     campaign rows are compared as in its report, across campaigns through their common reference (rule M22).
     Where the host does not cancel, nothing is decided."""
-    pairs, alone = match(base, new)
-    between = _Between(base, new)
-    of_sides = campaign_differences(base, new)
-    names = {id(one): names_of(base, new, (one, other)) for one, other in pairs}
-    of_rows: dict[int, list[Difference]] = {}
-    for both in dict.fromkeys(names.values()):
-        alike = [pair for pair in pairs if names[id(pair[0])] == both]
-        of_rows.update(zip((id(one) for one, _ in alike), row_differences(alike, both), strict=True))
-    if between.campaigns:
-        of_sides += turns_differences(pairs)
-    _refuse([*of_sides, *(each for found in of_rows.values() for each in found)], allowed)
-    stops = [stopped(one, other) for one, other in pairs]
-    samples = [between.sample(pair, metric, stop) for pair, stop in zip(pairs, stops, strict=True)]
-    reasons = [not_concluded(pair[0], metric) or between.nothing_cancels(pair) for pair in pairs]
-    found: dict[int, Comparison] = {}
+    pairs, alone = _match(base, new, metric)
+    across = base.folder != new.folder
+    rows = [pair.rows for pair in pairs]
+    of_sides = campaign_differences(base.campaign, new.campaign, rows) if across else []
+    of_rows = row_differences(rows, [pair.names for pair in pairs])
+    _refuse([*of_sides, *(each for found in of_rows for each in found)], allowed)
     # What cannot conclude makes the family of the others no larger.
     for concluding in (True, False):
-        members = [index for index, reason in enumerate(reasons) if concluding is not bool(reason)]
-        compared = compare_samples([samples[index] for index in members], floor, metric.higher_is_better)
-        found.update(zip(members, compared, strict=True))
-    rankings = {side.folder: rankings_of(side.every) for side in (base, new) if any(stops)}
-    judge = _Judge(between, metric, floor, rankings)
-    found = {
-        index: _followed_from(each, reasons[index])
-        if reasons[index]
-        else judge.corrected(pairs[index], samples[index], stops[index], each)
-        for index, each in found.items()
-    }
-    references = [between.references(pair) for pair in pairs]
-    rows = tuple(
-        Compared(
-            base=one,
-            new=other,
-            base_values=_upto(one, metric, stop),
-            new_values=_upto(other, metric, stop),
-            comparison=found[index],
-            differs=_differences((one, other), of_rows[id(one)], names[id(one)]),
-            parts=compared_parts(one, other),
-            concludes=not not_concluded(one, metric),
-            reference=through[0].identity.label if through else None,
-        )
-        for index, ((one, other), stop, through) in enumerate(zip(pairs, stops, references, strict=True))
-    )
-    notes = [
-        *(each.text for each in of_sides),
-        *filter(None, [other_machine_note(base, new)]),
-        *round_trip_notes(base, new),
-        *_reference_notes(base, new, rows),
-        *(stop.note for stop in stops if stop),
-        *_pair_notes(found.values()),
-        *(note for one, other in pairs for note in version_notes(one, other, names[id(one)])),
-        *(note for one, _ in pairs for note in meaning_of(one, metric)),
-        *(
-            f"{_name(side, row, between.campaigns)}: {text}"
-            for pair in (*pairs, *filter(None, references))
-            for side, row in zip((base, new), pair, strict=True)
-            for text in (*notes_on(row, metric), *row.warnings)
-        ),
-        *alone,
-    ]
+        members = [pair for pair in pairs if concluding is not bool(pair.reason)]
+        found = compare_samples([pair.sample for pair in members], floor, metric.higher_is_better)
+        for pair, comparison in zip(members, found, strict=True):
+            pair.comparison = pair.concluded(comparison, floor)
+    for pair, unlike in zip(pairs, of_rows, strict=True):
+        pair.differs = _differs(pair, unlike)
+    notes = [*(each.text for each in of_sides), *_notes(base, new, pairs), *alone]
     return Outcome(
-        base=base, new=new, metric=metric, floor=floor, rows=rows, notes=tuple(dict.fromkeys(notes))
+        base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(dict.fromkeys(notes))
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    between: _Between
-    metric: Metric
-    floor: float
-    rankings: Mapping[Path, Sequence[Ranking]]
-    """Of the campaigns that chose their number of runs."""
-
-    def corrected(
-        self, pair: tuple[Summary, Summary], sample: Sample, stop: Stopped | None, found: Comparison
-    ) -> Comparison:
-        if not stop or self.metric.read is not throughput:
-            return found
-        references = self.between.references(pair)
-        if references is None:
-            schedule = pair[0].look_schedule
-            past = schedule.levels if schedule else ()
-            looks = [look for look in past if stop.rounds is None or look[0] <= stop.rounds]
-            return corrected_for_looks(found, sample, looks, self.floor)
-        base, new = (
-            level_shift(row, reference, self.rankings.get(side.folder, ()))
-            if row.look_schedule and stop.rounds in (None, row.last_round)
-            else 0.0
-            for side, row, reference in zip(
-                (self.between.base, self.between.new), pair, references, strict=True
-            )
-        )
-        return shifted(found, new - base)
-
-
-def _name(side: Selection, row: Summary, with_campaign: bool) -> str:
-    return f"{side.campaign.name}#{row.identity.label}" if with_campaign else row.identity.label
-
-
-def _pair_notes(found: Iterable[Comparison]) -> list[str]:
-    paired = [each for each in found if each.pairs is not None]
-    if not paired:
-        return []
+def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:
+    across = base.folder != new.folder
+    if across:
+        yield from campaign_notes(base.campaign, new.campaign)
+        name = new.campaign.name
+        labels = joined(list(dict.fromkeys(pair.reference for pair in pairs if pair.reference)))
+        if base.campaign.name == name:
+            yield f"both sides are campaign {name}: measure anew, then compare with the baseline"
+        elif labels:
+            yield f"ratios are of each round’s ratio to {labels}, then and now"
+    yield from (pair.stop.note for pair in pairs if pair.stop)
+    paired = [pair.comparison for pair in pairs if pair.comparison.pairs is not None]
     dropped = sum(each.dropped for each in paired)
-    alone = f"; {plural(dropped, 'run')} without a partner that counts" if dropped else ""
-    return [f"runs of one round are compared with each other{alone}"]
-
-
-def _reference_notes(base: Selection, new: Selection, rows: Sequence[Compared]) -> list[str]:
-    if base.folder == new.folder:
-        return []
-    if base.campaign.name == new.campaign.name:
-        return [f"both sides are campaign {new.campaign.name}: measure anew, then compare with the baseline"]
-    labels = joined(list(dict.fromkeys(row.reference for row in rows if row.reference)))
-    return [f"ratios are of each round’s ratio to {labels}, then and now"] if labels else []
+    if paired:
+        more = f"; {plural(dropped, 'run')} without a partner that counts" if dropped else ""
+        yield f"runs of one round are compared with each other{more}"
+    for pair in pairs:
+        yield from version_notes(*pair.rows, pair.names)
+    for pair in pairs:
+        yield from meaning_of(pair.base, pair.metric)
+    for rows in (*(pair.rows for pair in pairs), *(pair.references for pair in pairs if pair.references)):
+        for side, row in zip((base, new), rows, strict=True):
+            name = f"{side.campaign.name}#{row.identity.label}" if across else row.identity.label
+            yield from (f"{name}: {text}" for text in (*notes_on(row, pairs[0].metric), *row.warnings))

@@ -2,9 +2,12 @@
 
 import difflib
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from report.analysis.cells import cells
+from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary, summarize
 from report.base.errors import USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
@@ -13,7 +16,7 @@ from report.results.model import MANIFEST, Campaign
 from report.results.validate import MAX_DOCUMENT_BYTES, parse_json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selection:
     campaign: Campaign
     folder: Path
@@ -26,6 +29,15 @@ class Selection:
     @property
     def text(self) -> str:
         return f"{self.campaign.name}#{self.label}" if self.label else self.campaign.name
+
+    @cached_property
+    def rankings(self) -> tuple[Ranking, ...]:
+        """Of the campaign, of each layer by itself."""
+        layers = dict.fromkeys(row.identity.layer for row in self.every)
+        found = [
+            cells([row for row in self.every if row.identity.layer == layer], self.every) for layer in layers
+        ]
+        return tuple(ranking for of_layer in found for cell in of_layer for ranking in cell.rankings)
 
 
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:

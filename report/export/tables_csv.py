@@ -14,7 +14,7 @@ from report.results import roles
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run
 from report.results.records import Boundary, Schedule
 from report.sections.boundary import boundaries_of
-from report.statistics.median import MIN_FIGURES, median_interval
+from report.statistics.runs import MIN_FIGURES, median_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,9 @@ from report.results.records import (
 )
 from report.results.records import Diagnosis as StatedDiagnosis
 from report.results.validate import Document, Result
-from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
     PERCENTILES,
+    Bounds,
     curve_ms,
     decode_histogram,
     merge_histograms,

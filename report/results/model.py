@@ -16,7 +16,7 @@ from report.results.records import (
     Turns,
     Warmup,
 )
-from report.statistics.bounds import Bounds
+from report.statistics.histograms import Bounds
 from report.statistics.samples import Place
 
 #: The file of a campaign that holds its plan, machine and versions.

@@ -16,7 +16,7 @@ from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
 from report.statistics.decision import DEFAULT_FLOOR
-from report.statistics.median import median_interval
+from report.statistics.runs import median_interval
 from report.statistics.sequential import Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.

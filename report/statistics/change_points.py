@@ -1,12 +1,14 @@
 """Where a series of campaigns changes its level."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
+
+from report.statistics.rank_test import midranks_doubled
 
 #: A change of the level is worth telling beyond this share, like a difference between clients (rule M17).
 MIN_EFFECT = 0.02
@@ -41,11 +43,9 @@ def _null(n: int) -> NDArray[np.float64]:
     return np.sort(_statistic(draws).max(axis=1))
 
 
-def _mean_ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equal figures share a rank: they are no evidence of a change."""
-    _, inverse, counts = np.unique(series, return_inverse=True, return_counts=True)
-    ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return ranks
+def _p(n: int, statistic: float) -> float:
+    null = _null(n)
+    return (1 + len(null) - int(np.searchsorted(null, statistic - 1e-9))) / (1 + len(null))
 
 
 def _best_cut(values: Sequence[float]) -> int:
@@ -60,11 +60,10 @@ def _best_cut(values: Sequence[float]) -> int:
 
 
 def _strongest(values: Sequence[float]) -> ChangePoint:
-    ranks = _mean_ranks(np.asarray(values, dtype=np.float64))
-    found = float(_statistic(ranks[np.newaxis, :]).max())
-    null, cut = _null(len(values)), _best_cut(values)
-    beyond = len(null) - int(np.searchsorted(null, found - 1e-9))
-    return ChangePoint(cut, median(values[:cut]), median(values[cut:]), (1 + beyond) / (1 + len(null)))
+    # Equal figures share a rank: they are no evidence of a change.
+    ranks = midranks_doubled(np.asarray(values, dtype=np.float64)) / 2
+    p, cut = _p(len(values), float(_statistic(ranks[np.newaxis, :]).max())), _best_cut(values)
+    return ChangePoint(cut, median(values[:cut]), median(values[cut:]), p)
 
 
 def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[ChangePoint, ...]:
@@ -90,16 +89,10 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
         return ()
     left = change_points(values[: found.index], comparisons)
     right = change_points(values[found.index :], comparisons)
-    moved = tuple(
-        ChangePoint(change.index + found.index, change.before, change.after, change.p) for change in right
-    )
-    return (*left, found, *moved)
+    return (*left, found, *(replace(change, index=change.index + found.index) for change in right))
 
 
 def smallest_p(points: int) -> float:
     """What a perfect step in the middle of so many figures gives: below it nothing can be shown."""
-    half = points // 2
     ranks = np.arange(1.0, points + 1)
-    strongest = _statistic(ranks[np.newaxis, :])[0][half - 1]
-    null = _null(points)
-    return (1 + len(null) - int(np.searchsorted(null, strongest - 1e-9))) / (1 + len(null))
+    return _p(points, _statistic(ranks[np.newaxis, :])[0][points // 2 - 1])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from report.base.format import plural
 from report.statistics.power import (
     BETWEEN,
     MIN_RUNS_FOR_A_CLAIM,
@@ -13,21 +14,12 @@ from report.statistics.power import (
     UNPAIRED,
     Method,
     detectable_difference,
-    log_deviation,
-    log_deviation_of_pairs,
     runs_needed,
+    sample_deviation,
 )
-from report.statistics.rank_test import holm, mann_whitney_p, mann_whitney_tails
-from report.statistics.ratio import (
-    ALPHA,
-    Ratio,
-    RatioInterval,
-    log_ratios_of_pairs,
-    ratio_of,
-    ratio_of_pairs,
-)
+from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
+from report.statistics.ratio import ALPHA, RatioInterval, log_ratios_of_pairs, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
-from report.statistics.signed_rank import signed_rank_p, signed_rank_tails
 
 Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
 
@@ -88,9 +80,6 @@ class Comparison:
     p: float | None = None
     """Two-sided, of the exact signed-rank or Mann-Whitney test; None below five runs per side, six pairs."""
     p_holm: float | None = None
-    p_equal: float | None = None
-    """That the ratio lies beyond ± `floor`: the larger of two one-sided tests."""
-    p_equal_holm: float | None = None
     comparisons: int = 1
     """How many the correction is for."""
     runs_needed: int | None = None
@@ -173,40 +162,29 @@ def compare_samples(
     measured = [
         _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
     ]
-    tested = [index for index, each in enumerate(measured) if each.p is not None]
-    family = max(len(tested), level.family)
+    tested = sum(each.p is not None for each in measured)
+    family = max(tested, level.family)
     shares = [sample.share for sample in samples]
     corrected = _holm([each.p for each in measured], shares, family)
-    equal = _holm([each.p_equal for each in measured], shares, max(len(tested), level.equal_family))
-    for index in tested:
-        p_holm, p_equal_holm = corrected[index], equal[index]
-        measured[index] = replace(measured[index], p_holm=p_holm, comparisons=family)
-        measured[index] = replace(measured[index], p_equal_holm=p_equal_holm)
-    return tuple(
-        _with_outlook(_decided(each, method, higher_is_better, level), sample, method)
+    p_equal = [
+        None if each.p is None else _p_equal(sample, method, floor)
         for each, sample, method in zip(measured, samples, methods, strict=True)
-    )
-
-
-def compare_family(
-    pairs: Sequence[tuple[Sequence[float], Sequence[float]]],
-    floor: float = DEFAULT_FLOOR,
-    higher_is_better: bool = True,
-    level: Level = ONE_LOOK,
-) -> tuple[Comparison, ...]:
-    """The same for pairs (new, base) of sides that were not measured next to each other."""
-    samples = [Sample(new=tuple(new), base=tuple(base)) for new, base in pairs]
-    return compare_samples(samples, floor, higher_is_better, level)
+    ]
+    equal = _holm(p_equal, shares, max(tested, level.equal_family))
+    found = []
+    for index, each in enumerate(measured):
+        sample, method, p_holm, same = samples[index], methods[index], corrected[index], equal[index]
+        if p_holm is not None and same is not None:
+            each = _decided(each, p_holm, same, family, higher_is_better, level)
+        found.append(_with_outlook(each, sample, method))
+    return tuple(found)
 
 
 def compare_runs(
-    new: Sequence[float],
-    base: Sequence[float],
-    floor: float = DEFAULT_FLOOR,
-    higher_is_better: bool = True,
+    new: Sequence[float], base: Sequence[float], floor: float = DEFAULT_FLOOR, higher_is_better: bool = True
 ) -> Comparison:
-    """Compares two such sides that nothing else is compared with: a family of one."""
-    return compare_family([(new, base)], floor, higher_is_better)[0]
+    """Compares two sides that were not measured next to each other, and nothing else is compared with."""
+    return compare_samples([Sample(new=tuple(new), base=tuple(base))], floor, higher_is_better)[0]
 
 
 def _method(sample: Sample, planned: int, level: Level) -> Method:
@@ -249,88 +227,68 @@ def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Com
         return replace(found, reason="a side has no run that counts with a figure that may be compared")
     if not new:
         return replace(found, reason="no run has a partner that counts in its round")
-    if found.per_side < MIN_RUNS_FOR_A_RATIO:
-        return replace(found, status="not decided", too_few_runs=True)
-    alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
-    ratio = _ratio(sample, method, alpha)
     enough = found.per_side >= method.fewest
+    few = f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
+    found = replace(found, status="not decided", too_few_runs=not enough, reason="" if enough else few)
+    if found.per_side < MIN_RUNS_FOR_A_RATIO:
+        return found
+    alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
+    ratio = ratio_of_pairs(sample.pairs, alpha) if method.paired else ratio_of(new, base, alpha)
     return replace(
         found,
-        status="not decided",
-        too_few_runs=not enough,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
-        p=_p(sample, method) if enough else None,
-        p_equal=_p_equal(sample, method, floor) if enough else None,
+        p=two_sided(_tails(sample, method)) if enough else None,
     )
 
 
-def _ratio(sample: Sample, method: Method, alpha: float) -> Ratio:
-    if method.paired:
-        return ratio_of_pairs(sample.pairs, alpha)
-    return ratio_of(sample.new, sample.base, alpha)
+def _runs_text(found: Comparison) -> str:
+    what = "run" if found.pairs is None else "pair"
+    return f"{plural(found.per_side, what)}{' per side' if found.pairs is None else ''}"
 
 
-def _p(sample: Sample, method: Method) -> float:
+def _tails(sample: Sample, method: Method, factor: float = 1.0) -> tuple[float, float]:
+    """The one-sided p values that the ratio lies below a factor, and above it."""
     if method.paired:
-        return signed_rank_p(log_ratios_of_pairs(sample.pairs).tolist())
-    return mann_whitney_p(sample.new, sample.base)
+        return signed_rank_tails((log_ratios_of_pairs(sample.pairs) - math.log(factor)).tolist())
+    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
+    return mann_whitney_tails(new, [factor * value for value in base])
 
 
 def _p_equal(sample: Sample, method: Method, floor: float) -> float:
     """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or less."""
-    if method.paired:
-        logs = log_ratios_of_pairs(sample.pairs)
-        below = signed_rank_tails((logs - math.log1p(floor)).tolist())[0]
-        above = signed_rank_tails((logs - math.log1p(-floor)).tolist())[1] if floor < 1 else 0.0
-        return max(below, above)
-    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
-    below = mann_whitney_tails(new, [(1 + floor) * value for value in base])[0]
-    above = mann_whitney_tails(new, [(1 - floor) * value for value in base])[1] if floor < 1 else 0.0
-    return max(below, above)
+    above = _tails(sample, method, 1 - floor)[1] if floor < 1 else 0.0
+    return max(_tails(sample, method, 1 + floor)[0], above)
 
 
-def _decided(found: Comparison, method: Method, higher_is_better: bool, level: Level) -> Comparison:
-    fewest = found.per_side
-    what = ("pair" if fewest == 1 else "pairs") if method.paired else ("run" if fewest == 1 else "runs")
-    per_side = what if method.paired else f"{what} per side"
-    if found.too_few_runs:
-        return replace(
-            found,
-            reason=f"{fewest} {per_side} cannot show a difference, it takes at least {method.fewest}",
-        )
-    interval = found.interval
-    if found.p_holm is None or found.p_equal_holm is None:
-        return found
+def _decided(
+    found: Comparison, p_holm: float, p_equal: float, family: int, higher_is_better: bool, level: Level
+) -> Comparison:
+    found, interval, floor = replace(found, p_holm=p_holm, comparisons=family), found.interval, found.floor
     if interval is None:
-        return replace(found, reason=f"{fewest} {per_side} are too few for an interval at this look")
-    floor = found.floor
+        return replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
-    if (above or below) and found.p_holm <= level.test:
+    if (above or below) and p_holm <= level.test:
         return replace(found, status="better" if above == higher_is_better else "worse")
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
-    if within and found.p_equal_holm <= level.test:
+    if within and p_equal <= level.test:
         return replace(found, status="no difference")
-    smallest = method.smallest_p(*_sizes(found)) * found.comparisons
     if not (above or below or within):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
-    elif smallest > (2 * level.test if within else level.test):
+    elif smallest_p(*_sizes(found)) * family > (2 * level.test if within else level.test):
         reason = (
-            f"{fewest} {per_side} are too few for {found.comparisons} "
-            "comparisons in one family: not even the clearest order of runs would pass Holm’s correction"
+            f"{_runs_text(found)} are too few for {family} comparisons in one family: not even the clearest "
+            "order of runs would pass Holm’s correction"
         )
     elif within:
-        reason = (
-            f"that they do not differ is not certain after Holm’s correction for {found.comparisons} "
-            "comparisons"
-        )
+        reason = f"that they do not differ is not certain after Holm’s correction for {family} comparisons"
     else:
-        reason = f"not significant after Holm’s correction for {found.comparisons} comparisons"
+        reason = f"not significant after Holm’s correction for {family} comparisons"
     return replace(found, reason=reason)
 
 
-def _sizes(found: Comparison) -> tuple[int, int]:
-    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, found.pairs)
+def _sizes(found: Comparison) -> tuple[int, int | None]:
+    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, None)
 
 
 def _typical_run_failed(side: Sequence[float]) -> bool:
@@ -343,32 +301,18 @@ def _with_outlook(found: Comparison, sample: Sample, method: Method) -> Comparis
     if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
         return replace(found, ratio=None, interval=None if all(failed) else found.interval)
-    deviation = (
-        log_deviation_of_pairs(sample.pairs) if method.paired else log_deviation(sample.new, sample.base)
-    )
+    deviation = sample_deviation(sample, method.paired)
     if found.ratio is None or deviation is None:
         return found
-    needed = _runs_needed(found, found.ratio, deviation, sample, method)
+    floor, family = found.floor, found.comparisons
+    needed = runs_needed(found.ratio, deviation, floor, family, method)
+    if not method.paired and len(sample.pairs) >= MIN_RUNS_FOR_A_CLAIM:
+        # From ten rounds on by pairs, where some are there to judge by.
+        within = sample_deviation(sample, paired=True)
+        if within is not None and (needed is None or needed >= MIN_ROUNDS_TO_PAIR):
+            needed = runs_needed(found.ratio, within, floor, family, PAIRED)
     if needed is not None and not found.decided:
         # These runs did not decide it, however likely that was.
         needed = max(needed, found.per_side + 1)
-    sizes = _sizes(found)
-    return replace(
-        found,
-        runs_needed=needed,
-        detectable=detectable_difference(*sizes, deviation, found.floor, found.comparisons, method),
-    )
-
-
-def _runs_needed(
-    found: Comparison, ratio: float, deviation: float, sample: Sample, method: Method
-) -> int | None:
-    """See `Comparison.runs_needed`: from ten rounds on by pairs, where some are there to judge by."""
-    needed = runs_needed(ratio, deviation, found.floor, found.comparisons, method)
-    few = needed is not None and needed < MIN_ROUNDS_TO_PAIR
-    if method.paired or few or len(sample.pairs) < MIN_RUNS_FOR_A_CLAIM:
-        return needed
-    within = log_deviation_of_pairs(sample.pairs)
-    if within is None:
-        return needed
-    return runs_needed(ratio, within, found.floor, found.comparisons, PAIRED)
+    detectable = detectable_difference(*_sizes(found), deviation, floor, family, method)
+    return replace(found, runs_needed=needed, detectable=detectable)

@@ -5,6 +5,7 @@ import json
 import zlib
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -12,23 +13,34 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 from report.base.paths import CONTRACT_GENERATED
-from report.statistics.bounds import Bounds
 
 #: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
 MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_GENERATED / "min-samples.json").read_text("utf-8"))
 
 #: In ascending order.
-PERCENTILES = {
-    "p50": 50.0,
-    "p75": 75.0,
-    "p90": 90.0,
-    "p95": 95.0,
-    "p97_5": 97.5,
-    "p99": 99.0,
-    "p99_9": 99.9,
-}
+PERCENTILES = {"p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p97_5": 97.5, "p99": 99.0, "p99_9": 99.9}
 
 _MAX_HISTOGRAM_BYTES = 4 * 1024 * 1024
+
+#: The accuracy of a latency (rule M2): bounds that are no further apart are one figure.
+_ACCURACY_MS = 0.05
+_ACCURACY_SHARE = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is known of a figure that requests without an answer could move (rule M23), in ms: at
+    least `low`, and at most `high`; None: without an upper bound."""
+
+    low: float
+    high: float | None
+
+    @property
+    def figure(self) -> float | None:
+        """The figure, where the bounds are one by the accuracy of a latency; else None."""
+        if self.high is None or self.high - self.low > max(_ACCURACY_MS, _ACCURACY_SHARE * self.high):
+            return None
+        return self.high
 
 
 def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
@@ -57,12 +69,14 @@ def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
 
 def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
     """One histogram with the values of all: the only way to percentiles of several workers (M18)."""
-    ordered = sorted(histograms, key=lambda histogram: histogram.counts_len, reverse=True)
-    if not ordered:
+    if not histograms:
         return None
-    merged, *others = ordered
-    for other in others:
-        merged.add(other)
+    largest = max(histograms, key=lambda histogram: histogram.counts_len)
+    merged = HdrHistogram(
+        largest.lowest_trackable_value, largest.highest_trackable_value, largest.significant_figures
+    )
+    for each in histograms:
+        merged.add(each)
     return merged
 
 
@@ -90,7 +104,7 @@ def _bounds(
     high = _values_at(answered, ranks)
     if unanswered is None or not censored:
         return [Bounds(value, value) for value in high if value is not None]
-    low = _values_at(merge_histograms([_copy(answered), _copy(unanswered)]), ranks)
+    low = _values_at(merge_histograms([answered, unanswered]), ranks)
     return [
         Bounds(at_least, at_most) for at_least, at_most in zip(low, high, strict=True) if at_least is not None
     ]
@@ -108,14 +122,6 @@ def _values_at(histogram: HdrHistogram | None, ranks: Sequence[int]) -> list[flo
         else None
         for rank, index in zip(ranks, indices, strict=True)
     ]
-
-
-def _copy(histogram: HdrHistogram) -> HdrHistogram:
-    copied = HdrHistogram(
-        histogram.lowest_trackable_value, histogram.highest_trackable_value, histogram.significant_figures
-    )
-    copied.add(histogram)
-    return copied
 
 
 def unsupported_percentiles(samples: int) -> tuple[str, ...]:

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
-from report.statistics.samples import MIN_ROUNDS_TO_PAIR
-from report.statistics.signed_rank import exact_paired_coverage, exact_paired_rank, smallest_paired_p
+from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
 #: Fewer runs per side than this decide nothing (rule M17): two groups of 4 cannot
 #: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
 MIN_RUNS_FOR_A_CLAIM = 5
 
-#: Fewer pairs than this have no interval of 95 %, see `signed_rank.py`.
+#: Fewer pairs than this have no interval of 95 %.
 MIN_PAIRS_FOR_A_CLAIM = 6
 
 #: How often a true difference has to be found.
@@ -51,36 +50,19 @@ def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None
     return float(statistics.stdev(log_ratios_of_pairs(pairs).tolist()))
 
 
+def sample_deviation(sample: Sample, paired: bool) -> float | None:
+    return log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How sides are compared: what standard error, interval and smallest p so many runs of them have."""
+    """How sides are compared."""
 
     paired: bool
     fewest: int
     """Runs per side that it takes for a claim."""
     least: int
     """Runs per side that are advised at least."""
-
-    def standard_error(self, deviation: float, n: int, m: int) -> float:
-        """The standard error of the Hodges-Lehmann estimate."""
-        return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if self.paired else 1 / n + 1 / m))
-
-    def reach(self, n: int, m: int, alpha: float, power: float) -> float:
-        """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
-
-        freedom = n - 1 if self.paired else n + m - 2
-        return student_quantile(freedom, 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
-
-    def interval_alpha(self, n: int, m: int) -> float:
-        """What the interval really leaves out: few runs have few levels to choose from."""
-        if (n if self.paired else n + m) > _FEW:
-            return ALPHA
-        if self.paired:
-            return 1 - exact_paired_coverage(n, exact_paired_rank(n, ALPHA))
-        return 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA))
-
-    def smallest_p(self, n: int, m: int) -> float:
-        return smallest_paired_p(n) if self.paired else smallest_p(n, m)
 
 
 UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM, least=MIN_RUNS_FOR_A_CLAIM)
@@ -96,8 +78,27 @@ def fewest_for_a_claim(by_turns: bool) -> int:
     return (TOGETHER if by_turns else UNPAIRED).fewest
 
 
+def standard_error(deviation: float, n: int, m: int | None) -> float:
+    """Of the Hodges-Lehmann estimate; `m` is None for `n` pairs, here and below."""
+    return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if m is None else 1 / n + 1 / m))
+
+
+def freedom(n: int, m: int | None) -> int:
+    return n - 1 if m is None else n + m - 2
+
+
+def _reach(n: int, m: int | None, alpha: float, power: float) -> float:
+    """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
+    return student_quantile(freedom(n, m), 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
+
+
+def _interval_alpha(n: int, m: int | None) -> float:
+    """What the interval really leaves out: few runs have few levels to choose from."""
+    return ALPHA if n + (m or 0) > _FEW else 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA))
+
+
 def detectable_difference(
-    n: int, m: int, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
+    n: int, m: int | None, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
 ) -> float | None:
     """The smallest true difference, as a share of the base, that is found in 80 % of such comparisons.
 
@@ -105,17 +106,16 @@ def detectable_difference(
     2; variance by Hodges and Lehmann, 1963).
 
     Args:
-        n, m: runs per side; paired, the number of pairs twice.
         deviation: of the logarithms, see `log_deviation` and `log_deviation_of_pairs`.
         floor: a difference has to lie beyond it, as a share.
         comparisons: how many Holm's correction is for.
     Returns:
         None where so few runs cannot show any difference."""
-    if min(n, m) < method.fewest or method.smallest_p(n, m) * comparisons > ALPHA:
+    if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
-    error = method.standard_error(deviation, n, m)
-    beyond_floor = math.log1p(floor) + method.reach(n, m, method.interval_alpha(n, m), POWER) * error
-    tested = method.reach(n, m, ALPHA / comparisons, POWER) * error
+    error = standard_error(deviation, n, m)
+    beyond_floor = math.log1p(floor) + _reach(n, m, _interval_alpha(n, m), POWER) * error
+    tested = _reach(n, m, ALPHA / comparisons, POWER) * error
     return math.expm1(max(beyond_floor, tested))
 
 
@@ -136,15 +136,14 @@ def runs_needed(
     power = (1 + POWER) / 2 if inside else POWER
 
     def decided(n: int) -> bool:
-        error = method.standard_error(deviation, n, n)
-        if method.reach(n, n, method.interval_alpha(n, n), power) * error > gap:
+        m = None if method.paired else n
+        error = standard_error(deviation, n, m)
+        if _reach(n, m, _interval_alpha(n, m), power) * error > gap:
             return False
         # Of a bound alone, one-sided.
         alpha, distance = (2 * ALPHA, gap) if inside else (ALPHA, shift)
-        return (
-            method.smallest_p(n, n) * comparisons <= alpha
-            and method.reach(n, n, alpha / comparisons, power) * error <= distance
-        )
+        tested = _reach(n, m, alpha / comparisons, power) * error <= distance
+        return tested and smallest_p(n, m) * comparisons <= alpha
 
     if not decided(MAX_RUNS):
         return None

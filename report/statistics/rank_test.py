@@ -1,14 +1,17 @@
-"""The exact Mann-Whitney test, with ties, and Holm's correction."""
+"""The exact rank tests, with ties: of two sides by Mann and Whitney, of pairs by Wilcoxon; Holm's correction.
+
+Sizes are `n` and `m` runs of two sides; `m` is None where `n` counts pairs."""
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to so many runs of both sides together every arrangement is counted; beyond, the normal approximation
-#: is good to the third digit.
+#: Up to so many runs, or pairs, every arrangement is counted; beyond, the normal approximation is good to the
+#: third digit.
 MAX_EXACT = 120
 
 Floats = NDArray[np.float64]
@@ -22,26 +25,38 @@ def student_quantile(freedom: float, p: float) -> float:
 
 
 @lru_cache(maxsize=512)
-def _tails(doubled_ranks: tuple[int, ...], chosen: int) -> Floats:
+def _tails_of_chosen(ranks: tuple[int, ...], chosen: int) -> Floats:
     """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any other.
 
     Counted, not drawn: an item after the other is added to the subsets of each size (as in the
-    Streitberg-Röhmel shift algorithm, 1986). Ranks are doubled, so that midranks are whole numbers."""
-    top = sum(sorted(doubled_ranks)[-chosen:])
+    Streitberg-Röhmel shift algorithm, 1986)."""
+    top = sum(sorted(ranks)[-chosen:])
     ways = np.zeros((chosen + 1, top + 1))
     ways[0, 0] = 1
-    for rank in doubled_ranks:
+    for rank in ranks:
         ways[1:, rank:] += ways[:-1, : top + 1 - rank].copy()
-    tails: Floats = np.cumsum(ways[chosen]) / math.comb(len(doubled_ranks), chosen)
+    tails: Floats = np.cumsum(ways[chosen]) / math.comb(len(ranks), chosen)
+    return tails
+
+
+@lru_cache(maxsize=512)
+def _tails_of_signs(ranks: tuple[int, ...]) -> Floats:
+    """The same of the sum of the ranks whose sign is positive, each with probability ½."""
+    chances = np.zeros(sum(ranks) + 1)
+    chances[0] = 1
+    for rank in ranks:
+        moved = np.zeros_like(chances)
+        moved[rank:] = chances[: len(chances) - rank]
+        chances = (chances + moved) / 2
+    tails: Floats = np.cumsum(chances)
     return tails
 
 
 def midranks_doubled(values: Floats) -> NDArray[np.int64]:
-    """Twice the rank of each value, from 2 on; equal values share the mean of their ranks."""
+    """Twice the rank of each value, from 2 on: ranks that equal values share are whole numbers."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")
-    upto = np.searchsorted(ordered, values, side="right")
-    doubled: NDArray[np.int64] = below + upto + 1
+    doubled: NDArray[np.int64] = below + np.searchsorted(ordered, values, side="right") + 1
     return doubled
 
 
@@ -54,50 +69,77 @@ def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, f
     correction.
 
     Raises ValueError when a side is empty."""
-    n, m = len(a), len(b)
-    if n == 0 or m == 0:
+    if not len(a) or not len(b):
         raise ValueError("needs at least one figure per side")
-    if n + m > MAX_EXACT:
+    if len(a) + len(b) > MAX_EXACT:
         from scipy.stats import mannwhitneyu
 
         less, greater = (
-            float(mannwhitneyu(a, b, alternative=side, method="asymptotic").pvalue)
-            for side in ("less", "greater")
+            mannwhitneyu(a, b, alternative=side, method="asymptotic") for side in ("less", "greater")
         )
-        return less, greater
+        return float(less.pvalue), float(greater.pvalue)
     doubled = midranks_doubled(np.array([*a, *b], dtype=float))
-    seen = int(doubled[:n].sum())
-    tails = _tails(tuple(sorted(doubled.tolist())), n)
-    lower = tails[min(seen, len(tails) - 1)]
-    upper = 1 - (tails[seen - 1] if seen > 0 else 0.0)
-    return float(lower), float(upper)
+    seen = int(doubled[: len(a)].sum())
+    tails = _tails_of_chosen(tuple(sorted(doubled.tolist())), len(a))
+    return float(tails[min(seen, len(tails) - 1)]), float(1 - tails[seen - 1])
 
 
 def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of the hypothesis that both sides are draws of one population: twice the smaller tail.
-
-    Raises ValueError when a side is empty."""
-    return min(1.0, 2 * min(mann_whitney_tails(a, b)))
+    """Raises ValueError when a side is empty."""
+    return two_sided(mann_whitney_tails(a, b))
 
 
-def smallest_p(n: int, m: int) -> float:
-    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not overlap."""
-    return min(1.0, 2 / math.comb(n + m, n))
+def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
+    """P(S ≤ seen) and P(S ≥ seen): the one-sided p values that the differences lie below, and above, 0.
+
+    S is the sum of the ranks of the positive ones (F. Wilcoxon, 1945, Biometrics Bull. 1:80-83), over all
+    choices of signs of the sizes that occurred; equal sizes share midranks, and a difference of 0 keeps its
+    rank and has no sign (J. W. Pratt, 1959, J. Am. Stat. Assoc. 54:655-667). Infinite ones are largest. Where
+    a coin decided which side of each pair was measured first, signs are coins by design, whatever the host
+    did from pair to pair.
+
+    Raises ValueError without differences."""
+    if not len(differences):
+        raise ValueError("needs at least one pair")
+    found = np.array(differences, dtype=float)
+    doubled = midranks_doubled(np.abs(found))
+    signed = doubled[found != 0]
+    seen = int(doubled[found > 0].sum())
+    if len(found) > MAX_EXACT:
+        mean, deviation = float(signed.sum()) / 2, math.sqrt(float((signed.astype(float) ** 2).sum())) / 2
+        if deviation == 0:
+            return 1.0, 1.0
+        normal = NormalDist(mean, deviation)
+        return normal.cdf(seen + 1), 1 - normal.cdf(seen - 1)
+    tails = _tails_of_signs(tuple(sorted(signed.tolist())))
+    return float(tails[seen]), float(1 - tails[seen - 1]) if seen else 1.0
 
 
-def exact_rank(n: int, m: int, alpha: float) -> int:
-    """How many of the n·m ordered pairwise differences lie outside an interval of 1 - alpha, on each side.
-
-    0: so few runs give no such interval."""
-    tails = _tails(tuple(range(2, 2 * (n + m) + 1, 2)), n)
-    by_u = tails[n * (n + 1) :: 2]
-    return int(np.searchsorted(by_u, alpha / 2 + 1e-12, side="right"))
+def two_sided(tails: tuple[float, float]) -> float:
+    return min(1.0, 2 * min(tails))
 
 
-def exact_coverage(n: int, m: int, rank: int) -> float:
-    """What an interval between the `rank`-th difference from below and from above covers."""
-    tails = _tails(tuple(range(2, 2 * (n + m) + 1, 2)), n)
-    return float(1 - 2 * tails[n * (n + 1) + 2 * (rank - 1)])
+def smallest_p(n: int, m: int | None) -> float:
+    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not overlap, or all
+    pairs have one sign."""
+    return min(1.0, 2 / (2**n if m is None else math.comb(n + m, n)))
+
+
+def _untied(n: int, m: int | None) -> Floats:
+    if m is None:
+        return _tails_of_signs(tuple(range(1, n + 1)))
+    return _tails_of_chosen(tuple(range(1, n + m + 1)), n)[n * (n + 1) // 2 :]
+
+
+def exact_rank(n: int, m: int | None, alpha: float) -> int:
+    """How many of the n·m ordered pairwise differences, or of the ordered Walsh averages of pairs, lie
+    outside an interval of 1 - alpha, on each side. 0: so few runs give no such interval."""
+    return int(np.searchsorted(_untied(n, m), alpha / 2 + 1e-12, side="right"))
+
+
+def exact_coverage(n: int, m: int | None, rank: int) -> float:
+    """What an interval between the `rank`-th of them from below and from above covers."""
+    return float(1 - 2 * _untied(n, m)[rank - 1])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

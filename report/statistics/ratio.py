@@ -8,7 +8,6 @@ from statistics import NormalDist
 import numpy as np
 
 from report.statistics.rank_test import MAX_EXACT, Floats, exact_coverage, exact_rank
-from report.statistics.signed_rank import MAX_EXACT_PAIRS, exact_paired_coverage, exact_paired_rank
 
 ALPHA = 0.05
 
@@ -46,15 +45,7 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
     if not new or not base or min(*new, *base) < 0:
         raise ValueError("needs figures on both sides, none of them negative")
     differences = np.sort(_log_ratios(np.array(new)[:, None], np.array(base)[None, :]).ravel())
-    n, m = len(new), len(base)
-    if n + m <= MAX_EXACT:
-        rank = exact_rank(n, m, alpha)
-        coverage = exact_coverage(n, m, rank) if rank else 0.0
-    else:
-        # The normal approximation of the same rank (the same source, section 4.3).
-        rank = math.floor(n * m / 2 - _normal_reach(alpha) * math.sqrt(n * m * (n + m + 1) / 12))
-        coverage = 1 - alpha
-    return _between(differences, rank, coverage)
+    return _between(differences, len(new), len(base), alpha)
 
 
 def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Ratio:
@@ -73,17 +64,7 @@ def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -
     one, other = np.triu_indices(len(logs))
     with np.errstate(invalid="ignore"):
         averages = (logs[one] + logs[other]) / 2
-    averages = np.sort(np.where(np.isnan(averages), 0.0, averages))
-    n = len(pairs)
-    if n <= MAX_EXACT_PAIRS:
-        rank = exact_paired_rank(n, alpha)
-        coverage = exact_paired_coverage(n, rank) if rank else 0.0
-    else:
-        # The normal approximation of the same rank (the same source, section 3.3).
-        reach = _normal_reach(alpha) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-        rank = math.floor(n * (n + 1) / 4 - reach)
-        coverage = 1 - alpha
-    return _between(averages, rank, coverage)
+    return _between(np.sort(np.where(np.isnan(averages), 0.0, averages)), len(logs), None, alpha)
 
 
 def log_ratios_of_pairs(pairs: Sequence[tuple[float, float]]) -> Floats:
@@ -99,20 +80,24 @@ def _log_ratios(new: Floats, base: Floats) -> Floats:
     return found
 
 
-def _normal_reach(alpha: float) -> float:
-    return NormalDist().inv_cdf(1 - alpha / 2)
-
-
 def _median(ordered: Floats) -> float:
     """Halfway between minus infinity and infinity is 0: neither side is better."""
     low, high = (float(ordered[index]) for index in ((len(ordered) - 1) // 2, len(ordered) // 2))
     return 0.0 if low == -high else (low + high) / 2
 
 
-def _between(ordered: Floats, rank: int, coverage: float) -> Ratio:
-    """The median of ordered logarithms, and the interval that leaves out `rank` - 1 of them on each side."""
+def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
+    """The median of ordered logarithms, and the interval that leaves out so many of them on each side."""
     estimate = math.exp(_median(ordered))
-    if rank == 0:
-        return Ratio(estimate, None)
+    if n + (m or 0) <= MAX_EXACT:
+        rank = exact_rank(n, m, alpha)
+        if rank == 0:
+            return Ratio(estimate, None)
+        coverage = exact_coverage(n, m, rank)
+    else:
+        # The normal approximation of the same rank (the same source, sections 3.3 and 4.3).
+        variance = n * (n + 1) * (2 * n + 1) / 24 if m is None else n * m * (n + m + 1) / 12
+        rank = math.floor(len(ordered) / 2 - NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(variance))
+        coverage = 1 - alpha
     low, high = math.exp(float(ordered[rank - 1])), math.exp(float(ordered[-rank]))
     return Ratio(estimate, RatioInterval(low, high, coverage))

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from report.statistics.rank_test import smallest_p
 from report.statistics.ratio import ALPHA
-from report.statistics.signed_rank import smallest_paired_p
 
 #: Fewer planned rounds than this are not paired: nine pairs are fewer facts than two sides of nine runs, and
 #: no order of few pairs survives a correction.
@@ -42,16 +42,11 @@ class Sample:
         if self.together:
             return True
         enough = self.rounds >= MIN_ROUNDS_TO_PAIR
-        return enough and smallest_paired_p(self.rounds) * comparisons <= alpha
+        return enough and smallest_p(self.rounds, None) * comparisons <= alpha
 
 
 def sample_of(
-    new: Side,
-    base: Side,
-    rounds: int = 0,
-    by_group: bool = True,
-    share: float = 1.0,
-    together: bool = False,
+    new: Side, base: Side, rounds: int = 0, by_group: bool = True, share: float = 1.0, together: bool = False
 ) -> Sample:
     """The sample of two sides.
 

@@ -6,19 +6,21 @@ DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reas
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
+import numpy as np
+
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
-from report.statistics.median import MIN_FIGURES, median_interval
-from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, log_deviation, log_deviation_of_pairs
-from report.statistics.rank_test import student_quantile
+from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
+from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
+from report.statistics.runs import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
-from report.statistics.stopped_estimate import PastLook, boundary_of, median_unbiased
 
 #: The share that the first look spends: just enough for five runs per side that do not overlap (2/252). By
 #: turns the plan has the first look after the round in which pairs can decide its family at this share.
@@ -30,6 +32,12 @@ _LAST = 0.022
 HOPELESS = 0.15
 #: With fewer runs per side no pair is given up.
 _RUNS_TO_GIVE_UP = 7
+
+#: Nodes of the numerical integration; twice as many change no printed digit.
+_NODES = 48
+#: Standard deviations beyond which nothing is integrated.
+_TAIL = 8.0
+_BISECTIONS = 40
 
 Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
@@ -65,13 +73,8 @@ def _shares(count: int) -> list[float]:
 
 def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
     """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at most."""
-    return Level(
-        interval=min(2 * share, ALPHA),
-        test=share,
-        family=family,
-        equal_family=equal_family,
-        planned=planned,
-    )
+    interval = min(2 * share, ALPHA)
+    return Level(interval=interval, test=share, family=family, equal_family=equal_family, planned=planned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,7 @@ def compare_in_looks(
         else [(reference, index) for index in range(len(sides)) if index != reference]
     )
     found: dict[tuple[int, int], Comparison] = {}
+    looked: dict[tuple[int, int], int] = {}
     settled: dict[tuple[int, int], int] = {}
     stops: dict[int, tuple[int, Stop]] = {}
     levels = schedule.levels
@@ -144,6 +148,7 @@ def compare_in_looks(
         samples = [sample(pair, look) for pair in running]
         compared = compare_samples(samples, floor, higher_is_better, level)
         found |= dict(zip(running, compared, strict=True))
+        looked |= dict.fromkeys(running, look)
         settled |= {pair: look for pair in running if found[pair].decided}
         hopeless = {
             pair
@@ -156,38 +161,22 @@ def compare_in_looks(
             own = [pair for pair in running if index in pair and pair not in settled]
             if look == last or hopeless.issuperset(own):
                 stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
+
+    def at_last(pair: tuple[int, int]) -> Comparison:
+        if pair not in found:
+            # Interrupted before the first look: compared as if at the first one.
+            level = level_at(first, len(pairs), len(pairs))
+            return compare_samples([sample(pair, first_look)], floor, higher_is_better, level)[0]
+        past = [level for level in levels if level[0] <= looked[pair]]
+        reasoned = _with_reason(found[pair], [stop[1] for index in pair if (stop := stops.get(index))])
+        return corrected_for_looks(reasoned, sample(pair, looked[pair]), past, floor)
+
     return Family(
         pairs=tuple(pairs),
-        comparisons=tuple(
-            corrected_for_looks(
-                _with_reason(found[pair], pair, stops),
-                sample(pair, looked),
-                [level for level in levels if level[0] <= looked],
-                floor,
-            )
-            if pair in found and (looked := _last_look(pair, settled, stops, levels, rounds))
-            # Interrupted before the first look: compared as if at the first one.
-            else compare_samples(
-                [sample(pair, first_look)], floor, higher_is_better, level_at(first, len(pairs), len(pairs))
-            )[0]
-            for pair in pairs
-        ),
+        comparisons=tuple(map(at_last, pairs)),
         settled=tuple(settled.get(pair) for pair in pairs),
         stops=tuple(stops.get(index) for index in range(len(sides))),
     )
-
-
-def _last_look(
-    pair: tuple[int, int],
-    settled: Mapping[tuple[int, int], int],
-    stops: Mapping[int, tuple[int, Stop]],
-    levels: Sequence[tuple[int, float]],
-    rounds: int,
-) -> int:
-    """The look that a pair was compared at last; 0: none."""
-    ends = [stop[0] for index in pair if (stop := stops.get(index))]
-    last = settled.get(pair) or min(ends, default=rounds)
-    return max((look for look, _ in levels if look <= min(last, rounds)), default=0)
 
 
 def corrected_for_looks(
@@ -197,40 +186,27 @@ def corrected_for_looks(
     plain one stays beside it.
 
     Boundaries are those of one comparison: what else is in its family does not change a ratio."""
-    unpaired = log_deviation(sample.new, sample.base)
-    paired = log_deviation_of_pairs(sample.pairs) if found.pairs is not None else None
+    unpaired = sample_deviation(sample, paired=False)
+    paired = sample_deviation(sample, paired=True) if found.pairs is not None else None
     if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
         return found
 
-    def spread_at(look: int) -> tuple[float, int]:
+    def error_at(look: int) -> tuple[float, int]:
         # Earlier looks of a comparison by pairs may have been too early for pairs.
-        by_pairs = paired is not None and (sample.together or look >= MIN_ROUNDS_TO_PAIR)
-        deviation = paired if paired is not None and by_pairs else unpaired
-        return _spread_per_round(deviation, by_pairs), _freedom(look, by_pairs)
+        if paired is not None and (sample.together or look >= MIN_ROUNDS_TO_PAIR):
+            return standard_error(paired, look, None), freedom(look, None)
+        return standard_error(unpaired, look, look), freedom(look, look)
 
-    past = []
-    for look, share in looks:
-        spread, freedom = spread_at(look)
-        past.append(PastLook(look, boundary_of(spread / math.sqrt(look), freedom, floor, share)))
-    estimate = math.exp(median_unbiased(math.log(found.ratio), spread_at(looks[-1][0])[0], past))
+    past = [PastLook(look, boundary_of(*error_at(look), floor, share)) for look, share in looks]
+    last = looks[-1][0]
+    deviation = error_at(last)[0] * math.sqrt(last)
+    estimate = math.exp(median_unbiased(math.log(found.ratio), deviation, past))
     within = min(max(estimate, found.interval.low), found.interval.high)
     return replace(found, ratio=within, stopped_at=found.ratio)
 
 
-def _spread_per_round(deviation: float, paired: bool) -> float:
-    """Standard error of the Hodges-Lehmann estimate of so many rounds, times their root; see `power.py`."""
-    return deviation * math.sqrt(math.pi / 3 * (1 if paired else 2))
-
-
-def _freedom(rounds: int, paired: bool) -> int:
-    return rounds - 1 if paired else 2 * rounds - 2
-
-
-def _with_reason(
-    found: Comparison, pair: tuple[int, int], stops: Mapping[int, tuple[int, Stop]]
-) -> Comparison:
-    reasons = [stop[1] for index in pair if (stop := stops.get(index))]
-    if found.decided or "hopeless" not in reasons:
+def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
+    if found.decided or "hopeless" not in stops:
         return found
     text = f"{found.reason}, and more runs within the most allowed would hardly change that"
     return replace(found, reason=text)
@@ -244,18 +220,15 @@ def _is_hopeless(
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
     1986), by the t approximation of the interval that the last look will have. It only ever stops without a
     claim, so it cannot raise the share of wrong ones."""
-    runs = min(len(sample.new), len(sample.base))
     most, share = schedule.looks[-1], schedule.levels[-1][1]
     paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
-    deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
-    if paired:
-        runs = len(sample.pairs)
+    deviation = sample_deviation(sample, paired)
+    runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-
-    spread_per_round = _spread_per_round(deviation, paired)
-    reach = student_quantile(_freedom(most, paired), 1 - share) * spread_per_round / math.sqrt(most)
-    spread = spread_per_round * math.sqrt(max(0.0, 1 / runs - 1 / most))
+    error = standard_error(deviation, most, None if paired else most)
+    reach = student_quantile(freedom(most, None if paired else most), 1 - share) * error
+    spread = error * math.sqrt(max(0.0, most / runs - 1))
     if spread == 0:
         return False
     bound, below = math.log1p(floor), NormalDist().cdf
@@ -301,3 +274,73 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     found = median_interval(values)
     # Where all these runs failed their load, all three are 0: more runs would show nothing new.
     return found.high <= (1 + floor) * found.median and found.median <= (1 + floor) * found.low
+
+
+@dataclass(frozen=True, slots=True)
+class PastLook:
+    """`runs` per side at a look, and the smallest log ratio that it would have called a difference."""
+
+    runs: int
+    boundary: float
+
+
+def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
+    """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
+    rejects. By the t approximation of the rank interval, as in `power.py`."""
+
+    beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
+    return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
+
+
+def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
+    """The log ratio whose distribution has the observed one as its median.
+
+    Outcomes are ordered by stage: a difference that an earlier look showed is a larger one (S. S. Emerson and
+    T. R. Fleming, 1990, Biometrika 77:875-892; C. Jennison and B. W. Turnbull, Group Sequential Methods,
+    2000, section 8.3). So at the first look it is the plain estimate, and later a smaller one. Chances are
+    integrated numerically from look to look (P. Armitage, C. K. McPherson and B. C. Rowe, 1969, J. R. Stat.
+    Soc. A 132:235-244), as if estimates were normal; stops that claim no difference are left out of the
+    order, which moves the result towards 1."""
+    if len(looks) < 2 or deviation == 0 or not math.isfinite(log_ratio):
+        return log_ratio
+    if log_ratio < 0:
+        return -median_unbiased(-log_ratio, deviation, looks)
+    error = deviation / math.sqrt(looks[-1].runs)
+    low, high = log_ratio - 8 * error, log_ratio + 2 * error
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _at_least(log_ratio, middle, deviation, looks) > 0.5 else (middle, high)
+    return (low + high) / 2
+
+
+@cache
+def _gauss_legendre() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
+
+
+def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[PastLook]) -> float:
+    """The probability of a difference at an earlier look, or of at least this one at the last of them."""
+    # Loading SciPy takes half a second, and most reports do not need it.
+    from scipy.special import ndtr
+
+    nodes, weights = _gauss_legendre()
+    sums: Floats = np.zeros(1)
+    density: Floats = np.ones(1)
+    before, found = 0, 0.0
+    for number, look in enumerate(looks, start=1):
+        added = look.runs - before
+        spread = deviation * math.sqrt(added)
+        means = sums + truth * added
+        last = number == len(looks)
+        top = look.runs * (log_ratio if last else look.boundary)
+        found += float((density * (1 - ndtr((top - means) / spread))).sum())
+        tail = _TAIL * deviation * math.sqrt(look.runs)
+        bottom, top = truth * look.runs - tail, min(top, truth * look.runs + tail)
+        if last or bottom >= top:
+            break
+        grid = (top - bottom) / 2 * nodes + (top + bottom) / 2
+        distance = (grid[:, None] - means[None, :]) / spread
+        passed = np.exp(-(distance**2) / 2) @ density / (spread * math.sqrt(2 * math.pi))
+        sums, density, before = grid, passed * weights * (top - bottom) / 2, look.runs
+    return found

@@ -9,14 +9,21 @@ import pytest
 
 from report.base.paths import PACKAGE
 from report.cli.statistics_service import power
-from report.statistics.decision import compare_family, compare_runs
+from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_runs, compare_samples
 from report.statistics.power import runs_needed
+from report.statistics.samples import Sample
 
 STEADY = [1000.0, 1002, 1004, 1006, 1008]
 
 
 def times(factor: float, runs: list[float] = STEADY) -> list[float]:
     return [factor * value for value in runs]
+
+
+def compare_family(
+    pairs: list[tuple[list[float], list[float]]], floor: float = DEFAULT_FLOOR
+) -> tuple[Comparison, ...]:
+    return compare_samples([Sample(new=tuple(new), base=tuple(base)) for new, base in pairs], floor)
 
 
 @pytest.mark.parametrize(
@@ -107,17 +114,10 @@ def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
 
 
 def test_other_programs_ask_the_service() -> None:
-    asked = {"question": "compare", "pairs": [{"new": times(1.1), "base": STEADY}] * 2, "floor": 0.03}
-    done = subprocess.run(
-        [sys.executable, str(PACKAGE), "statistics"],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    first, _ = json.loads(done.stdout)
-    assert (first["status"], first["floor"], first["comparisons"]) == ("better", 0.03, 2)
-    assert first["interval"]["low"] > 1.03
+    asked = {"question": "paired_ratio", "a": times(1.1) * 2, "b": STEADY * 2}
+    words = [sys.executable, str(PACKAGE), "statistics"]
+    done = subprocess.run(words, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["median"] == pytest.approx(1.1)
 
 
 def test_rounds_of_equal_targets_say_what_a_machine_can_show() -> None:

@@ -4,9 +4,9 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from evidence import encoded, histogram_of
-from report.statistics.bounds import Bounds
 from report.statistics.histograms import (
     CURVE,
+    Bounds,
     curve_ms,
     decode_histogram,
     merge_histograms,
@@ -67,12 +67,7 @@ def test_histogram_must_hold_as_many_values_as_it_says() -> None:
 
 @pytest.mark.parametrize(
     ("samples", "unsupported"),
-    [
-        (9_999, ("p99", "p99_9")),
-        (10_000, ("p99_9",)),
-        (99_999, ("p99_9",)),
-        (100_000, ()),
-    ],
+    [(9_999, ("p99", "p99_9")), (10_000, ("p99_9",)), (99_999, ("p99_9",)), (100_000, ())],
 )
 def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) -> None:
     assert unsupported_percentiles(samples) == unsupported

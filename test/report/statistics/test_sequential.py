@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from report.statistics.decision import compare_family, compare_runs
+from report.statistics.decision import compare_runs
 from report.statistics.sequential import LookSchedule, compare_in_looks, stop_of_side
 from simulation import sides
 
@@ -142,7 +142,7 @@ def test_all_looks_together_spend_5_percent(looks: tuple[int, ...]) -> None:
 def test_one_look_is_the_rule_of_fixed_runs() -> None:
     fast = [1.05 * value for value in STEADY]
     family = compare_in_looks([rounds(STEADY[:5]), rounds(fast[:5])], LookSchedule(looks=(5,)), 5)
-    assert family.comparisons == compare_family([(fast[:5], STEADY[:5])])
+    assert family.comparisons == (compare_runs(fast[:5], STEADY[:5]),)
 
 
 def test_a_side_alone_stops_when_its_interval_is_tight_at_two_looks_in_a_row() -> None:

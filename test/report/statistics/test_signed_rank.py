@@ -8,18 +8,16 @@ import pytest
 from scipy import stats
 
 from report.statistics.decision import Level, compare_samples
+from report.statistics.rank_test import exact_coverage, exact_rank, signed_rank_tails, smallest_p, two_sided
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.samples import Sample, sample_of
-from report.statistics.signed_rank import (
-    exact_paired_coverage,
-    exact_paired_rank,
-    signed_rank_p,
-    signed_rank_tails,
-    smallest_paired_p,
-)
 from simulation import SHAPES
 
 TEN = [0.1, -0.2, 0.3, 0.4, 0.5, 0.6, -0.7, 0.8, 0.9, 1.0]
+
+
+def _p(differences: list[float]) -> float:
+    return two_sided(signed_rank_tails(differences))
 
 
 def by_hand(differences: list[float]) -> float:
@@ -36,7 +34,7 @@ def by_hand(differences: list[float]) -> float:
 
 
 def test_p_is_that_of_scipy() -> None:
-    assert signed_rank_p(TEN) == pytest.approx(stats.wilcoxon(TEN, method="exact").pvalue)
+    assert _p(TEN) == pytest.approx(stats.wilcoxon(TEN, method="exact").pvalue)
     below, above = signed_rank_tails(TEN)
     assert above == pytest.approx(stats.wilcoxon(TEN, alternative="greater", method="exact").pvalue)
     assert below == pytest.approx(stats.wilcoxon(TEN, alternative="less", method="exact").pvalue)
@@ -47,18 +45,18 @@ def test_p_is_that_of_scipy() -> None:
     [[1.0, 1, 1, -1, 2, 2, -2, 3], [0.0, 0, 1, 2, -3, 4], [0.0, 0, 0], [math.inf, -math.inf, 1, math.inf]],
 )
 def test_ties_zeros_and_worst_ranks_are_counted_as_they_are(differences: list[float]) -> None:
-    assert signed_rank_p(differences) == pytest.approx(by_hand(differences))
+    assert _p(differences) == pytest.approx(by_hand(differences))
 
 
 def test_the_smallest_p_of_pairs() -> None:
     for pairs in (5, 6, 10):
-        assert signed_rank_p([1.0 + n for n in range(pairs)]) == pytest.approx(smallest_paired_p(pairs))
+        assert _p([1.0 + n for n in range(pairs)]) == pytest.approx(smallest_p(pairs, None))
 
 
 def test_the_interval_is_that_of_the_tables() -> None:
     # Hollander, Wolfe and Chicken, table A.4: ten pairs, the 9th of 55 Walsh averages at 95.1 %.
-    assert (exact_paired_rank(10, 0.05), exact_paired_rank(5, 0.05), exact_paired_rank(6, 0.05)) == (9, 0, 1)
-    assert exact_paired_coverage(10, 9) == pytest.approx(0.951, abs=5e-4)
+    assert (exact_rank(10, None, 0.05), exact_rank(5, None, 0.05), exact_rank(6, None, 0.05)) == (9, 0, 1)
+    assert exact_coverage(10, None, 9) == pytest.approx(0.951, abs=5e-4)
 
 
 def test_the_interval_leaves_out_1_exactly_when_the_test_rejects() -> None:
@@ -67,7 +65,7 @@ def test_the_interval_leaves_out_1_exactly_when_the_test_rejects() -> None:
         pairs = [(math.exp(value), 1.0) for value in logs]
         interval = ratio_of_pairs(pairs).interval
         assert interval is not None
-        assert (interval.low > 1 or interval.high < 1) == (signed_rank_p(logs.tolist()) <= 0.05)
+        assert (interval.low > 1 or interval.high < 1) == (_p(logs.tolist()) <= 0.05)
 
 
 @pytest.mark.parametrize("shape", ["normal", "heavy-tailed", "outliers", "two levels"])
