@@ -6,8 +6,7 @@ from typing import Any
 
 from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
-from report.campaigns.campaign_record import CampaignRecord, differences
-from report.campaigns.records import Record, group_numbers
+from report.campaigns.records import CampaignRecord, Record, differences, group_numbers
 from report.results.model import LAYERS
 from report.sections.section import (
     Column,
@@ -101,7 +100,7 @@ def _table(
         columns.append(Column("Highest ÷ lowest", "runs of two campaigns"))
     by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
     for record in records:
-        by_row.setdefault((record["key"], record["versions"]), {})[record["campaign"]] = record
+        by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
     rows = []
     for alike in by_row.values():
         first = next(iter(alike.values()))
@@ -150,11 +149,11 @@ def sections(
     found = []
     for position, (place, group) in enumerate(ordered, start=1):
         facts = (*group[0].environment, *group[0].software)
-        others = "; ".join(differences(facts, (*newest.environment, *newest.software)))
+        others = differences(facts, (*newest.environment, *newest.software))
         said = [f"Not comparable with the first section, which differs in: {others}."] if others else []
         relative = baseline if base is not None and base in group else None
         if base is not None and relative is None:
-            other = "; ".join(differences(facts, (*base.environment, *base.software)))
+            other = differences(facts, (*base.environment, *base.software))
             said.append(f"No ratios here. The baseline {base.name} was measured elsewhere: {other}.")
         shown = _shown(group, baseline)
         section = f"group{position}"

@@ -12,8 +12,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
-from report.campaigns.build import Options, build_report
-from report.campaigns.median_runs import extract_median_runs, results_root
+from report.campaigns.build import build_report, extract_median_runs, results_root
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -140,18 +139,6 @@ def _report_campaign(options: argparse.Namespace) -> int:
     return USAGE if campaign.excluded else 0
 
 
-def _report_campaigns(options: argparse.Namespace) -> int:
-    return build_report(
-        Options(
-            root=Path(options.compare_runs),
-            trends=options.include_trends,
-            baseline=options.baseline,
-            output_format=options.output_format,
-            keep_going=options.keep_going,
-        )
-    )
-
-
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.campaign is not None and options.compare_runs not in (None, True):
         parser.error("give either a campaign's folder or --compare-runs ROOT")
@@ -173,9 +160,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         options.output_format = "html"
     beside = options.campaign or _LATEST
     if options.compare_runs is not None:
-        if options.compare_runs is True:
-            options.compare_runs = results_root(Path(beside))
-        return _report_campaigns(options)
+        return build_report(
+            results_root(Path(beside)) if options.compare_runs is True else Path(options.compare_runs),
+            trends=options.include_trends,
+            baseline=options.baseline,
+            output_format=options.output_format,
+            keep_going=options.keep_going,
+        )
     options.campaign = beside
     if options.extract_median:
         options.campaign = extract_median_runs(Path(beside), options.keep_going)
