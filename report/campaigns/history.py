@@ -15,7 +15,7 @@ MAX_HISTORIES = 200
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 History = Mapping[str, Any]
-"""What `trends.html.j2` draws. A point is a record with its texts and its place: `y` is None without a run that
+"""What `trends.html.j2` draws. A point is a record with its texts and its place, `y`: None without a run that
 counts, and at 0 where the target failed its load in the median run."""
 
 

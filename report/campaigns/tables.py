@@ -1,8 +1,7 @@
 """Campaigns side by side: a section for each machine, runtime and software, in it a table for each figure."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
@@ -32,8 +31,7 @@ CAPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Metric:
+class _Metric(NamedTuple):
     id: str
     name: str
     unit: str
@@ -41,40 +39,36 @@ class _Metric:
     show: Callable[[float | None], str]
 
 
-def _metrics(layer: str) -> tuple[_Metric, ...]:
+def _metrics(layer: str) -> list[_Metric]:
     """What has a table: at the limiter layer nothing of a server."""
-    found = (
+    found = [
         _Metric("throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate),
         _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
-    )
-    cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
-    return (*found, cpu) if layer == "server" else found
-
-
-def _outcome(record: Record) -> str:
-    failed = record["spoiled_runs"]
-    return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
+        _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds),
+    ]
+    return found if layer == "server" else found[:2]
 
 
 def _figure(metric: _Metric, record: Record | None) -> TableCell:
     if record is None:
         return number(ABSENT, None, hint="not measured in this campaign")
-    value = record[metric.column]
+    value, failed = record[metric.column], record["spoiled_runs"]
     if value is None:
         if record["hole"]:
-            text = "failed its load" if record["spoiled_runs"] else "no valid run"
+            text = "failed its load" if failed else "no valid run"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
         return TableCell(text, kind="no-figures", sort="", hint=record["hole"])
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     few = metric.id == "p99" and not record["latency_p99_supported"]
+    loaded = plural(failed + record["served_runs"], "run")
     return TableCell(
         metric.show(value),
         kind="number",
         sort=sort_key(value),
         hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
-        range=_outcome(record),
+        range=f"failed its load in {failed} of {loaded}" if failed else "",
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
@@ -123,16 +117,9 @@ def _table(
     return table_of(f"{section}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION)
 
 
-def _title(campaign: CampaignRecord) -> str:
-    facts = dict(campaign.environment)
+def _title(facts: Mapping[str, str]) -> str:
     runtime = facts.get("Runtime", "runtime not known").split(",")[0]
     return f"{runtime} · {facts.get('CPU') or facts.get('Machine')}"
-
-
-def _shown(members: Sequence[CampaignRecord], baseline: str | None) -> list[CampaignRecord]:
-    newest = list(members[-MAX_CAMPAIGNS:])
-    kept = [campaign for campaign in members[:-MAX_CAMPAIGNS] if campaign.name == baseline]
-    return [*kept, *newest[len(kept) :]]
 
 
 def sections(
@@ -151,15 +138,16 @@ def sections(
         facts = (*group[0].environment, *group[0].software)
         others = differences(facts, (*newest.environment, *newest.software))
         said = [f"Not comparable with the first section, which differs in: {others}."] if others else []
-        relative = baseline if base is not None and base in group else None
+        relative = baseline if base in group else None
         if base is not None and relative is None:
             other = differences(facts, (*base.environment, *base.software))
             said.append(f"No ratios here. The baseline {base.name} was measured elsewhere: {other}.")
-        shown = _shown(group, baseline)
-        section = f"group{position}"
+        older = group[:-MAX_CAMPAIGNS]
+        shown = group[-MAX_CAMPAIGNS + (base in older) :]
+        shown = [*([base] if base and base in older else []), *shown]
         rows = [each for each in records if each["group"] == place]
         tables = [
-            _table(metric, section, of_layer, shown, relative)
+            _table(metric, f"group{position}", of_layer, shown, relative)
             for layer in LAYERS
             if (of_layer := [each for each in rows if each["layer"] == layer])
             for metric in _metrics(layer)
@@ -171,8 +159,8 @@ def sections(
         ]
         found.append(
             Section(
-                section,
-                _title(group[0]),
+                f"group{position}",
+                _title(dict(group[0].environment)),
                 " ".join(said),
                 tables=tuple(tables),
                 facts=(Facts("Machine, runtime and software", facts),),
