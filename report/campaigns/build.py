@@ -16,16 +16,8 @@ from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
 from report.base.files import read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
+from report.campaigns import records
 from report.campaigns.history import histories
-from report.campaigns.records import (
-    CampaignRecord,
-    Record,
-    compare_csv,
-    published,
-    record_of,
-    records_of,
-    store_notices,
-)
 from report.campaigns.tables import sections
 from report.export.section_markdown import section_blocks
 from report.export.summary_markdown import MAX_BYTES
@@ -41,7 +33,7 @@ STYLES = (STATIC / "campaigns.css",)
 _REPORT = "report"
 _MAX_LINES = 20
 
-Listed = tuple[CampaignRecord, Mapping[str, str]]
+Listed = tuple[records.CampaignRecord, Mapping[str, str]]
 """With the addresses of what its own report holds, by name."""
 
 _DRIFT = (
@@ -82,7 +74,7 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
     return campaigns, empty
 
 
-def _listed(campaign: CampaignRecord) -> Listed:
+def _listed(campaign: records.CampaignRecord) -> Listed:
     names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
     base = f"../{quote(campaign.folder.name)}/{_REPORT}"
     return campaign, {
@@ -97,11 +89,11 @@ class _Several:
     keep_going: bool
     baseline: str | None = None
     trends: bool = False
-    campaigns: list[CampaignRecord] = field(default_factory=list)
+    campaigns: list[records.CampaignRecord] = field(default_factory=list)
     empty: Sequence[Path] = ()
     excluded: list[tuple[str, Excluded]] = field(default_factory=list)
     """With the name of the campaign's folder."""
-    records: list[Record] = field(default_factory=list)
+    rows: list[records.Record] = field(default_factory=list)
     _seen: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -123,7 +115,7 @@ class _Several:
             self.excluded.append((name, Excluded("", line)))
             return
         self.excluded += [(name, entry) for entry in campaign.excluded]
-        self.campaigns.append(record_of(campaign, summarize(campaign), folder))
+        self.campaigns.append(records.record_of(campaign, summarize(campaign), folder))
 
     def find_baseline(self, asked: str) -> str:
         """Its name; a campaign outside of the folder is read and joins the others."""
@@ -144,7 +136,7 @@ class _Several:
     def relate(self) -> None:
         """Before the first file is made."""
         self.campaigns.sort(key=lambda each: each.order)
-        self.records = records_of(self.campaigns, self.baseline)
+        self.rows = records.records_of(self.campaigns, self.baseline)
 
     def _page(self, template: str, **context: Any) -> str:
         return render_template(
@@ -165,16 +157,16 @@ class _Several:
         return self._page(
             "compare",
             styles=(*STYLES, STATIC / "report.css"),
-            sections=sections(self.campaigns, self.records, self.baseline),
+            sections=sections(self.campaigns, self.rows, self.baseline),
             row_colours={},
             charts={},
             baseline=self.baseline,
-            stores=store_notices(self.campaigns),
+            stores=records.store_notices(self.campaigns),
             by_hand=sum(campaign.by_hand for campaign in self.campaigns),
         )
 
     def trends_page(self) -> str:
-        found, left_out = histories(self.records)
+        found, left_out = histories(self.rows)
         environments = dict(enumerate(dict.fromkeys(each.environment for each in self.campaigns), start=1))
         members = {place: [each for each in found if each["place"] == place] for place in environments}
         parts = [(place, environments[place], each) for place, each in members.items() if each]
@@ -182,7 +174,7 @@ class _Several:
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
     def csv(self) -> str:
-        return compare_csv(self.records, self.baseline)
+        return records.compare_csv(self.rows, self.baseline)
 
     def json(self) -> str:
         document = {
@@ -201,21 +193,21 @@ class _Several:
                 }
                 for campaign in self.campaigns
             ],
-            "notices": list(store_notices(self.campaigns)),
+            "notices": list(records.store_notices(self.campaigns)),
             "excluded": [
                 {"campaign": name, "file": entry.file, "text": entry.text} for name, entry in self.excluded
             ],
-            "rows": published(self.records, self.baseline),
+            "rows": records.published(self.rows, self.baseline),
         }
         return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
     def markdown(self) -> str:
         excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]
-        found = sections(self.campaigns, self.records, self.baseline)
+        found = sections(self.campaigns, self.rows, self.baseline)
         blocks = [
             ["## Campaigns side by side"],
             [_DRIFT],
-            *([prose(text)] for text in store_notices(self.campaigns)),
+            *([prose(text)] for text in records.store_notices(self.campaigns)),
             *([[f"Baseline: {code(self.baseline)}."]] if self.baseline else []),
             *([excluded] if excluded else []),
             *(block for each in found for block in section_blocks(each)),

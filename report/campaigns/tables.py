@@ -7,19 +7,7 @@ from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers
 from report.results.model import LAYERS
-from report.sections.section import (
-    Column,
-    Facts,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    sort_key,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -49,56 +37,56 @@ def _metrics(layer: str) -> list[_Metric]:
     return found if layer == "server" else found[:2]
 
 
-def _figure(metric: _Metric, record: Record | None) -> TableCell:
+def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
-        return number(ABSENT, None, hint="not measured in this campaign")
+        return section.number(ABSENT, None, hint="not measured in this campaign")
     value, failed = record[metric.column], record["spoiled_runs"]
     if value is None:
         if record["hole"]:
             text = "failed its load" if failed else "no valid run"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
-        return TableCell(text, kind="no-figures", sort="", hint=record["hole"])
+        return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     few = metric.id == "p99" and not record["latency_p99_supported"]
     loaded = plural(failed + record["served_runs"], "run")
-    return TableCell(
+    return section.TableCell(
         metric.show(value),
         kind="number",
-        sort=sort_key(value),
+        sort=section.sort_key(value),
         hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
         range=f"failed its load in {failed} of {loaded}" if failed else "",
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
 
-def _ratio(value: float | None) -> TableCell:
-    return number(ratio(value), value)
+def _ratio(value: float | None) -> section.TableCell:
+    return section.number(ratio(value), value)
 
 
 def _table(
     metric: _Metric,
-    section: str,
+    group: str,
     records: Sequence[Record],
     campaigns: Sequence[CampaignRecord],
     baseline: str | None,
-) -> Table:
-    columns: list[Column] = []
+) -> section.Table:
+    columns: list[section.Column] = []
     for campaign in campaigns:
         below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
-        columns.append(Column(campaign.name, below))
+        columns.append(section.Column(campaign.name, below))
         if baseline and campaign.name != baseline:
-            columns.append(Column("to baseline"))
+            columns.append(section.Column("to baseline"))
     if metric.id == "throughput":
-        columns.append(Column("Highest ÷ lowest", "runs of two campaigns"))
+        columns.append(section.Column("Highest ÷ lowest", "runs of two campaigns"))
     by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
     for record in records:
         by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
     rows = []
     for alike in by_row.values():
         first = next(iter(alike.values()))
-        cells: list[TableCell] = []
+        cells: list[section.TableCell] = []
         for campaign in campaigns:
             own = alike.get(campaign.name)
             cells.append(_figure(metric, own))
@@ -109,12 +97,16 @@ def _table(
             cells.append(_ratio(first["highest_to_lowest"] if several else None))
         label = f"{first['label']} (control)" if first["control"] else first["label"]
         topology = "" if first["control"] else str(first["topology"])
-        rows.append(TableRow("", (*named(label, topology, first["load"], first["versions"]), *cells)))
+        rows.append(
+            section.TableRow("", (*section.named(label, topology, first["load"], first["versions"]), *cells))
+        )
     layer = records[0]["layer"]
     ending = "" if layer == "server" else f"-{layer}"
     title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
-    headers = words("Client", "Topology", "Load", "Versions")
-    return table_of(f"{section}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION)
+    headers = section.words("Client", "Topology", "Load", "Versions")
+    return section.table_of(
+        f"{group}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION
+    )
 
 
 def _title(facts: Mapping[str, str]) -> str:
@@ -124,7 +116,7 @@ def _title(facts: Mapping[str, str]) -> str:
 
 def sections(
     campaigns: Sequence[CampaignRecord], records: Sequence[Record], baseline: str | None
-) -> tuple[Section, ...]:
+) -> tuple[section.Section, ...]:
     """What may share a table, the newest campaign's section first."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
@@ -158,12 +150,12 @@ def sections(
             *([] if tables else ["No row of these campaigns has a configuration hash."]),
         ]
         found.append(
-            Section(
+            section.Section(
                 f"group{position}",
                 _title(dict(group[0].environment)),
                 " ".join(said),
                 tables=tuple(tables),
-                facts=(Facts("Machine, runtime and software", facts),),
+                facts=(section.Facts("Machine, runtime and software", facts),),
                 notes=tuple(notes),
                 open=True,
             )

@@ -46,10 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     parser.add_argument(
-        "campaign",
-        metavar="DIR",
-        nargs="?",
-        help=f"a campaign's folder or a link to it (default: {_LATEST})",
+        "campaign", metavar="DIR", nargs="?", help=f"a campaign's folder or a link to it (default: {_LATEST})"
     )
     parser.add_argument(
         "--output-format",

@@ -97,9 +97,7 @@ def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -
     assert "<" not in re.sub(r"`[^`\n]*`", "", text)
 
 
-def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(
-    folder: Path,
-) -> None:
+def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(folder: Path) -> None:
     (folder / "audit.json").write_text(json.dumps(_audit(WHOLE, BROKEN)), encoding="utf-8")
     assert main([str(folder)]) == 0
     text = (folder / "audit.md").read_text(encoding="utf-8")
@@ -110,11 +108,7 @@ def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_
 
 @pytest.mark.parametrize(
     ("change", "named"),
-    [
-        ({"schema_version": 2}, "$.schema_version"),
-        ({"counts": {}}, "$.counts"),
-        ({"speed": 1}, "$.speed"),
-    ],
+    [({"schema_version": 2}, "$.schema_version"), ({"counts": {}}, "$.counts"), ({"speed": 1}, "$.speed")],
 )
 def test_a_file_that_is_no_audit_is_refused_with_its_field(
     folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], named: str
