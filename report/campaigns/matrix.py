@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.decision_cpu import PARTS, node_cpu
+from report.analysis.decision_cpu import PARTS, node_cpu, part_kinds
 from report.analysis.faults import over_admission, recovery, seconds_text
 from report.analysis.figures import consumer_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
@@ -32,13 +32,13 @@ class Question(NamedTuple):
     name: str
     unit: str
     fill: str
-    """The flags or the command that answer it; empty where every campaign does."""
+    """The command of ratelimit-bench that answers it about a target."""
     show: Callable[[float | None], str] = count
 
 
 #: By the id of the audit's check.
 CHECKS: Mapping[str, Question] = {
-    id_: Question(name, unit, "the command audit")
+    id_: Question(name, unit, "audit --clients {}")
     for id_, name, unit in (
         ("exact-burst-4-servers", "Exact", "at once"),
         ("window-edge", "Exact", "at the edge"),
@@ -51,15 +51,16 @@ CHECKS: Mapping[str, Question] = {
     )
 }
 _BURST = "exact-burst-4-servers"
-_RESTART = "--fault store-restart"
+_RUN = "run --clients {}"
+_RESTART = f"{_RUN} --fault store-restart"
 QUESTIONS: Mapping[str, Question] = {
-    "node": Question("Node", "CPU, µs/decision", "", microseconds),
-    "service": Question("Service", "CPU, µs/decision", "", microseconds),
-    "store": Question("Store CPU", "µs/decision", "", microseconds),
-    "ratio": Question("Throughput", "to the reference", "", ratio),
-    "p99": Question("p99 at a rate", "ms", "--rate 1000", milliseconds),
-    "highest": Question("Highest rate", "kept", "--find-max-rate", lambda value: f"{rate(value)}/s"),
-    "memory": Question("Memory", "bytes/key", "the command memory"),
+    "node": Question("Node", "CPU, µs/decision", _RUN, microseconds),
+    "service": Question("Service", "CPU, µs/decision", _RUN, microseconds),
+    "store": Question("Store CPU", "µs/decision", _RUN, microseconds),
+    "ratio": Question("Throughput", "to the reference", _RUN, ratio),
+    "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate 1000", milliseconds),
+    "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
+    "memory": Question("Memory", "bytes/key", "memory --clients {}"),
     "recovery": Question("Recovery", "s after a restart", _RESTART, seconds_text),
     "lost": Question("Lost", "requests in it", _RESTART),
     "over": Question("Over quota", "admitted in it", _RESTART),
@@ -113,6 +114,12 @@ class Matrix:
     answers: dict[tuple[str, Key, str], list[Answer]] = field(default_factory=dict)
     sentences: list[tuple[str, str]] = field(default_factory=list)
     """When its campaign began, and the sentence."""
+    targets: dict[Key, str] = field(default_factory=dict)
+    """How a command names them."""
+    loads: dict[str, str] = field(default_factory=dict)
+    """By condition: its flags."""
+    lacks: dict[tuple[Key, str], str] = field(default_factory=dict)
+    """Why a question is not asked of a target."""
 
     def _put(self, condition: str, key: Key, question: str, answer: Answer) -> None:
         found = self.answers.setdefault((condition, key, question), [])
@@ -130,13 +137,13 @@ class Matrix:
     ) -> None:
         """`where` are the condition and the target."""
         condition, identity = where
-        store, topology = ("", "") if identity.ceiling else (identity.store_text, identity.topology or "")
         show, (low, high) = QUESTIONS[question].show, ends or (None, None)
         if value is not None:
             known = None if low is None or high is None else (low, high)
-            interval = f"{show(low)}–{show(high)}" if known and low != high else ""
+            interval = f"{show(low)}–{show(high)}" if known and show(low) != show(high) else ""
             answer = Answer(show(value), interval, source, versions, ends=known)
-            self._put(condition, (identity.short_label, store, topology), question, answer)
+            self.targets.setdefault(_key(identity), identity.label)
+            self._put(condition, _key(identity), question, answer)
 
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
         """Figures of its median runs, with the interval or the range over the runs."""
@@ -172,7 +179,12 @@ class Matrix:
         identity, figures = summary.identity, summary.figures
         if identity.copy or figures is None:
             return
-        where = (_condition(identity), identity)
+        where, key = (_condition(identity), identity), _key(identity)
+        self.loads.setdefault(where[0], _load_flags(identity))
+        for part in {"service", "store"} - set(part_kinds(identity)):
+            self.lacks[key, part] = f"it has no {part}"
+        if summary.reference:
+            self.lacks[key, "ratio"] = "it is the reference"
         seen = next((run.versions for run in summary.median_first if run.versions), {})
         versions = ", ".join(
             f"{part} {seen[part]}" for part in ("client", "limiter", "store") if seen.get(part)
@@ -190,11 +202,24 @@ class Matrix:
         source = Source(audit.started_at, audit.runtime, link)
         for target in audit.targets:
             key = (target.label, target.store, target.topology)
+            self.targets.setdefault(key, target.text.replace(":standalone", ""))
             for check in CHECKS:
                 finding = target.findings.get(check)
                 if finding and finding.status in (HOLDS, BROKEN):
                     good = finding.status == HOLDS
                     self._put(ANY, key, check, Answer(verdict(finding), bounds(finding), source, good=good))
+                elif finding and finding.status == SKIPPED:
+                    self.lacks[key, check] = finding.reason
+
+    def empty(self, condition: str, key: Key, question: str) -> TableCell:
+        """Its hint is the command that would fill it, or why none would."""
+        if reason := self.lacks.get((key, question)):
+            return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
+        command = QUESTIONS[question].fill.format(self.targets[key])
+        more = f" --checks {question}" if question in CHECKS else ""
+        if QUESTIONS[question].fill == _RUN:
+            more = self.loads.get(condition, "")
+        return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}")
 
     def _sentence(self, analysis: Analysis, source: Source) -> None:
         """What a campaign says of clients on a standalone store, and of what a limiter costs."""
@@ -246,15 +271,29 @@ _PARTS = tuple(part for part in LOAD_FIELDS if part.name != "Length" and not par
 
 def _condition(identity: Identity) -> str:
     """`light · realistic · 50 connections`."""
-    named = [part for part in _PARTS if part.read(identity) != part.usual]
-    return load_text(identity, named)
+    return load_text(identity, [part for part in _PARTS if part.read(identity) != part.usual])
 
 
-def _cell(question: str, found: Sequence[Answer]) -> TableCell:
+def _key(identity: Identity) -> Key:
+    store, topology = ("", "") if identity.ceiling else (identity.store_text, identity.topology or "")
+    return (identity.short_label, store, topology)
+
+
+def _load_flags(identity: Identity) -> str:
+    """Of a load but its rate, at which no CPU time is asked for; without what is usual."""
+    flags = {
+        "layer": (identity.layer, "server"),
+        "workload": (identity.workload, "light"),
+        "traffic": (identity.traffic, "realistic"),
+        "concurrency": (identity.connections, 50),
+        **{name: (number or 1, 1) for name, number in identity.counts.items()},
+        "cost": (identity.limits[3] if identity.limits else 1, 1),
+    }
+    return "".join(f" --{name} {value}" for name, (value, usual) in flags.items() if value != usual)
+
+
+def _cell(found: Sequence[Answer]) -> TableCell:
     """The newest answer; one of another machine beside it where their intervals lie apart."""
-    if not found:
-        fill = QUESTIONS[question].fill
-        return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: {fill}" if fill else "")
     newest = found[0]
     others = [
         f"{each.text} on {each.source.machine}"
@@ -286,24 +325,19 @@ class MatrixView:
 
 def view_of(matrix: Matrix) -> MatrixView:
     """A row a target and condition."""
-    conditions = matrix.conditions() or [ANY]
+    conditions, answers = matrix.conditions() or [ANY], matrix.answers
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
     for condition in conditions:
-        own = {key for where, key, _ in matrix.answers if where == condition}
-        if condition == conditions[0]:
-            own |= {key for where, key, _ in matrix.answers if where == ANY}
+        wanted = (condition, *([ANY] if condition == conditions[0] else []))
+        own = {key for where, key, _ in answers if where in wanted}
         for key in sorted(own):
-            row_id = f"m{len(rows) + 1}"
-            found = {
-                question: matrix.answers.get((condition, key, question), [])
-                or matrix.answers.get((ANY, key, question), [])
-                for question in QUESTIONS
-            }
-            label, store, topology = key
-            answers = (_cell(name, each) for name, each in found.items())
-            texts = (*named(label, store, topology), *answers, TableCell(condition))
-            rows.append(TableRow(row_id, texts))
+            row_id, (label, store, topology) = f"m{len(rows) + 1}", key
+            cells = []
+            for question in QUESTIONS:
+                found = answers.get((condition, key, question)) or answers.get((ANY, key, question))
+                cells.append(_cell(found) if found else matrix.empty(condition, key, question))
+            rows.append(TableRow(row_id, (*named(label, store, topology), *cells, TableCell(condition))))
             client = re.split(r"[@+~:]", label)[0]
             values[row_id] = {"condition": condition, "client": client, "store": store, "topology": topology}
     columns = (
@@ -311,13 +345,16 @@ def view_of(matrix: Matrix) -> MatrixView:
         *(Column(each.name, each.unit) for each in QUESTIONS.values()),
         *words("Condition"),
     )
-    fills = [f"{each.name}: {each.fill}" for each in QUESTIONS.values() if each.fill]
+    fills: dict[str, dict[str, None]] = {}
+    for each in QUESTIONS.values():
+        fills.setdefault(each.fill.format("TARGET"), {})[each.name] = None
+    said = "; ".join(f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items())
     offered = {name: dict.fromkeys(row[name] for row in values.values() if row[name]) for name in _FILTERS}
     section = Section(
         "matrix",
         "All targets",
         tables=(Table("matrix-rows", "", columns, (TableGroup(tuple(rows)),), CAPTION),),
-        notes=(f"What fills an empty cell, as a flag or a command of ratelimit-bench: {'; '.join(fills)}.",),
+        notes=(f"The hint of an empty cell is the command that would fill it. {said}.",),
         open=True,
     )
     return MatrixView(

@@ -26,7 +26,9 @@ MIN_PYTHON = (3, 11)
 STAMP = ".complete"
 
 #: Each is a module beside this one, whose `main` takes the command's arguments and returns the exit code.
-COMMANDS = "generate compare memory audit claims pages decide-rounds statistics readme".split()
+COMMANDS = (
+    *("generate", "compare", "memory", "audit", "claims", "pages", "decide-rounds", "statistics", "readme"),
+)
 PACKAGES = ("hdrh", "jinja2", "msgspec", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
