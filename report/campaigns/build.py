@@ -133,11 +133,6 @@ class _Several:
             raise ReportError(self.lines[-_MAX_LINES:] or f"{said} is no campaign", USAGE)
         return self.campaigns[-1].name
 
-    def relate(self) -> None:
-        """Before the first file is made."""
-        self.campaigns.sort(key=lambda each: each.order)
-        self.rows = records.records_of(self.campaigns, self.baseline)
-
     def _page(self, template: str, **context: Any) -> str:
         return render_template(
             f"{template}.html.j2",
@@ -172,9 +167,6 @@ class _Several:
         parts = [(place, environments[place], each) for place, each in members.items() if each]
         count = len(found) + left_out
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
-
-    def csv(self) -> str:
-        return records.compare_csv(self.rows, self.baseline)
 
     def json(self) -> str:
         document = {
@@ -215,7 +207,10 @@ class _Several:
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
-        csv = {"compare.csv": self.csv}
+        """Files of a format with their texts."""
+        self.campaigns.sort(key=lambda each: each.order)
+        self.rows = records.records_of(self.campaigns, self.baseline)
+        csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}
         trends = {"trends.html": self.trends_page} if self.trends else {}
         make: dict[str, dict[str, Callable[[], str]]] = {
             # The pages link to the table.
@@ -251,7 +246,6 @@ def build_report(
     if lines and not (keep_going and several.campaigns):
         more = len(lines) - _MAX_LINES
         raise ReportError([*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE)
-    several.relate()
     files = several.files(output_format)
     write_all(root / _REPORT, files)
     for line in lines:

@@ -164,33 +164,28 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
 
 def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
     """A sentence for each store of which campaigns ran several versions: which, in which runtime, where."""
-    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    found: dict[str, dict[str, dict[str, dict[str, None]]]] = {}
     for campaign in campaigns:
         runtime = dict(campaign.environment).get("Runtime", "runtime not known").split(",")[0]
         for row in campaign.rows:
             if row["store"] and row["store_version"]:
                 by_version = found.setdefault(row["identity"].store_text, {})
-                names = by_version.setdefault(row["store_version"], {}).setdefault(runtime, [])
-                if campaign.name not in names:
-                    names.append(campaign.name)
-    notices = []
-    for store, by_version in found.items():
-        if len(by_version) > 1:
-            texts = [
-                f"{version} ({'; '.join(_where(runtime, names) for runtime, names in by_runtime.items())})"
-                for version, by_runtime in by_version.items()
-            ]
-            notices.append(
-                f"These campaigns did not all run the same {store}: {'; '.join(texts)}. "
-                "Their figures differ for that reason too, and no ratio is made of them."
-            )
-    return tuple(notices)
+                by_version.setdefault(row["store_version"], {}).setdefault(runtime, {})[campaign.name] = None
+    return tuple(
+        f"These campaigns did not all run the same {store}: "
+        f"{'; '.join(f'{version} ({_where(places)})' for version, places in by_version.items())}. "
+        "Their figures differ for that reason too, and no ratio is made of them."
+        for store, by_version in found.items()
+        if len(by_version) > 1
+    )
 
 
-def _where(runtime: str, names: Sequence[str]) -> str:
-    """`local, 20260102_030405`, `docker, 20260102_030405 and 3 more`."""
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"{runtime}, {names[-1]}{more}"
+def _where(names: Mapping[str, Iterable[str]]) -> str:
+    """By runtime: `local, 20260102_030405; docker, 20260102_030405 and 3 more`."""
+    places = ((runtime, *reversed(list(each))) for runtime, each in names.items())
+    return "; ".join(
+        f"{runtime}, {last}" + (f" and {len(more)} more" if more else "") for runtime, last, *more in places
+    )
 
 
 def differences(ours: Facts, theirs: Facts) -> str:
