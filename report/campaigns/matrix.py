@@ -245,23 +245,15 @@ class Matrix:
             )
             self.sentences.append((source.started_at, text))
 
-    def conditions(self) -> list[str]:
-        """The usual one first, then those with most answers."""
-        size = Counter(condition for condition, _, _ in self.answers if condition != ANY)
-        return sorted(size, key=lambda each: (each != USUAL, -size[each], each))
-
     def first_screen(self) -> list[str]:
         """At most three sentences."""
         told = [text for _, text in sorted(self.sentences, reverse=True)[:1]]
         for good, said in ((True, "Exact when many ask at once"), (False, "Not exact when many do")):
-            names = sorted(
-                {
-                    key[0]
-                    for (_, key, question), found in self.answers.items()
-                    if question == _BURST and found[0].good is good
-                }
-            )
-            told += [f"{said}: {joined(names)}."] if names else []
+            found = self.answers.items()
+            names = {
+                key[0] for (_, key, asked), (newest, *_) in found if asked == _BURST and newest.good is good
+            }
+            told += [f"{said}: {joined(sorted(names))}."] if names else []
         return told
 
 
@@ -325,7 +317,10 @@ class MatrixView:
 
 def view_of(matrix: Matrix) -> MatrixView:
     """A row a target and condition."""
-    conditions, answers = matrix.conditions() or [ANY], matrix.answers
+    answers = matrix.answers
+    size = Counter(condition for condition, _, _ in answers if condition != ANY)
+    # The usual one first, then those with most answers.
+    conditions = sorted(size, key=lambda each: (each != USUAL, -size[each], each)) or [ANY]
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
     for condition in conditions:
