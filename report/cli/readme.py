@@ -1,10 +1,12 @@
 """Writes README.md's example: one picture and one table, from the results of the example campaign."""
 
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
+from report.base.errors import USAGE
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
 from report.results.archives import unpack
@@ -55,7 +57,10 @@ def readme(text: str) -> str:
     return "\n\n".join([f"{before}{BEGIN}", *blocks, f"{END}{after}"])
 
 
-def main(_: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
+    if arguments:
+        print("usage: report readme", file=sys.stderr)
+        return USAGE
     path = ROOT / "README.md"
     path.write_text(readme(path.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
