@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent
 # Python puts this folder first when it runs it, and its inner folders are named like modules of Python's own.
 sys.path[0] = str(PACKAGE.parent)
 
-from report.cli.start import main  # noqa: E402
+from report.cli.environment import start  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(start(sys.argv[1:]))

@@ -1,125 +1,306 @@
-"""--compare-runs: reads every campaign of a folder, one after the other, and writes what compares them."""
+"""--compare-runs reads every campaign of a folder, one after the other, and writes what compares them;
+--extract-median copies the median run of each configuration over all of them."""
 
+import json
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from report.analysis.summary import summarize
-from report.base.errors import USAGE, ReportError, one_line
-from report.base.files import write_all
-from report.campaigns.campaign_record import CampaignRecord, record_of
-from report.campaigns.exports import compare_json, compare_markdown
-from report.campaigns.find import REPORT, find_campaigns
-from report.campaigns.pages import compare_page, index_page, trends_page
-from report.campaigns.records import compare_csv, records_of
+from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
+from report.base.files import read_document, write_all
+from report.base.markdown import code, prose, within
+from report.base.paths import STATIC
+from report.campaigns import records
+from report.campaigns.history import histories
+from report.campaigns.tables import sections
+from report.export.section_markdown import section_blocks
+from report.export.summary_markdown import MAX_BYTES
+from report.html.template import render_template
 from report.results.load import load_campaign
-from report.results.model import Excluded
+from report.results.model import MANIFEST, Excluded, Run
+from report.results.validate import MAX_DOCUMENT_BYTES
+from report.statistics.runs import select_median_run
 
+#: How folders with copied runs begin, which must not count twice.
+MEDIANS = "median_results_"
+STYLES = (STATIC / "campaigns.css",)
+_REPORT = "report"
 _MAX_LINES = 20
 
+Listed = tuple[records.CampaignRecord, Mapping[str, str]]
+"""With the addresses of what its own report holds, by name."""
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    root: Path
-    trends: bool
-    baseline: str | None
-    """A campaign's name, or a path to one."""
-    output_format: str
+_DRIFT = (
+    "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
+    "(temperature, other programs, updates) looks like a change of the software, so no ratio here has an "
+    "interval or a verdict. To show a difference, measure "
+    "both sides in one campaign."
+)
+
+
+def has_results(folder: Path) -> bool:
+    """A file beside the manifest could be a result."""
+    return any(
+        path.suffix == ".json" and path.name != MANIFEST and not path.name.startswith(".")
+        for path in folder.iterdir()
+    )
+
+
+def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
+    """The campaigns right below `root` by name, and those without any result: planned, running or aborted
+    early. Links, as `latest`, are passed by."""
+    if not root.is_dir():
+        raise ReportError(f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE)
+    path = root
+    campaigns, empty = [], []
+    try:
+        for path in sorted(root.iterdir()):
+            if path.is_symlink() or not path.is_dir() or path.name.startswith((".", MEDIANS)):
+                continue
+            if path.name != _REPORT and has_results(path):
+                campaigns.append(path)
+            elif path.name != _REPORT and (path / MANIFEST).exists():
+                empty.append(path)
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    if not campaigns:
+        raise ReportError(f"{one_line(root)} holds no campaign with a result: nothing to compare", USAGE)
+    return campaigns, empty
+
+
+def _listed(campaign: records.CampaignRecord) -> Listed:
+    names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
+    base = f"../{quote(campaign.folder.name)}/{_REPORT}"
+    return campaign, {
+        name: f"{base}/{name}" for name in names if (campaign.folder / _REPORT / name).is_file()
+    }
+
+
+@dataclass(slots=True)
+class _Several:
+    """What was read, and each file that is made of it."""
+
     keep_going: bool
+    baseline: str | None = None
+    trends: bool = False
+    campaigns: list[records.CampaignRecord] = field(default_factory=list)
+    empty: Sequence[Path] = ()
+    excluded: list[tuple[str, Excluded]] = field(default_factory=list)
+    """With the name of the campaign's folder."""
+    rows: list[records.Record] = field(default_factory=list)
+    _seen: dict[str, str] = field(default_factory=dict)
 
-
-class _Reader:
-    def __init__(self, keep_going: bool) -> None:
-        self._keep_going = keep_going
-        self._seen: dict[str, str] = {}
-        self.campaigns: list[CampaignRecord] = []
-        self.lines: list[str] = []
-        self.excluded: list[tuple[str, Excluded]] = []
+    @property
+    def lines(self) -> list[str]:
+        return [f"{name}/{entry if entry.file else entry.text}" for name, entry in self.excluded]
 
     def add(self, folder: Path) -> None:
         name = one_line(folder.name)
         try:
-            campaign = load_campaign(folder, keep_going=self._keep_going, series=False)
+            campaign = load_campaign(folder, keep_going=self.keep_going, series=False)
         except ReportError as error:
             if error.exit_code != USAGE:
                 raise
-            self.lines += [f"{name}/{line}" for line in error.lines]
             self.excluded += [(name, Excluded("", line)) for line in error.lines]
             return
         first = self._seen.setdefault(campaign.name, name)
         if first != name:
             line = f"manifest.json: $.campaign is also that of {first}: one campaign is counted once"
-            self.lines.append(f"{name}/{line}")
             self.excluded.append((name, Excluded("", line)))
             return
-        self.lines += [f"{name}/{entry}" for entry in campaign.excluded]
         self.excluded += [(name, entry) for entry in campaign.excluded]
-        self.campaigns.append(record_of(campaign, summarize(campaign), folder))
+        self.campaigns.append(records.record_of(campaign, summarize(campaign), folder))
 
+    def find_baseline(self, asked: str) -> str:
+        """Its name; a campaign outside of the folder is read and joins the others."""
+        folder = Path(os.path.realpath(asked))
+        named = [each.name for each in self.campaigns if asked in (each.name, each.campaign)]
+        named += [each.name for each in self.campaigns if Path(os.path.realpath(each.folder)) == folder]
+        if named:
+            return named[0]
+        said, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
+        if not folder.is_dir():
+            names = ", ".join(each.name for each in self.campaigns[-10:])
+            raise ReportError(f"{said} is neither a campaign nor a folder: have {names}", USAGE)
+        self.add(folder)
+        if len(self.campaigns) == count:
+            raise ReportError(self.lines[-_MAX_LINES:] or f"{said} is no campaign", USAGE)
+        return self.campaigns[-1].name
 
-def _find_baseline(asked: str, campaigns: list[CampaignRecord], reading: _Reader) -> str:
-    """The baseline's name; a campaign outside of the folder is read and joins the others."""
-    named = [each.name for each in campaigns if asked in (each.name, each.campaign)]
-    if named:
-        return named[0]
-    folder = Path(os.path.realpath(asked))
-    inside = [each.name for each in campaigns if Path(os.path.realpath(each.folder)) == folder]
-    if inside:
-        return inside[0]
-    names = ", ".join(each.name for each in campaigns[-10:])
-    if not folder.is_dir():
-        raise ReportError(
-            f"--baseline {one_line(asked, 80)} is neither a campaign nor a folder: have {names}", USAGE
+    def _page(self, template: str, **context: Any) -> str:
+        return render_template(
+            f"{template}.html.j2",
+            campaigns=self.campaigns,
+            excluded=self.excluded,
+            drift=_DRIFT,
+            trends=self.trends,
+            **context,
         )
-    before = len(reading.campaigns)
-    reading.add(folder)
-    if len(reading.campaigns) == before:
-        raise ReportError(
-            reading.lines[-_MAX_LINES:] or f"--baseline {one_line(asked, 80)} is no campaign", USAGE
+
+    def index(self) -> str:
+        listed = [_listed(campaign) for campaign in reversed(self.campaigns)]
+        empty = [path.name for path in self.empty]
+        return self._page("campaigns", styles=STYLES, listed=listed, empty=empty)
+
+    def side_by_side(self) -> str:
+        return self._page(
+            "compare",
+            styles=(*STYLES, STATIC / "report.css"),
+            sections=sections(self.campaigns, self.rows, self.baseline),
+            row_colours={},
+            charts={},
+            baseline=self.baseline,
+            stores=records.store_notices(self.campaigns),
+            by_hand=sum(campaign.by_hand for campaign in self.campaigns),
         )
-    return reading.campaigns[-1].name
+
+    def trends_page(self) -> str:
+        found, left_out = histories(self.rows)
+        environments = dict(enumerate(dict.fromkeys(each.environment for each in self.campaigns), start=1))
+        members = {place: [each for each in found if each["place"] == place] for place in environments}
+        parts = [(place, environments[place], each) for place, each in members.items() if each]
+        count = len(found) + left_out
+        return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
+
+    def json(self) -> str:
+        document = {
+            "schema": "ratelimit-bench/compare",
+            "schema_version": 1,
+            "baseline": self.baseline,
+            "campaigns": [
+                {
+                    "name": campaign.name,
+                    "started_at": campaign.started_at,
+                    "status": campaign.status,
+                    "place": dict(campaign.environment),
+                    "software": dict(campaign.software),
+                    "runs": campaign.runs,
+                    "valid_runs": campaign.valid_runs,
+                }
+                for campaign in self.campaigns
+            ],
+            "notices": list(records.store_notices(self.campaigns)),
+            "excluded": [
+                {"campaign": name, "file": entry.file, "text": entry.text} for name, entry in self.excluded
+            ],
+            "rows": records.published(self.rows, self.baseline),
+        }
+        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+    def markdown(self) -> str:
+        excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]
+        found = sections(self.campaigns, self.rows, self.baseline)
+        blocks = [
+            ["## Campaigns side by side"],
+            [_DRIFT],
+            *([prose(text)] for text in records.store_notices(self.campaigns)),
+            *([[f"Baseline: {code(self.baseline)}."]] if self.baseline else []),
+            *([excluded] if excluded else []),
+            *(block for each in found for block in section_blocks(each)),
+        ]
+        return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
+
+    def files(self, output_format: str) -> dict[str, str]:
+        """Files of a format with their texts."""
+        self.campaigns.sort(key=lambda each: each.order)
+        self.rows = records.records_of(self.campaigns, self.baseline)
+        csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}
+        trends = {"trends.html": self.trends_page} if self.trends else {}
+        make: dict[str, dict[str, Callable[[], str]]] = {
+            # The pages link to the table.
+            "html": {"index.html": self.index, "compare.html": self.side_by_side, **trends, **csv},
+            "csv": csv,
+            "md": {"compare.md": self.markdown},
+            "json": {"compare.json": self.json},
+        }
+        chosen = make.values() if output_format == "all" else [make[output_format]]
+        return {name: write() for files in chosen for name, write in files.items()}
 
 
-def _files(asked: Options, reading: _Reader, empty: tuple[Path, ...], baseline: str | None) -> dict[str, str]:
-    campaigns = sorted(reading.campaigns, key=lambda each: each.order)
-    records, excluded = records_of(campaigns, baseline), reading.excluded
-    make: dict[str, dict[str, Callable[[], str]]] = {
-        "html": {
-            "index.html": lambda: index_page(campaigns, empty, excluded, asked.trends),
-            "compare.html": lambda: compare_page(campaigns, records, baseline, excluded, asked.trends),
-        },
-        "csv": {"compare.csv": lambda: compare_csv(records)},
-        "md": {"compare.md": lambda: compare_markdown(campaigns, records, baseline, excluded)},
-        "json": {"compare.json": lambda: compare_json(campaigns, records, baseline, excluded)},
-    }
-    if asked.trends:
-        make["html"]["trends.html"] = lambda: trends_page(campaigns, records, excluded)
-    # The pages link to the table.
-    make["html"].update(make["csv"])
-    chosen = make.values() if asked.output_format == "all" else [make[asked.output_format]]
-    return {name: write() for files in chosen for name, write in files.items()}
+def build_report(
+    root: Path,
+    *,
+    trends: bool = False,
+    baseline: str | None = None,
+    output_format: str = "all",
+    keep_going: bool = False,
+) -> int:
+    """Writes `<root>/report/` and prints the path of its first page.
 
-
-def build_report(asked: Options) -> int:
-    """Writes `<root>/report/` and prints the path of its first page."""
-    root = Path(os.path.realpath(asked.root))
-    found = find_campaigns(root)
-    reading = _Reader(asked.keep_going)
-    for folder in found.campaigns:
-        reading.add(folder)
-    baseline = None
-    if asked.baseline is not None and (reading.campaigns or asked.keep_going):
-        baseline = _find_baseline(asked.baseline, reading.campaigns, reading)
-    if reading.lines and not (asked.keep_going and reading.campaigns):
-        more = len(reading.lines) - _MAX_LINES
-        raise ReportError(
-            [*reading.lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE
-        )
-    files = _files(asked, reading, found.empty, baseline)
-    write_all(root / REPORT, files)
-    for line in reading.lines:
+    Args:
+        baseline: a campaign's name, or a path to one."""
+    root = Path(os.path.realpath(root))
+    folders, empty = find_campaigns(root)
+    several = _Several(keep_going, trends=trends, empty=empty)
+    for folder in folders:
+        several.add(folder)
+    if baseline is not None and (several.campaigns or keep_going):
+        several.baseline = several.find_baseline(baseline)
+    lines = several.lines
+    if lines and not (keep_going and several.campaigns):
+        more = len(lines) - _MAX_LINES
+        raise ReportError([*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE)
+    files = several.files(output_format)
+    write_all(root / _REPORT, files)
+    for line in lines:
         print(f"generate_report: {line}: excluded", file=sys.stderr)
-    print(root / REPORT / next(iter(files)))
-    return USAGE if reading.lines else 0
+    print(root / _REPORT / next(iter(files)))
+    return USAGE if lines else 0
+
+
+def results_root(folder: Path) -> Path:
+    """The folder of campaigns: `folder`, or the one that holds it if it is a campaign."""
+    path = Path(os.path.realpath(folder))
+    is_campaign = path.is_dir() and ((path / MANIFEST).exists() or has_results(path))
+    return path.parent if is_campaign else path
+
+
+def extract_median_runs(folder: Path, keep_going: bool) -> Path:
+    """Copies the median run of each configuration, over all campaigns, into `median_results_<time>`.
+
+    A configuration with a single run that counts has no median and is left out.
+
+    Returns:
+        The new folder.
+    Raises:
+        ReportError: exit code 2 for fewer than two campaigns, or when no configuration has two runs; also
+            see `load_campaign`.
+    """
+    root = results_root(folder)
+    found = find_campaigns(root)[0]
+    if len(found) < 2:
+        raise ReportError(f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE)
+    runs: dict[str, list[tuple[Run, Path]]] = {}
+    for each in found:
+        campaign = load_campaign(each, keep_going=keep_going, series=False)
+        for run in (*campaign.runs, *campaign.operations):
+            if run.eligible:
+                runs.setdefault(run.identity.key, []).append((run, each / run.file))
+    texts: dict[str, str] = {}
+    lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
+    for members in runs.values():
+        median = select_median_run(run for run, _ in members)
+        if median is None:
+            continue
+        place = next(path for run, path in members if run is median)
+        name = f"{place.parent.name}/{place.name}"
+        if len(members) < 2:
+            print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
+            continue
+        # Settings that no name shows can give two configurations one name.
+        kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
+        texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
+        lines.append(
+            f"{kept}: median of {len(members)} runs, {median.requests_per_second:.1f}/s, from {name}"
+        )
+    if not texts:
+        raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)
+    medians = root / f"{MEDIANS}{datetime.now(UTC):%Y%m%d_%H%M%S}"
+    write_all(medians, texts | {"median_extraction_summary.txt": "\n".join(lines) + "\n"})
+    return medians

@@ -4,10 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.faults import FaultCase, seconds_text
-from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, p99
+from report.analysis.faults import seconds_text
+from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
@@ -16,6 +17,7 @@ from report.results.audit import BROKEN, HOLDS, SKIPPED, Audit, Finding, Target
 from report.results.model import Identity
 from report.results.records import Check
 from report.sections.audit import bounds, verdict
+from report.sections.decision_cpu import part_kinds
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison
 
@@ -25,36 +27,44 @@ ANY = ""
 #: The condition that is shown first.
 USUAL = "light · realistic · 50 connections"
 
-#: Name, unit and the flags of the command that answers it.
-QUESTIONS: Mapping[str, tuple[str, str, str]] = {
-    "node": ("Node", "CPU, µs/decision", ""),
-    "service": ("Service", "CPU, µs/decision", ""),
-    "store": ("Store CPU", "µs/decision", ""),
-    "ratio": ("Throughput", "to the reference", ""),
-    "p99": ("p99 at a rate", "ms", "--rate 1000"),
-    "highest": ("Highest rate", "kept", "--find-max-rate"),
-    "memory": ("Memory", "bytes/key", "the command memory"),
-    "recovery": ("Recovery", "s after a restart", "--fault store-restart"),
-    "lost": ("Lost", "requests in it", "--fault store-restart"),
-    "over": ("Over quota", "admitted in it", "--fault store-restart"),
-    "concurrency": ("Exact", "at once", "the command audit"),
-    "edge": ("Exact", "at the edge", "the command audit"),
-    "failover": ("Survives", "a failover", "the command audit"),
-    "clocks-500-ms": ("Clocks", "0.5 s apart", "the command audit"),
-    "clocks-2-s": ("Clocks", "2 s apart", "the command audit"),
-    "clocks-30-s": ("Clocks", "30 s apart", "the command audit"),
-    "eviction": ("Eviction", "used-up keys", "the command audit"),
-    "ipv6-prefix": ("IPv6", "clients by prefix", "the command audit"),
-}
 
-#: Checks of an audit, and the question that each answers.
-CHECKS = {
-    "exact-burst-4-servers": "concurrency",
-    "window-edge": "edge",
-    **{
-        name: name
-        for name in ("failover", "clocks-500-ms", "clocks-2-s", "clocks-30-s", "eviction", "ipv6-prefix")
-    },
+class Question(NamedTuple):
+    name: str
+    unit: str
+    fill: str
+    """The command of ratelimit-bench that answers it about a target."""
+    show: Callable[[float | None], str] = count
+
+
+#: By the id of the audit's check.
+CHECKS: Mapping[str, Question] = {
+    id_: Question(name, unit, "audit --clients {}")
+    for id_, name, unit in (
+        ("exact-burst-4-servers", "Exact", "at once"),
+        ("window-edge", "Exact", "at the edge"),
+        ("failover", "Survives", "a failover"),
+        ("clocks-500-ms", "Clocks", "0.5 s apart"),
+        ("clocks-2-s", "Clocks", "2 s apart"),
+        ("clocks-30-s", "Clocks", "30 s apart"),
+        ("eviction", "Eviction", "used-up keys"),
+        ("ipv6-prefix", "IPv6", "clients by prefix"),
+    )
+}
+_BURST = "exact-burst-4-servers"
+_RUN = "run --clients {}"
+_RESTART = f"{_RUN} --fault store-restart"
+QUESTIONS: Mapping[str, Question] = {
+    "node": Question("Node", "CPU, µs/decision", _RUN, microseconds),
+    "service": Question("Service", "CPU, µs/decision", _RUN, microseconds),
+    "store": Question("Store CPU", "µs/decision", _RUN, microseconds),
+    "ratio": Question("Throughput", "to the reference", _RUN, ratio),
+    "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate 1000", milliseconds),
+    "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
+    "memory": Question("Memory", "bytes/key", "memory --clients {}"),
+    "recovery": Question("Recovery", "s after a restart", _RESTART, seconds_text),
+    "lost": Question("Lost", "requests in it", _RESTART),
+    "over": Question("Over quota", "admitted in it", _RESTART),
+    **CHECKS,
 }
 
 
@@ -104,142 +114,147 @@ class Matrix:
     answers: dict[tuple[str, Key, str], list[Answer]] = field(default_factory=dict)
     sentences: list[tuple[str, str]] = field(default_factory=list)
     """When its campaign began, and the sentence."""
+    targets: dict[Key, str] = field(default_factory=dict)
+    """How a command names them."""
+    loads: dict[str, str] = field(default_factory=dict)
+    """By condition: its flags."""
+    lacks: dict[tuple[Key, str], str] = field(default_factory=dict)
+    """Why a question is not asked of a target."""
 
     def _put(self, condition: str, key: Key, question: str, answer: Answer) -> None:
         found = self.answers.setdefault((condition, key, question), [])
         found.append(answer)
         found.sort(key=lambda each: each.source.started_at, reverse=True)
 
+    def _figure(
+        self,
+        where: tuple[str, Identity],
+        question: str,
+        value: float | None,
+        ends: tuple[float | None, float | None] | None,
+        source: Source,
+        versions: str = "",
+    ) -> None:
+        """`where` are the condition and the target."""
+        condition, identity = where
+        show, (low, high) = QUESTIONS[question].show, ends or (None, None)
+        if value is not None:
+            known = None if low is None or high is None else (low, high)
+            interval = f"{show(low)}–{show(high)}" if known and show(low) != show(high) else ""
+            answer = Answer(show(value), interval, source, versions, ends=known)
+            self.targets.setdefault(_key(identity), identity.label)
+            self._put(condition, _key(identity), question, answer)
+
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
         """Figures of its median runs, with the interval or the range over the runs."""
         for part in analysis.runtimes:
-            for cell in part.cells:
-                for ranking in cell.rankings:
-                    for row in ranking.summaries:
-                        self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
+            for ranking in (each for cell in part.cells for each in cell.rankings):
+                for row in ranking.summaries:
+                    self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
             for control in part.controls:
                 self._row(control, None, source)
         self._sentence(analysis, source)
         for searched in analysis.max_rates:
-            estimate = searched.estimate
-            if estimate and estimate.estimate:
-                ends = (estimate.low, estimate.high) if estimate.low and estimate.high else None
-                answer = _answer(estimate.estimate, ends, lambda value: f"{rate(value)}/s", source)
-                self._put(_condition(searched.identity), _key(searched.identity), "highest", answer)
+            if (found := searched.estimate) and found.estimate:
+                where, ends = (
+                    (_condition(searched.identity), searched.identity),
+                    (found.low or None, found.high or None),
+                )
+                self._figure(where, "highest", found.estimate, ends, source)
         for memory in analysis.memory:
-            if memory.slopes:
-                line = memory.slopes[0].line
-                ends = None if line.low is None or line.high is None else (line.low, line.high)
-                self._put(ANY, _key(memory.identity), "memory", _answer(line.slope, ends, count, source))
-        for group in analysis.faults:
-            for case in group.cases:
-                if case.fault.title == "store-restart":
-                    self._fault(case, source)
-
-    def _fault(self, case: FaultCase, source: Source) -> None:
-        for question, figure, show in (
-            ("recovery", "recovery_s", seconds_text),
-            ("lost", "requests_lost", count),
-            ("over", "over_admission", count),
-        ):
-            if spread := case.spread(figure):
-                answer = _answer(spread.middle, (spread.low, spread.high), show, source)
-                self._put(ANY, _key(case.identity), question, answer)
+            for line in [slope.line for slope in memory.slopes[:1]]:
+                self._figure((ANY, memory.identity), "memory", line.slope, (line.low, line.high), source)
+        for case in (case for group in analysis.faults for case in group.cases):
+            if case.fault.title == "store-restart":
+                for question, figure in (
+                    ("recovery", "recovery_s"),
+                    ("lost", "requests_lost"),
+                    ("over", "over_admission"),
+                ):
+                    if spread := case.spread(figure):
+                        ends = (spread.low, spread.high)
+                        self._figure((ANY, case.identity), question, spread.middle, ends, source)
 
     def _row(self, summary: Summary, versus_base: Comparison | None, source: Source) -> None:
         identity, figures = summary.identity, summary.figures
         if identity.copy or figures is None:
             return
-        key, condition, versions = _key(identity), _condition(identity), _versions(summary)
-        if versus_base and versus_base.ratio and versus_base.interval:
-            interval = versus_base.interval
-            answer = _answer(versus_base.ratio, (interval.low, interval.high), ratio, source, versions)
-            self._put(condition, key, "ratio", answer)
-        read: Mapping[str, tuple[Figure, Callable[[float | None], str]]] = (
-            {"p99": (p99, milliseconds)}
-            if identity.open_loop
-            else {
-                # Nothing is decided without a limiter: what a request costs.
-                "node": (consumer_cpu if identity.ceiling else node_cpu, microseconds),
-                "service": (PARTS["service"], microseconds),
-                "store": (PARTS["store"], microseconds),
-            }
+        where, key = (_condition(identity), identity), _key(identity)
+        self.loads.setdefault(where[0], _load_flags(identity))
+        for part in {"service", "store"} - set(part_kinds(identity)):
+            self.lacks[key, part] = f"it has no {part}"
+        if summary.reference:
+            self.lacks[key, "ratio"] = "it is the reference"
+        seen = next((run.versions for run in summary.median_first if run.versions), {})
+        versions = ", ".join(
+            f"{part} {seen[part]}" for part in ("client", "limiter", "store") if seen.get(part)
         )
-        for question, (figure, show) in read.items():
-            value = figure(figures)
-            if value is not None:
-                answer = _answer(value, summary.range_of(figure), show, source, versions)
-                self._put(condition, key, question, answer)
+        if versus_base and versus_base.ratio and (found := versus_base.interval):
+            self._figure(where, "ratio", versus_base.ratio, (found.low, found.high), source, versions)
+        # Nothing is decided without a limiter: what a request costs.
+        node = consumer_cpu if identity.ceiling else node_cpu
+        closed = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
+        for question, figure in ({"p99": p99} if identity.open_loop else closed).items():
+            self._figure(where, question, figure(figures), summary.range_of(figure), source, versions)
 
     def add_audit(self, audit: Audit, link: str) -> None:
         """What it saw of promises about exactness."""
         source = Source(audit.started_at, audit.runtime, link)
         for target in audit.targets:
-            for check, question in CHECKS.items():
+            key = (target.label, target.store, target.topology)
+            self.targets.setdefault(key, target.text.replace(":standalone", ""))
+            for check in CHECKS:
                 finding = target.findings.get(check)
                 if finding and finding.status in (HOLDS, BROKEN):
                     good = finding.status == HOLDS
-                    key = (target.label, target.store, target.topology)
-                    self._put(
-                        ANY, key, question, Answer(verdict(finding), bounds(finding), source, good=good)
-                    )
+                    self._put(ANY, key, check, Answer(verdict(finding), bounds(finding), source, good=good))
+                elif finding and finding.status == SKIPPED:
+                    self.lacks[key, check] = finding.reason
+
+    def empty(self, condition: str, key: Key, question: str) -> TableCell:
+        """Its hint is the command that would fill it, or why none would."""
+        if reason := self.lacks.get((key, question)):
+            return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
+        command = QUESTIONS[question].fill.format(self.targets[key])
+        more = f" --checks {question}" if question in CHECKS else ""
+        if QUESTIONS[question].fill == _RUN:
+            more = self.loads.get(condition, "")
+        return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}")
 
     def _sentence(self, analysis: Analysis, source: Source) -> None:
         """What a campaign says of clients on a standalone store, and of what a limiter costs."""
         for cell in analysis.cells[:1]:
-            rows = [row for row in cell.summaries if row.identity.topology == "standalone"]
             known = sorted(
-                (cost, row.identity.short_label)
-                for row in rows
-                if row.figures and (cost := node_cpu(row.figures)) is not None
+                (cost, row.identity.short_label, row.identity.client)
+                for row in cell.summaries
+                if row.identity.topology == "standalone" and row.figures
+                if (cost := node_cpu(row.figures)) is not None
             )
             bare = [
                 cost
                 for row in cell.controls
                 if row.figures and row.identity.client == "none" and (cost := consumer_cpu(row.figures))
             ]
-            clients = {row.identity.client for row in rows if row.figures}
-            if cell.identity.open_loop or len(clients) < 2 or not (known and bare):
+            if cell.identity.open_loop or len({client for *_, client in known}) < 2 or not bare:
                 continue
-            (least, cheap), (most, dear) = known[0], known[-1]
-            self.sentences.append(
-                (
-                    source.started_at,
-                    f"With a standalone store {cheap} costs Node least, {microseconds(least)} µs of CPU a "
-                    f"decision, {dear} most, {microseconds(most)} µs; a server without a limiter spends "
-                    f"{microseconds(bare[0])} µs a request ({source.machine}, {source.started_at[:10]}).",
-                )
+            (least, cheap, _), (most, dear, _) = known[0], known[-1]
+            text = (
+                f"With a standalone store {cheap} costs Node least, {microseconds(least)} µs of CPU a "
+                f"decision, {dear} most, {microseconds(most)} µs; a server without a limiter spends "
+                f"{microseconds(bare[0])} µs a request ({source.machine}, {source.started_at[:10]})."
             )
-
-    def conditions(self) -> list[str]:
-        """The usual one first, then those with most answers."""
-        size = Counter(condition for condition, _, _ in self.answers if condition != ANY)
-        return sorted(size, key=lambda each: (each != USUAL, -size[each], each))
+            self.sentences.append((source.started_at, text))
 
     def first_screen(self) -> list[str]:
         """At most three sentences."""
         told = [text for _, text in sorted(self.sentences, reverse=True)[:1]]
         for good, said in ((True, "Exact when many ask at once"), (False, "Not exact when many do")):
-            names = sorted(
-                {
-                    key[0]
-                    for (_, key, question), found in self.answers.items()
-                    if question == "concurrency" and found[0].good is good
-                }
-            )
-            told += [f"{said}: {joined(names)}."] if names else []
+            found = self.answers.items()
+            names = {
+                key[0] for (_, key, asked), (newest, *_) in found if asked == _BURST and newest.good is good
+            }
+            told += [f"{said}: {joined(sorted(names))}."] if names else []
         return told
-
-
-def _answer(
-    value: float,
-    ends: tuple[float, float] | None,
-    show: Callable[[float | None], str],
-    source: Source,
-    versions: str = "",
-) -> Answer:
-    interval = f"{show(ends[0])}–{show(ends[1])}" if ends and ends[0] != ends[1] else ""
-    return Answer(show(value), interval, source, versions, ends=ends)
 
 
 #: All of a load but its length, which no answer depends on.
@@ -248,25 +263,29 @@ _PARTS = tuple(part for part in LOAD_FIELDS if part.name != "Length" and not par
 
 def _condition(identity: Identity) -> str:
     """`light · realistic · 50 connections`."""
-    named = [part for part in _PARTS if part.read(identity) != part.usual]
-    return load_text(identity, named)
-
-
-def _versions(summary: Summary) -> str:
-    seen = next((run.versions for run in summary.median_first if run.versions), {})
-    return ", ".join(f"{part} {seen[part]}" for part in ("client", "limiter", "store") if seen.get(part))
+    return load_text(identity, [part for part in _PARTS if part.read(identity) != part.usual])
 
 
 def _key(identity: Identity) -> Key:
-    store = "" if identity.ceiling else identity.store_text
-    return (identity.short_label, store, "" if identity.ceiling else identity.topology or "")
+    store, topology = ("", "") if identity.ceiling else (identity.store_text, identity.topology or "")
+    return (identity.short_label, store, topology)
 
 
-def _cell(question: str, found: Sequence[Answer]) -> TableCell:
+def _load_flags(identity: Identity) -> str:
+    """Of a load but its rate, at which no CPU time is asked for; without what is usual."""
+    flags = {
+        "layer": (identity.layer, "server"),
+        "workload": (identity.workload, "light"),
+        "traffic": (identity.traffic, "realistic"),
+        "concurrency": (identity.connections, 50),
+        **{name: (number or 1, 1) for name, number in identity.counts.items()},
+        "cost": (identity.limits[3] if identity.limits else 1, 1),
+    }
+    return "".join(f" --{name} {value}" for name, (value, usual) in flags.items() if value != usual)
+
+
+def _cell(found: Sequence[Answer]) -> TableCell:
     """The newest answer; one of another machine beside it where their intervals lie apart."""
-    if not found:
-        flags = QUESTIONS[question][2]
-        return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: {flags}" if flags else "")
     newest = found[0]
     others = [
         f"{each.text} on {each.source.machine}"
@@ -298,38 +317,39 @@ class MatrixView:
 
 def view_of(matrix: Matrix) -> MatrixView:
     """A row a target and condition."""
-    conditions = matrix.conditions() or [ANY]
+    answers = matrix.answers
+    size = Counter(condition for condition, _, _ in answers if condition != ANY)
+    # The usual one first, then those with most answers.
+    conditions = sorted(size, key=lambda each: (each != USUAL, -size[each], each)) or [ANY]
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
     for condition in conditions:
-        own = {key for where, key, _ in matrix.answers if where == condition}
-        if condition == conditions[0]:
-            own |= {key for where, key, _ in matrix.answers if where == ANY}
+        wanted = (condition, *([ANY] if condition == conditions[0] else []))
+        own = {key for where, key, _ in answers if where in wanted}
         for key in sorted(own):
-            row_id = f"m{len(rows) + 1}"
-            found = {
-                question: matrix.answers.get((condition, key, question), [])
-                or matrix.answers.get((ANY, key, question), [])
-                for question in QUESTIONS
-            }
-            label, store, topology = key
-            answers = (_cell(name, each) for name, each in found.items())
-            texts = (*named(label, store, topology), *answers, TableCell(condition))
-            rows.append(TableRow(row_id, texts))
+            row_id, (label, store, topology) = f"m{len(rows) + 1}", key
+            cells = []
+            for question in QUESTIONS:
+                found = answers.get((condition, key, question)) or answers.get((ANY, key, question))
+                cells.append(_cell(found) if found else matrix.empty(condition, key, question))
+            rows.append(TableRow(row_id, (*named(label, store, topology), *cells, TableCell(condition))))
             client = re.split(r"[@+~:]", label)[0]
             values[row_id] = {"condition": condition, "client": client, "store": store, "topology": topology}
     columns = (
         *words("Target", "Store", "Topology"),
-        *(Column(name, unit) for name, unit, _ in QUESTIONS.values()),
+        *(Column(each.name, each.unit) for each in QUESTIONS.values()),
         *words("Condition"),
     )
-    fills = [f"{name}: {flags}" for name, _, flags in QUESTIONS.values() if flags]
+    fills: dict[str, dict[str, None]] = {}
+    for each in QUESTIONS.values():
+        fills.setdefault(each.fill.format("TARGET"), {})[each.name] = None
+    said = "; ".join(f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items())
     offered = {name: dict.fromkeys(row[name] for row in values.values() if row[name]) for name in _FILTERS}
     section = Section(
         "matrix",
         "All targets",
         tables=(Table("matrix-rows", "", columns, (TableGroup(tuple(rows)),), CAPTION),),
-        notes=(f"What fills an empty cell, as a flag or a command of ratelimit-bench: {'; '.join(fills)}.",),
+        notes=(f"The hint of an empty cell is the command that would fill it. {said}.",),
         open=True,
     )
     return MatrixView(
@@ -365,7 +385,7 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
         reasons = sorted({each.reason for each in found if each and each.status == SKIPPED})
         about.append(f"- **{prose(checks[name].title)}**: {prose(checks[name].promise)}")
         about[-1] += f" Does not apply: {prose('; '.join(reasons))}." if reasons else ""
-    heads = [" ".join(QUESTIONS[CHECKS[name]][:2]) for name in made]
+    heads = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in made]
     newest = max(audit.started_at for audit in audits)[:10]
     return "\n".join(
         [

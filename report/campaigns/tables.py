@@ -1,27 +1,13 @@
 """Campaigns side by side: a section for each machine, runtime and software, in it a table for each figure."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from report.analysis.layer_text import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
-from report.campaigns.campaign_record import CampaignRecord, differences
-from report.campaigns.records import Record, group_numbers
+from report.campaigns.records import CampaignRecord, Record, differences, group_numbers
 from report.results.model import LAYERS
-from report.sections.section import (
-    Column,
-    Facts,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    sort_key,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -33,8 +19,7 @@ CAPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Metric:
+class _Metric(NamedTuple):
     id: str
     name: str
     unit: str
@@ -42,70 +27,66 @@ class _Metric:
     show: Callable[[float | None], str]
 
 
-def _metrics(layer: str) -> tuple[_Metric, ...]:
+def _metrics(layer: str) -> list[_Metric]:
     """What has a table: at the limiter layer nothing of a server."""
-    found = (
+    found = [
         _Metric("throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate),
         _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
-    )
-    cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
-    return (*found, cpu) if layer == "server" else found
+        _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds),
+    ]
+    return found if layer == "server" else found[:2]
 
 
-def _outcome(record: Record) -> str:
-    failed = record["spoiled_runs"]
-    return f"failed its load in {failed} of {plural(failed + record['served_runs'], 'run')}" if failed else ""
-
-
-def _figure(metric: _Metric, record: Record | None) -> TableCell:
+def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
-        return number(ABSENT, None, hint="not measured in this campaign")
-    value = record[metric.column]
+        return section.number(ABSENT, None, hint="not measured in this campaign")
+    value, failed = record[metric.column], record["spoiled_runs"]
     if value is None:
         if record["hole"]:
-            text = "failed its load" if record["spoiled_runs"] else "no valid run"
+            text = "failed its load" if failed else "no valid run"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
-        return TableCell(text, kind="no-figures", sort="", hint=record["hole"])
+        return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     few = metric.id == "p99" and not record["latency_p99_supported"]
-    return TableCell(
+    loaded = plural(failed + record["served_runs"], "run")
+    return section.TableCell(
         metric.show(value),
         kind="number",
-        sort=sort_key(value),
+        sort=section.sort_key(value),
         hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
-        range=_outcome(record),
+        range=f"failed its load in {failed} of {loaded}" if failed else "",
         marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
     )
 
 
-def _ratio(value: float | None) -> TableCell:
-    return number(ratio(value), value)
+def _ratio(value: float | None) -> section.TableCell:
+    return section.number(ratio(value), value)
 
 
 def _table(
     metric: _Metric,
-    section: str,
+    group: str,
     records: Sequence[Record],
     campaigns: Sequence[CampaignRecord],
     baseline: str | None,
-) -> Table:
-    columns: list[Column] = []
+) -> section.Table:
+    columns: list[section.Column] = []
     for campaign in campaigns:
         below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
-        columns.append(Column(campaign.name, below))
+        columns.append(section.Column(campaign.name, below))
         if baseline and campaign.name != baseline:
-            columns.append(Column("to baseline"))
+            columns.append(section.Column("to baseline"))
     if metric.id == "throughput":
-        columns.append(Column("Highest ÷ lowest", "runs of two campaigns"))
+        columns.append(section.Column("Highest ÷ lowest", "runs of two campaigns"))
     by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
     for record in records:
-        by_row.setdefault((record["key"], record["versions"]), {})[record["campaign"]] = record
+        by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
     rows = []
     for alike in by_row.values():
         first = next(iter(alike.values()))
-        cells: list[TableCell] = []
+        cells: list[section.TableCell] = []
         for campaign in campaigns:
             own = alike.get(campaign.name)
             cells.append(_figure(metric, own))
@@ -116,29 +97,26 @@ def _table(
             cells.append(_ratio(first["highest_to_lowest"] if several else None))
         label = f"{first['label']} (control)" if first["control"] else first["label"]
         topology = "" if first["control"] else str(first["topology"])
-        rows.append(TableRow("", (*named(label, topology, first["load"], first["versions"]), *cells)))
+        rows.append(
+            section.TableRow("", (*section.named(label, topology, first["load"], first["versions"]), *cells))
+        )
     layer = records[0]["layer"]
     ending = "" if layer == "server" else f"-{layer}"
     title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
-    headers = words("Client", "Topology", "Load", "Versions")
-    return table_of(f"{section}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION)
+    headers = section.words("Client", "Topology", "Load", "Versions")
+    return section.table_of(
+        f"{group}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION
+    )
 
 
-def _title(campaign: CampaignRecord) -> str:
-    facts = dict(campaign.environment)
+def _title(facts: Mapping[str, str]) -> str:
     runtime = facts.get("Runtime", "runtime not known").split(",")[0]
     return f"{runtime} · {facts.get('CPU') or facts.get('Machine')}"
 
 
-def _shown(members: Sequence[CampaignRecord], baseline: str | None) -> list[CampaignRecord]:
-    newest = list(members[-MAX_CAMPAIGNS:])
-    kept = [campaign for campaign in members[:-MAX_CAMPAIGNS] if campaign.name == baseline]
-    return [*kept, *newest[len(kept) :]]
-
-
 def sections(
     campaigns: Sequence[CampaignRecord], records: Sequence[Record], baseline: str | None
-) -> tuple[Section, ...]:
+) -> tuple[section.Section, ...]:
     """What may share a table, the newest campaign's section first."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
@@ -150,17 +128,18 @@ def sections(
     found = []
     for position, (place, group) in enumerate(ordered, start=1):
         facts = (*group[0].environment, *group[0].software)
-        others = "; ".join(differences(facts, (*newest.environment, *newest.software)))
+        others = differences(facts, (*newest.environment, *newest.software))
         said = [f"Not comparable with the first section, which differs in: {others}."] if others else []
-        relative = baseline if base is not None and base in group else None
+        relative = baseline if base in group else None
         if base is not None and relative is None:
-            other = "; ".join(differences(facts, (*base.environment, *base.software)))
+            other = differences(facts, (*base.environment, *base.software))
             said.append(f"No ratios here. The baseline {base.name} was measured elsewhere: {other}.")
-        shown = _shown(group, baseline)
-        section = f"group{position}"
+        older = group[:-MAX_CAMPAIGNS]
+        shown = group[-MAX_CAMPAIGNS + (base in older) :]
+        shown = [*([base] if base and base in older else []), *shown]
         rows = [each for each in records if each["group"] == place]
         tables = [
-            _table(metric, section, of_layer, shown, relative)
+            _table(metric, f"group{position}", of_layer, shown, relative)
             for layer in LAYERS
             if (of_layer := [each for each in rows if each["layer"] == layer])
             for metric in _metrics(layer)
@@ -171,12 +150,12 @@ def sections(
             *([] if tables else ["No row of these campaigns has a configuration hash."]),
         ]
         found.append(
-            Section(
-                section,
-                _title(group[0]),
+            section.Section(
+                f"group{position}",
+                _title(dict(group[0].environment)),
                 " ".join(said),
                 tables=tuple(tables),
-                facts=(Facts("Machine, runtime and software", facts),),
+                facts=(section.Facts("Machine, runtime and software", facts),),
                 notes=tuple(notes),
                 open=True,
             )

@@ -7,6 +7,7 @@ traffic, load and limits decide that; the campaign's name does not.
 import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,9 @@ _COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
     *("Order", "Caps", "Machine", "Versions", "Campaign"),
 )
+
+#: What reading a file raises that is not what it should be.
+_NOT_CLAIMS = (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 Row = Summary | PrintedRow
 Document = Mapping[str, Any]
@@ -103,15 +107,7 @@ def read_claims(folder: Path) -> list[Document]:
             for claim in campaign["claims"]:
                 expects = [_expectation(each, campaign) for each in claim.get("expects", [])]
                 claims.append({**claim, "file": path.name, "expects": expects})
-        except (
-            OSError,
-            yaml.YAMLError,
-            LookupError,
-            TypeError,
-            ValueError,
-            AttributeError,
-            RecursionError,
-        ) as error:
+        except _NOT_CLAIMS as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ReportError(f"{one_line(path.name)}: {one_line(reason)}", USAGE) from error
     if not claims:
@@ -169,15 +165,15 @@ def _row(analysis: Analysis, wanted: Document) -> Row | None:
 
 
 def attempts(claim: Document, analysis: Analysis) -> Iterator[tuple[Document, list[str]]]:
+    """The comparisons that a campaign measured, each with its cells from the ratio to the versions."""
     found: list[tuple[Document, list[Row]]] = []
     for each in claim["expects"]:
-        wanted = [side for side in (each["of"], each["against"]) if "published" not in side]
-        rows = [row for side in wanted if (row := _row(analysis, side))]
-        if len(rows) == len(wanted):
-            found.append((each, rows))
-    for each, rows in found:
-        judge = _compared if len(rows) == 2 else _against_figure
-        yield each, [*judge(each, analysis, rows, len(found)), *_conditions(analysis, rows)]
+        sides = [_row(analysis, side) for side in (each["of"], each["against"]) if "published" not in side]
+        if None not in sides:
+            found.append((each, [side for side in sides if side]))
+    for each, (of, *base) in found:
+        judge = partial(_compared, base=base[0], family=len(found)) if base else _against_figure
+        yield each, [*judge(each, analysis, of), *_conditions(analysis, [of, *base])]
 
 
 def _conditions(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
@@ -206,32 +202,24 @@ def _versions(row: Row) -> str:
     return ", ".join(f"{name} {found[part]}" for part, name in names.items() if part in found)
 
 
-def _compared(said: Document, analysis: Analysis, rows: Sequence[Row], family: int) -> tuple[str, str]:
+def _compared(said: Document, analysis: Analysis, of: Row, base: Row, family: int) -> tuple[str, str]:
     figure, printed = _METRICS[said["metric"]]
-    of, base = rows
     if isinstance(of, Summary) and isinstance(base, Summary):
         if said["metric"] == "bytes_per_key":
-            figure = next(
-                (
-                    each
-                    for each in map(figures.bytes_per_key, figures.SOURCES)
-                    if of.sample(each) and base.sample(each)
-                ),
-                figure,
-            )
+            sources = map(figures.bytes_per_key, figures.SOURCES)
+            figure = next((each for each in sources if of.sample(each) and base.sample(each)), figure)
         sample = sample_between(of, base, figure)
     elif isinstance(of, PrintedRow) and isinstance(base, PrintedRow):
         sample = of.sample(base, printed)
     else:
         return "", f"{UNDECIDED}: a foreign program measured one side alone"
-    (found,) = compare_samples(
-        [sample], DEFAULT_FLOOR, figure.higher_is_better, Level(interval=ALPHA / family)
-    )
+    level = Level(interval=ALPHA / family)
+    (found,) = compare_samples([sample], DEFAULT_FLOOR, figure.higher_is_better, level)
     believed = attributable(found, base, of)
     reason = _unjudged(figure, [*of.runs, *base.runs])
     if said["metric"] == "cpu" and not of.identity.open_loop:
         reason = "in a closed loop CPU per request follows from the throughput"
-    elif _told_apart(analysis, rows, figure):
+    elif _told_apart(analysis, (of, base), figure):
         reason = reason or "the copy of the reference differs from its original"
     if believed.blocked or found.interval is None:
         reason = reason or believed.reason or "there is no ratio"
@@ -261,10 +249,10 @@ def _told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool
     return any(found[each].told_apart for each in references if each in found)
 
 
-def _against_figure(said: Document, analysis: Analysis, rows: Sequence[Row], _: int) -> tuple[str, str]:
+def _against_figure(said: Document, analysis: Analysis, row: Row) -> tuple[str, str]:
     """Bytes per key against a published figure, by the slope and its interval."""
-    ids = {row.id for row in rows if isinstance(row, Summary)}
-    memory = next((each for each in analysis.memory if ids & set(each.summary_ids)), None)
+    id_ = row.id if isinstance(row, Summary) else None
+    memory = next((each for each in analysis.memory if id_ in each.summary_ids), None)
     line = memory.slopes[0].line if memory and memory.slopes else None
     if line is None or line.low is None or line.high is None:
         return "", f"{UNDECIDED}: it takes three runs with two numbers of fresh keys"

@@ -1,4 +1,4 @@
-"""Finds or makes the Python environment of reports and of the embedded store, and prints its folder.
+"""Chooses the command, and finds or makes the Python environment of reports and of the embedded store.
 
 In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable, so there
 it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when it is first needed;
@@ -8,6 +8,8 @@ is called. Works with any Python 3 and without any package.
 
 import fcntl
 import hashlib
+import importlib
+import importlib.util
 import os
 import platform
 import re
@@ -23,14 +25,17 @@ MIN_PYTHON = (3, 11)
 #: Written last, with the version of Python that the packages are for: an environment without it is half made.
 STAMP = ".complete"
 
+#: Each is a module beside this one, whose `main` takes the command's arguments and returns the exit code.
+COMMANDS = (
+    *("generate", "compare", "memory", "audit", "claims", "pages", "decide-rounds", "statistics", "readme"),
+)
+PACKAGES = ("hdrh", "jinja2", "msgspec", "plotly", "yaml")
+#: Set in the process that continues in the environment, which must not look for it once more.
+GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
+
 
 class EnvironmentUnfit(Exception):
     """The machine lacks something; the message says how to fix it."""
-
-
-def checkout_environment() -> Path:
-    """Where scripts/setup.sh puts it; it may not exist."""
-    return ROOT / ".venv"
 
 
 def cached_environment() -> Path:
@@ -59,7 +64,8 @@ def is_checkout() -> bool:
 
 
 def existing_environment() -> "Path | None":
-    checkout = checkout_environment()
+    # Where scripts/setup.sh puts it.
+    checkout = ROOT / ".venv"
     if (checkout / "bin" / "python").exists():
         return checkout
     if is_checkout():
@@ -83,16 +89,17 @@ def _version_of(python: Path) -> "str | None":
         "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{MIN_PYTHON})"
     )
     try:
-        done = subprocess.run(  # noqa: S603
-            [str(python), "-I", "-c", code],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = _run([str(python), "-I", "-c", code])
     except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _run(command: "list[str]", env: "dict[str, str] | None" = None) -> "subprocess.CompletedProcess[str]":
+    quiet = subprocess.DEVNULL
+    return subprocess.run(  # noqa: S603
+        command, env=env, stdin=quiet, capture_output=True, text=True, errors="replace", check=False
+    )
 
 
 def ensure_environment() -> Path:
@@ -106,9 +113,8 @@ def ensure_environment() -> Path:
     if is_checkout():
         raise EnvironmentUnfit("Python packages are missing: run ./scripts/setup.sh")
     if sys.version_info < MIN_PYTHON:
-        raise EnvironmentUnfit(
-            f"Python {platform.python_version()} is too old: install version 3.11 or newer"
-        )
+        version = platform.python_version()
+        raise EnvironmentUnfit(f"Python {version} is too old: install version 3.11 or newer")
     folder = cached_environment()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -145,20 +151,11 @@ def _make(folder: Path) -> None:
 
 
 def _step(command: "list[str]", mend: str, **variables: str) -> None:
-    done = subprocess.run(  # noqa: S603
-        command,
-        env={**_own_environment(), **variables},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    done = _run(command, env={**_own_environment(), **variables})
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        detail = next(
-            (line for line in lines if "ERROR" in line or "Error" in line), lines[-1] if lines else ""
-        )
+        last = lines[-1] if lines else ""
+        detail = next((line for line in lines if "ERROR" in line or "Error" in line), last)
         raise EnvironmentUnfit(f"{mend} ({detail.strip()})" if detail else mend)
 
 
@@ -188,3 +185,51 @@ def main(arguments: "list[str]") -> int:
     if folder:
         print(folder)
     return 0
+
+
+def start(arguments: "list[str]") -> int:
+    command, *rest = arguments or [""]
+    if command == "environment":
+        return main(rest)
+    if command not in COMMANDS:
+        print(f"usage: report {{{','.join([*COMMANDS, 'environment'])}}} …", file=sys.stderr)
+        return USAGE
+    try:
+        continue_in_environment(arguments)
+        if sys.version_info < MIN_PYTHON:
+            raise EnvironmentUnfit("Python 3.11 or newer is needed")
+        if missing_packages():
+            raise EnvironmentUnfit(
+                f"{sys.prefix} lacks {', '.join(missing_packages())}: run ./scripts/setup.sh"
+            )
+    except EnvironmentUnfit as error:
+        name = "generate_report" if command == "generate" else command
+        print(f"{name}: {error}", file=sys.stderr)
+        return EXIT_UNFIT
+    module = {"statistics": "statistics_service"}.get(command, command.replace("-", "_"))
+    code: int = importlib.import_module(f"report.cli.{module}").main(rest)
+    return code
+
+
+def continue_in_environment(arguments: "list[str]") -> None:
+    """Replaces this process by the same one in the environment, unless it needs none."""
+    if os.environ.get(GUARD):
+        return
+    folder = existing_environment()
+    if folder is None:
+        if not missing_packages():
+            return
+        folder = ensure_environment()
+    if Path(sys.prefix).resolve() == folder.resolve():
+        return
+    python = folder / "bin" / "python"
+    os.environ[GUARD] = str(python)
+    try:
+        os.execv(python, [str(python), "-I", str(ROOT / "report"), *arguments])  # noqa: S606
+    except OSError as error:
+        fix = "run ./scripts/setup.sh" if is_checkout() else "remove it, and it is made again"
+        raise EnvironmentUnfit(f"{folder} does not work ({error.strerror}): {fix}") from error
+
+
+def missing_packages() -> "list[str]":
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]

@@ -12,8 +12,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
-from report.campaigns.build import Options, build_report
-from report.campaigns.median_runs import extract_median_runs, results_root
+from report.campaigns.build import build_report, extract_median_runs, results_root
 from report.cli.report_files import FORMATS, PAGE, report_files
 from report.export.images import images
 from report.export.summary_json import summary_document
@@ -25,9 +24,7 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it 
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
 unwritable) · 4 writing failed"""
 
-
 _LATEST = "results/latest"
-_BOTH = "both"
 
 
 def _rate(text: str) -> float:
@@ -47,14 +44,11 @@ def _parser() -> argparse.ArgumentParser:
         _EPILOG,
     )
     parser.add_argument(
-        "campaign",
-        metavar="DIR",
-        nargs="?",
-        help=f"a campaign's folder or a link to it (default: {_LATEST})",
+        "campaign", metavar="DIR", nargs="?", help=f"a campaign's folder or a link to it (default: {_LATEST})"
     )
     parser.add_argument(
         "--output-format",
-        choices=(*FORMATS, _BOTH),
+        choices=(*FORMATS, "both"),
         default="all",
         help="which files to write (default: all); both: html with csv, as html",
     )
@@ -107,49 +101,29 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _print_error(text: str) -> None:
-    print(text, file=sys.stderr)
-
-
-def _print_notes(campaign: Campaign) -> None:
-    for name in campaign.ignored:
-        _print_error(f"{one_line(name)}: ignored, an interrupted write left it behind")
+def _notes(campaign: Campaign) -> list[str]:
+    notes = [f"{one_line(name)}: ignored, an interrupted write left it behind" for name in campaign.ignored]
     if campaign.manifest is None:
-        _print_error("manifest.json: there is none; the report cannot name the machine or the plan")
-    for entry in campaign.excluded:
-        _print_error(f"generate_report: {entry}: excluded")
+        notes.append("manifest.json: there is none; the report cannot name the machine or the plan")
+    return [*notes, *(f"generate_report: {entry}: excluded" for entry in campaign.excluded)]
 
 
-def _report_campaign(options: argparse.Namespace) -> int:
-    folder = Path(os.path.realpath(options.campaign))
+def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
     campaign = load_campaign(folder, keep_going=options.keep_going)
-    _print_notes(campaign)
+    for line in _notes(campaign):
+        print(line, file=sys.stderr)
     analysis = analyse(campaign)
-    files = report_files(analysis, options.output_format, options.at_rate, options.csv == "long")
+    files = report_files(analysis, output_format, options.at_rate, options.csv == "long")
     write_all(folder / "report", files)
     if options.images:
         pictures, left_out = images(analysis)
         if left_out:
-            _print_error(f"images: {left_out} cells are left out, there are too many")
+            print(f"images: {left_out} cells are left out, there are too many", file=sys.stderr)
         write_all(folder / "report" / "images", pictures)
     page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
-    if options.summary_json:
-        print(json.dumps(summary_document(analysis, page), ensure_ascii=False))
-    else:
-        print(page)
+    document = options.summary_json and json.dumps(summary_document(analysis, page), ensure_ascii=False)
+    print(document or page)
     return USAGE if campaign.excluded else 0
-
-
-def _report_campaigns(options: argparse.Namespace) -> int:
-    return build_report(
-        Options(
-            root=Path(options.compare_runs),
-            trends=options.include_trends,
-            baseline=options.baseline,
-            output_format=options.output_format,
-            keep_going=options.keep_going,
-        )
-    )
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -169,17 +143,18 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
-    if options.output_format == _BOTH:
-        options.output_format = "html"
+    output_format = options.output_format.replace("both", "html")
     beside = options.campaign or _LATEST
     if options.compare_runs is not None:
-        if options.compare_runs is True:
-            options.compare_runs = results_root(Path(beside))
-        return _report_campaigns(options)
-    options.campaign = beside
-    if options.extract_median:
-        options.campaign = extract_median_runs(Path(beside), options.keep_going)
-    return _report_campaign(options)
+        return build_report(
+            results_root(Path(beside)) if options.compare_runs is True else Path(options.compare_runs),
+            trends=options.include_trends,
+            baseline=options.baseline,
+            output_format=output_format,
+            keep_going=options.keep_going,
+        )
+    folder = extract_median_runs(Path(beside), options.keep_going) if options.extract_median else beside
+    return _report_campaign(Path(os.path.realpath(folder)), output_format, options)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

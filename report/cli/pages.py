@@ -17,9 +17,9 @@ from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
 from report.base.files import write_all
 from report.base.paths import STATIC
 from report.base.terminal import run_program
-from report.campaigns.campaign_record import record_of
+from report.campaigns.build import STYLES, Listed
 from report.campaigns.matrix import Matrix, Source, view_of
-from report.campaigns.pages import STYLES, ListedCampaign
+from report.campaigns.records import record_of
 from report.cli.audit import PAGE as AUDIT_PAGE
 from report.cli.audit import audit_files
 from report.cli.report_files import PAGE, report_files
@@ -37,9 +37,8 @@ CAMPAIGNS = "campaigns.html"
 class _Site:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._newest = ""
         self._starts: dict[str, str] = {}
-        self.listed: list[ListedCampaign] = []
+        self.listed: list[Listed] = []
         self.audits: list[tuple[str, str]] = []
         """Name and address of each."""
         self.left_out: list[str] = []
@@ -76,18 +75,17 @@ class _Site:
         write_all(target / "report", files)
         write_all(target / "report" / "images", images(analysis)[0])
         record = replace(record_of(campaign, analysis.summaries, folder), name=address)
-        if record.order > max((each.record.order for each in self.listed), default=("", "")):
-            self._newest = address
         machine = campaign.manifest["machine"]["cpu_model"]
         self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
         links = {name: f"{link}/report/{name}" for name in names}
-        self.listed.append(ListedCampaign(record, dict(record.environment), links))
+        self.listed.append((record, links))
         self.left_out += [f"{address}: {each}" for each in campaign.excluded]
 
     def write(self) -> None:
         """The table and, at the root, the newest report with its tables."""
-        self.listed.sort(key=lambda each: each.record.order, reverse=True)
+        self.listed.sort(key=lambda each: each[0].order, reverse=True)
+        newest = self.listed[0][0].name if self.listed else ""
         matrix = view_of(self._matrix)
         table = render_template(
             "published.html.j2",
@@ -98,14 +96,14 @@ class _Site:
             listed=self.listed,
             audits=sorted(self.audits, reverse=True),
             left_out=self.left_out,
-            newest=PAGE if self._newest else "",
+            newest=PAGE if newest else "",
         )
         files = {CAMPAIGNS: table}
-        if self._newest:
-            report = self._folder / self._newest / "report"
+        if newest:
+            report = self._folder / newest / "report"
             files |= {path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()}
             # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
-            page = files[PAGE].replace('href="../', f'href="{quote(self._newest)}/')
+            page = files[PAGE].replace('href="../', f'href="{quote(newest)}/')
             files[PAGE] = page.replace("<nav ", f'<p><a href="{CAMPAIGNS}">All campaigns</a></p>\n<nav ', 1)
         else:
             files[PAGE] = table

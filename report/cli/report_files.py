@@ -17,16 +17,15 @@ from report.sections.cost import DEFAULT_RATE
 from report.sections.max_rate import max_rate_document
 
 PAGE = "index.html"
-OPERATIONS_CSV = "store-operations.csv"
-OPERATIONS_JSON = "store-operations.json"
-LOAD_PROGRAMS_CSV = "load-programs.csv"
-MAX_RATE_JSON = "max-rate.json"
-FAULTS_CSV = "faults.csv"
-FAULTS_JSON = "faults.json"
-SERVERS_CSV = "servers.csv"
-LONG_CSV = "figures.csv"
 
-Make = Callable[[Analysis, float], str]
+#: How the names of its files end, by format. The page links to the tables, so they come with it.
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    "html": (".html", ".csv"),
+    "csv": (".csv",),
+    "md": (".md",),
+    "json": (".json",),
+    "all": ("",),
+}
 
 
 def _summary_json(analysis: Analysis) -> str:
@@ -39,68 +38,33 @@ def _max_rate_json(analysis: Analysis) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-_MAKE: Mapping[str, Make] = {
-    PAGE: lambda analysis, rate: render_page(analysis, at_rate=rate),
-    "summary.csv": lambda analysis, _: summary_csv(analysis.summaries),
-    "runs.csv": lambda analysis, _: runs_csv(analysis.summaries),
-    OPERATIONS_CSV: lambda analysis, _: operations_csv(analysis.store_operations),
-    OPERATIONS_JSON: lambda analysis, _: operations_json(analysis.store_operations),
-    LOAD_PROGRAMS_CSV: lambda analysis, _: load_programs_csv(analysis.load_programs),
-    SERVERS_CSV: lambda analysis, _: servers_csv(analysis.server_scalings),
-    "summary.md": summary_markdown,
-    "summary.json": lambda analysis, _: _summary_json(analysis),
-    MAX_RATE_JSON: lambda analysis, _: _max_rate_json(analysis),
-    FAULTS_CSV: lambda analysis, _: faults_csv(analysis.faults),
-    FAULTS_JSON: lambda analysis, _: faults_json(analysis.faults),
-    "memory.csv": lambda analysis, _: memory_csv(analysis.memory),
-    "memory.json": lambda analysis, _: memory_json(analysis),
-    "benchmark-bigger-is-better.json": lambda analysis, _: as_json(bigger_is_better(analysis.summaries)),
-    "benchmark-smaller-is-better.json": lambda analysis, _: as_json(smaller_is_better(analysis.summaries)),
-}
-
-#: Only campaigns have them that measured what a key takes.
-_OF_MEMORY = ("memory.csv", "memory.json")
-
-#: The tables as CSV.
-_TABLES = (
-    "summary.csv",
-    "runs.csv",
-    "memory.csv",
-    OPERATIONS_CSV,
-    LOAD_PROGRAMS_CSV,
-    FAULTS_CSV,
-    SERVERS_CSV,
-)
-
-#: Files by format. The page links to the tables, so they come with it.
-FORMATS: Mapping[str, tuple[str, ...]] = {
-    "html": (PAGE, *_TABLES),
-    "csv": _TABLES,
-    "md": ("summary.md",),
-    "json": (
-        "summary.json",
-        "memory.json",
-        OPERATIONS_JSON,
-        MAX_RATE_JSON,
-        FAULTS_JSON,
-        "benchmark-bigger-is-better.json",
-        "benchmark-smaller-is-better.json",
-    ),
-    "all": tuple(_MAKE),
-}
-
-
 def report_files(
     analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
 ) -> dict[str, str]:
-    """The files of a format with their texts."""
-    left_out = (
-        *(() if analysis.memory else _OF_MEMORY),
-        *(() if analysis.max_rates else (MAX_RATE_JSON,)),
-        *(() if analysis.store_operations else (OPERATIONS_CSV, OPERATIONS_JSON)),
-        *(() if analysis.load_programs else (LOAD_PROGRAMS_CSV,)),
-        *(() if analysis.faults else (FAULTS_CSV, FAULTS_JSON)),
-        *(() if analysis.server_scalings else (SERVERS_CSV,)),
-    )
-    made = {name: _MAKE[name](analysis, at_rate) for name in FORMATS[chosen] if name not in left_out}
-    return made | ({LONG_CSV: figures_long_csv(analysis)} if long_csv else {})
+    """The files of a format with their texts, the first one first."""
+    rows, operations, faults = analysis.summaries, analysis.store_operations, analysis.faults
+    make: dict[str, Callable[[], str]] = {
+        PAGE: lambda: render_page(analysis, at_rate=at_rate),
+        "summary.csv": lambda: summary_csv(rows),
+        "runs.csv": lambda: runs_csv(rows),
+        "summary.md": lambda: summary_markdown(analysis, at_rate),
+        "summary.json": lambda: _summary_json(analysis),
+        "benchmark-bigger-is-better.json": lambda: as_json(bigger_is_better(rows)),
+        "benchmark-smaller-is-better.json": lambda: as_json(smaller_is_better(rows)),
+    }
+    if operations:
+        make["store-operations.csv"] = lambda: operations_csv(operations)
+        make["store-operations.json"] = lambda: operations_json(operations)
+    if analysis.load_programs:
+        make["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
+    if analysis.server_scalings:
+        make["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
+    if analysis.max_rates:
+        make["max-rate.json"] = lambda: _max_rate_json(analysis)
+    if faults:
+        make |= {"faults.csv": lambda: faults_csv(faults), "faults.json": lambda: faults_json(faults)}
+    if analysis.memory:
+        make["memory.csv"] = lambda: memory_csv(analysis.memory)
+        make["memory.json"] = lambda: memory_json(analysis)
+    made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
+    return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})

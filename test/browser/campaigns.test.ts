@@ -48,4 +48,31 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     await page.waitForURL(/20260101_000000\/report\/index\.html$/);
     expect(await page.locator("h1").count()).toBe(1);
   });
+
+  test("the matrix sorts, filters, and keeps the view in its address; without scripts it is a table", async () => {
+    const matrix = "site/campaigns.html";
+    const { page, complaints } = await openPage(matrix);
+    const rows = page.locator("#matrix-rows tbody tr:visible");
+    const targets = () => rows.locator("th").allInnerTexts();
+    const all = await targets();
+    await page.locator("select[name=client]").selectOption("ioredis");
+    const chosen = await targets();
+    expect(chosen.length).toBeGreaterThan(1);
+    expect(chosen).toEqual(all.filter((target) => /^ioredis(?!\w)/.test(target)));
+    await page.locator("#matrix-rows thead th:nth-child(4) button").click();
+    const sorted = await rows
+      .locator("td:nth-child(4)")
+      .evaluateAll((cells) =>
+        cells.flatMap((cell) => (cell.dataset.sort ? [Number(cell.dataset.sort)] : [])),
+      );
+    const ascending = [...sorted].sort((a, b) => a - b);
+    expect([ascending, [...ascending].reverse()]).toContainEqual(sorted);
+    expect(complaints).toEqual([]);
+    const again = await openPage(matrix, {}, new URL(page.url()).search);
+    expect(await again.page.locator("#matrix-rows tbody tr:visible th").allInnerTexts()).toEqual(chosen);
+    const plain = await openPage(matrix, { javaScriptEnabled: false });
+    expect(await plain.page.locator("#matrix-rows tbody tr:visible").count()).toBeGreaterThanOrEqual(
+      all.length,
+    );
+  });
 });

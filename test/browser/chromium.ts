@@ -20,17 +20,19 @@ export const launch = (): Promise<Browser> => chromium.launch(launchOptions());
 export interface Look {
   width?: number;
   colorScheme?: "light" | "dark";
+  javaScriptEnabled?: boolean;
 }
 
 /** Opens a page without a network, and collects whatever it should not do. */
 export async function openPage(
   browser: Browser,
   url: string,
-  { width = 1280, colorScheme = "light" }: Look = {},
+  { width = 1280, colorScheme = "light", javaScriptEnabled = true }: Look = {},
 ): Promise<{ page: Page; complaints: string[] }> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme,
+    javaScriptEnabled,
     offline: true,
   });
   const page = await context.newPage();

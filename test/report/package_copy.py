@@ -5,7 +5,7 @@ from pathlib import Path
 
 from report.base.paths import PACKAGE, ROOT
 
-_FILES = ("__init__.py", "__main__.py", "cli/__init__.py", "cli/start.py", "cli/environment.py")
+_FILES = ("__init__.py", "__main__.py", "cli/__init__.py", "cli/environment.py")
 
 
 def copy_start(folder: Path) -> Path:

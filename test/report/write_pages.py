@@ -1,6 +1,7 @@
 """Writes campaigns to look at, and their pages: python3 test/report/write_pages.py DIR
 
-They are `report`, `faults`, `machines`, `layout` (a packed campaign), and several in `campaigns`.
+They are `report`, `faults`, `machines`, `layout` (a packed campaign), several in `campaigns`, and a `site` of
+what is published.
 """
 
 import sys
@@ -98,6 +99,7 @@ def write_machines(folder: Path) -> None:
 def write(root: Path) -> None:
     """Writes all of them into `root`."""
     sys.path.insert(0, str(ROOT))
+    from report.cli import pages
     from report.cli.generate import main
     from report.results.archives import unpack
 
@@ -115,6 +117,8 @@ def write(root: Path) -> None:
     ):
         if main(words) != 0:
             sys.exit(f"no page of {words}")
+    if pages.main([str(root / "site"), str(ROOT / "results" / "published")]) != 0:
+        sys.exit("no site")
 
 
 if __name__ == "__main__":

@@ -305,24 +305,6 @@ def test_formats(root: Path, capsys: pytest.CaptureFixture[str], chosen: str, na
     assert {path.name for path in folder.iterdir()} == names
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["x", "--compare-runs", "y"],
-        ["--extract-median", "--compare-runs", "y"],
-        ["x", "--include-trends"],
-        ["x", "--baseline", "y"],
-        ["--compare-runs", "y", "--summary-json"],
-        ["--compare-runs", "y", "--images"],
-    ],
-)
-def test_flags_that_do_not_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as error:
-        main(arguments)
-    assert error.value.code == 2
-    assert "usage:" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("name", ["nothing", ""])
 def test_folder_without_campaigns(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     done = compare(root / name, capsys)

@@ -63,6 +63,19 @@ def test_conditions_are_apart_and_an_open_loop_has_its_p99() -> None:
     assert set(view.filters) == {"condition"}
 
 
+def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
+    matrix = Matrix()
+    load: dict[str, Any] = {"load": {"model": "closed", "connections": 7}}
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey:cluster", 6000, **load)), source(1))
+    (table,) = view_of(matrix).section.tables
+    cells = zip((column.name for column in table.columns), table.rows[0].cells, strict=True)
+    hints = {name: cell.hint.removeprefix("to fill it: ratelimit-bench ") for name, cell in cells}
+    assert hints["Throughput"] == "run --clients iovalkey:cluster --concurrency 7"
+    assert hints["p99 at a rate"] == "run --clients iovalkey:cluster --rate 1000"
+    assert hints["Eviction"] == "audit --clients iovalkey:cluster --checks eviction"
+    assert hints["Service"] == "does not apply: it has no service"
+
+
 def test_where_two_machines_disagree_the_cell_shows_both() -> None:
     matrix = Matrix()
     one = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 3000)]

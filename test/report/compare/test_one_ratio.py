@@ -14,7 +14,7 @@ from builder import Document, configuration, result
 from campaign_folders import add_campaign
 from campaign_writer import manifest
 from conftest import Build
-from report.campaigns.build import Options, build_report
+from report.campaigns.build import build_report
 from report.cli.compare import main as compare
 
 #: Skewed runs: the ratio of medians is 0.75 in the one pair and 1.00 in the other, the estimate is neither.
@@ -125,7 +125,7 @@ def test_campaigns_side_by_side_have_the_ratio_of_compare(
 ) -> None:
     one = add_campaign(tmp_path, 1, {"iovalkey": RUNS["iovalkey"]})
     other = add_campaign(tmp_path, 2, {"iovalkey": RUNS["ioredis@valkey"]})
-    assert build_report(Options(tmp_path, False, one.name, "all", False)) == 0
+    assert build_report(tmp_path, baseline=one.name) == 0
     capsys.readouterr()
     rows = json.loads((tmp_path / "report" / "compare.json").read_text())["rows"]
     ratio = {row["campaign"]: row["requests_per_second_to_baseline"] for row in rows}[other.name]

@@ -69,10 +69,11 @@ def test_format_writes_its_files(build: Build, chosen: str) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
     assert outcome.code == 0
     # Without what a key takes, a store layer, load programs, a search, faults and several servers.
-    others = ("memory.", "store-", "load-programs", "max-rate.", "faults.", "servers.")
-    expected = {name for name in FORMATS[chosen] if not name.startswith(others)}
-    assert written(outcome.folder) == expected
-    assert outcome.out.strip() == str(outcome.folder / "report" / FORMATS[chosen][0])
+    benchmarks = [f"benchmark-{side}-is-better.json" for side in ("bigger", "smaller")]
+    every = ["index.html", "summary.csv", "runs.csv", "summary.md", "summary.json", *benchmarks]
+    expected = [name for name in every if name.endswith(FORMATS[chosen])]
+    assert written(outcome.folder) == set(expected)
+    assert outcome.out.strip() == str(outcome.folder / "report" / expected[0])
 
 
 def test_summary_json_names_no_folder(build: Build) -> None:
