@@ -43,8 +43,7 @@ interface TransformedCommand {
 
 interface ClusterConnection extends Connection {
   nodes(role: "master"): Connection[];
-  cluster(subcommand: "SLOTS"): Promise<unknown>;
-  cluster(subcommand: "KEYSLOT", key: string): Promise<unknown>;
+  call(name: string, words: string[]): Promise<unknown>;
 }
 
 interface IoredisExports {
@@ -311,8 +310,7 @@ async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tu
       return versionFromInfo(place.store, await Promise.all(primaries.map((node) => node.info("server"))));
     },
     command,
-    shardKeys: () =>
-      shardKeys({ slots: () => client.cluster("SLOTS"), keySlot: (key) => client.cluster("KEYSLOT", key) }),
+    shardKeys: () => shardKeys((name, ...words) => client.call(name, words)),
     close: () => close(client),
   };
 }

@@ -234,8 +234,7 @@ async function openCluster(
       return versionFromInfo(place.store, await Promise.all(nodes.map((node) => node.info("server"))));
     },
     command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
-    shardKeys: () =>
-      shardKeys({ slots: () => ask("CLUSTER", "SLOTS"), keySlot: (key) => ask("CLUSTER", "KEYSLOT", key) }),
+    shardKeys: () => shardKeys(ask),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
       return close(client, connections);

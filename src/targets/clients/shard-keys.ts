@@ -1,16 +1,11 @@
 import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
-interface ClusterCommands {
-  /** The answer to CLUSTER SLOTS: `[first, last, …]` of each range. */
-  slots(): Promise<unknown>;
-  /** The answer to CLUSTER KEYSLOT. */
-  keySlot(key: string): Promise<unknown>;
-}
-
-/** A key for each primary by the cluster's slots; the hash tag keeps it whatever the prefix. @throws Error */
-export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
-  const ranges = (await cluster.slots()) as [number, number, unknown][];
+/** A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the prefix. @throws Error */
+export async function shardKeys(
+  ask: (name: string, ...words: string[]) => Promise<unknown>,
+): Promise<string[]> {
+  const ranges = (await ask("CLUSTER", "SLOTS")) as [number, number, unknown][];
   if (!Array.isArray(ranges) || ranges.length === 0) throw new Error("CLUSTER SLOTS names no slots");
   const primaryOf = (slot: number) => {
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
@@ -22,7 +17,7 @@ export async function shardKeys(cluster: ClusterCommands): Promise<string[]> {
     // 16384 tags can only miss a primary with very few slots; such a cluster is not measured.
     if (n === 16_384) throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
     const key = `preload-{${n}}`;
-    const primary = primaryOf(Number(await cluster.keySlot(key)));
+    const primary = primaryOf(Number(await ask("CLUSTER", "KEYSLOT", key)));
     if (primary !== undefined && missing.delete(primary)) keys.push(key);
   }
   return keys;

@@ -268,8 +268,7 @@ async function open(
     },
     command: (key, name, ...parameters) =>
       client.customCommand([name, ...parameters.map(String)], { route: { type: "primarySlotKey", key } }),
-    shardKeys: () =>
-      shardKeys({ slots: () => ask("CLUSTER", "SLOTS"), keySlot: (key) => ask("CLUSTER", "KEYSLOT", key) }),
+    shardKeys: () => shardKeys(ask),
     close: async () => close(client, shim),
   };
 }

@@ -64,10 +64,9 @@ test("one key is found for each primary, even if its slots are fragmented", asyn
     [300, 16_383, c],
   ];
   const slotOf: Record<string, number> = { "preload-{0}": 250, "preload-{1}": 5, "preload-{2}": 16_383 };
-  const keys = await shardKeys({
-    slots: async () => ranges,
-    keySlot: async (key) => slotOf[key] ?? 150,
-  });
+  const keys = await shardKeys(async (_, subcommand, key = "") =>
+    subcommand === "SLOTS" ? ranges : (slotOf[key] ?? 150),
+  );
   expect(keys).toEqual(["preload-{0}", "preload-{2}", "preload-{3}"]);
 });
 
