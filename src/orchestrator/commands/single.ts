@@ -1,6 +1,6 @@
 import { EXIT, usageError } from "../../contract/errors.js";
 import { parseCommandLine } from "../request/command-line.js";
-import { parseSingle, singleCommand } from "../request/single-run.js";
+import { parseSingle, singleCommand } from "../request/original.js";
 import { isInteractive } from "../ui/tty.js";
 import { run } from "./run.js";
 import type { CliCommand } from "./types.js";

@@ -9,7 +9,7 @@ import {
   placedKinds,
 } from "../../contract/machines.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { readYamlFile } from "./yaml-file.js";
+import { readYamlFile } from "./config-file.js";
 
 const nameSchema = z
   .string()

@@ -22,7 +22,7 @@ import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign
 import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms, nodesOf, storeVersionsOf } from "./programs.js";
+import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./programs.js";
 import { openLoopsOf } from "./rates.js";
 import {
   AUTO,
@@ -35,7 +35,6 @@ import {
   warmupIn,
   workloadsOf,
 } from "./request.js";
-import { serviceEnvOf } from "./service-env.js";
 import { environmentLayer, type Layer, oneOf, Settings, type SettingValue } from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";

@@ -6,7 +6,16 @@ import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
+import { parseStoreText } from "../../contract/target.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
+import { groups } from "../../targets/groups.js";
+import {
+  parseLimiterText,
+  withFrameworks,
+  withLimiters,
+  withNodes,
+  withStoreVersions,
+} from "../../targets/resolve.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/types.js";
@@ -228,4 +237,22 @@ export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
   for (const word of words) requireKnown("workload", word, [...ids, "both"]);
   return words.includes("both") ? ids : [...words];
+}
+
+/** All requested targets: groups expanded, with each limiter, version, Node and framework. */
+export function targetTexts({
+  clients,
+  limiters,
+  storeVersions,
+  nodes,
+  frameworks,
+}: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">): string[] {
+  const named = limiters.map(parseLimiterText);
+  const versions = storeVersions.map(parseStoreText);
+  return clients
+    .flatMap((word) => groups[word] ?? [word])
+    .flatMap((text) => withLimiters(text, named))
+    .flatMap((text) => withStoreVersions(text, versions))
+    .flatMap((text) => withNodes(text, nodes))
+    .flatMap((text) => withFrameworks(text, frameworks));
 }

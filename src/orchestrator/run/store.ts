@@ -1,7 +1,9 @@
+import { within } from "../../contract/deadline.js";
 import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest, StoreFault } from "../../contract/probe-env.js";
+import { RELAY_LISTENS, type RelayMode, relayLine } from "../../contract/relay.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../contract/service.js";
@@ -28,7 +30,6 @@ import {
 } from "./layout.js";
 import { moduleRefusal, sha256Of } from "./module-files.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { RelayControl } from "./relay.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
 const FORM_TIMEOUT_S = 60;
@@ -467,5 +468,44 @@ class ExternalRunStore extends ProbedStore {
 
   protected firstActions(): ProbeAction[] {
     return ["read", "settings"];
+  }
+}
+
+/** How long a relay may take to do as it is told. */
+const ANSWERS_WITHIN_MS = 5_000;
+
+/** A running relay, which stands between the servers and a store node. */
+class RelayControl {
+  readonly #part: RunningPart;
+  /** Lines that it is to print, each with who waits for it. */
+  readonly #awaited: { line: string; seen(): void }[] = [];
+  readonly #listening: Promise<void>;
+
+  constructor(part: RunningPart) {
+    this.#part = part;
+    this.#listening = this.#line(RELAY_LISTENS);
+    // What it has printed so far comes at once.
+    part.onLine((line) => {
+      const index = this.#awaited.findIndex((each) => each.line === line);
+      if (index >= 0) this.#awaited.splice(index, 1)[0]?.seen();
+    });
+  }
+
+  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  listening(): Promise<void> {
+    return this.#listening;
+  }
+
+  /** Resolves when it is so. @throws Error when it is not in time */
+  async set(mode: RelayMode): Promise<void> {
+    const line = relayLine(mode);
+    const seen = this.#line(line);
+    this.#part.write?.(line);
+    await seen;
+  }
+
+  #line(line: string): Promise<void> {
+    const seen = new Promise<void>((resolve) => this.#awaited.push({ line, seen: resolve }));
+    return within(seen, ANSWERS_WITHIN_MS, () => `${this.#part.role} did not say "${line}" in time`);
   }
 }

@@ -11,8 +11,8 @@ import {
   secondPieces,
 } from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
-import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
-import type { Outputs, Screen } from "./types.js";
+import { durationText, escapeControls, escapeControlsInLines, escapedJson } from "./text.js";
+import type { Detail, Outputs, Screen } from "./types.js";
 
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 
@@ -86,4 +86,51 @@ export class LineScreen implements Screen {
         return [];
     }
   }
+}
+
+/** Shows set-up, warnings and problems on standard error, and the report's path on standard output. */
+export class QuietScreen implements Screen {
+  readonly #outputs: Outputs;
+  readonly #state = new CampaignState();
+
+  constructor(outputs: Outputs) {
+    this.#outputs = outputs;
+  }
+
+  show(event: CampaignEvent): void {
+    this.#state.add(event);
+    const { out, err } = this.#outputs;
+    if (event.event === "notice" && event.level !== "info") err.write(`${escapeControls(event.text)}\n`);
+    if (event.event === "report") out.write(`${event.path}\n`);
+    if (event.event === "ended") for (const line of problemLines(this.#state)) err.write(`${line}\n`);
+  }
+
+  close(): void {}
+}
+
+const QUIET_EVENTS: readonly string[] = ["second", "phase", "run_started"];
+
+/** Writes events as JSON lines to standard output, and warnings also as text to standard error. */
+export class JsonScreen implements Screen {
+  readonly #outputs: Outputs;
+  readonly #detail: Detail;
+  readonly #state = new CampaignState();
+
+  constructor(outputs: Outputs, detail: Detail) {
+    this.#outputs = outputs;
+    this.#detail = detail;
+  }
+
+  show(event: CampaignEvent): void {
+    this.#state.add(event);
+    if (event.event === "detail" && this.#detail !== "verbose") return;
+    if (this.#detail === "quiet" && QUIET_EVENTS.includes(event.event)) return;
+    this.#outputs.out.write(`${escapedJson(event)}\n`);
+    if (event.event === "notice" && event.level === "warning")
+      this.#outputs.err.write(`${escapeControls(event.text)}\n`);
+    if (event.event === "ended")
+      for (const line of problemLines(this.#state)) this.#outputs.err.write(`${line}\n`);
+  }
+
+  close(): void {}
 }

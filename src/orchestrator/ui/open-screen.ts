@@ -1,9 +1,7 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { JsonScreen } from "./json-screen.js";
-import { LineScreen } from "./line-screen.js";
+import { JsonScreen, LineScreen, QuietScreen } from "./line-screen.js";
 import { LiveScreen } from "./live-screen.js";
-import { QuietScreen } from "./quiet-screen.js";
 import type { OutputMode, Outputs, Screen } from "./types.js";
 
 const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";

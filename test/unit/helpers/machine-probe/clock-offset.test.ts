@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clockOffsetOf, type Exchange } from "../../../../src/helpers/machine-probe/clock-offset.js";
-import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
+import { combinedOffset } from "../../../../src/orchestrator/run/machine-probes.js";
 import { seededRandom } from "../../../helpers/random.js";
 
 /** An exchange with delays in milliseconds, by a clock that is so much ahead of the own one. */

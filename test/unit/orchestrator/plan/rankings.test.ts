@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
 

@@ -1,14 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
+import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
+import { ROOT } from "../../../helpers/programs.js";
 import { everything } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
@@ -115,3 +117,15 @@ test("a secret is never stored, printed or repeated", () => {
   expect(storeAccess).toEqual({ STORE_URL: secret });
   expect(JSON.stringify(rest)).not.toMatch(/hunter/);
 });
+
+test.each(readdirSync(join(ROOT, "claims")))(
+  "claims/%s is a campaign of which nothing is skipped where everything is installed",
+  (name) => {
+    const programs = name === "rsedis.yaml" ? ["--program", `rsedis=${process.execPath}`] : [];
+    const request = parseCampaign(["--config", join(ROOT, "claims", name), ...programs], {});
+    if (!request) throw new Error("help was printed");
+    const { runs, skips } = planOf(request, everything);
+    expect(skips).toEqual([]);
+    expect(runs.length).toBeGreaterThan(0);
+  },
+);

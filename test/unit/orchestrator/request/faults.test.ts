@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EXIT, messageOf } from "../../../../src/contract/errors.js";
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { CampaignEvent } from "../../../../src/contract/events.js";
 import { CampaignState } from "../../../../src/orchestrator/ui/campaign-state.js";
 import { liveLines, type Size } from "../../../../src/orchestrator/ui/live-lines.js";
+import { Frame } from "../../../../src/orchestrator/ui/live-screen.js";
 import { widthOf } from "../../../../src/orchestrator/ui/text.js";
-import { EventFixture, planOf, STARTED_MS } from "../../../helpers/events.js";
+import { CapturedOutput, EventFixture, planOf, STARTED_MS } from "../../../helpers/events.js";
 
 const tell = new EventFixture();
 
@@ -89,4 +90,16 @@ describe("the live screen", () => {
     expect(text).toContain("evil\\x1b[2J\\x0d\\x0a\\u202egpj");
     expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\u202e]/u);
   });
+});
+
+test("the frame can be removed and drawn again, as for Ctrl-Z", () => {
+  const out = new CapturedOutput(true);
+  const frame = new Frame(out);
+  for (let round = 0; round < 2; round++) {
+    frame.draw(["one", "two"]);
+    frame.remove();
+  }
+  expect(out.text.split("\x1b[?25l")).toHaveLength(3);
+  expect(out.text.split("\x1b[?25h")).toHaveLength(3);
+  expect(out.text.endsWith("\x1b[?25h")).toBe(true);
 });

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
-import { JsonScreen } from "../../../../src/orchestrator/ui/json-screen.js";
-import { type LineDetail, LineScreen } from "../../../../src/orchestrator/ui/line-screen.js";
+import {
+  JsonScreen,
+  type LineDetail,
+  LineScreen,
+  QuietScreen,
+} from "../../../../src/orchestrator/ui/line-screen.js";
 import { LiveScreen } from "../../../../src/orchestrator/ui/live-screen.js";
 import { openScreen } from "../../../../src/orchestrator/ui/open-screen.js";
-import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
 import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
 import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
