@@ -10,16 +10,15 @@ import {
   openFilesNeeded,
   overheadsOf,
 } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
 const ownFolder = ownStateFolder(temporaryFolders());
 const overheads = { none: 1, standalone: 2, cluster: 7 };
 const short = ["--duration-mode", "custom:10", "--warmup", "3", "--concurrency", "50"];
 
 describe("the estimate", () => {
-  const plan = (...flags: string[]) => makePlan(requestOf(...short, ...flags), everything);
+  const plan = (...flags: string[]) => planFor(...short, ...flags);
 
   test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
     const seconds = (runs: string) => estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
@@ -40,7 +39,7 @@ describe("the estimate", () => {
 });
 
 test("what runs took on this machine is saved by runtime and topology, and used as a median", async () => {
-  const [planned] = makePlan(requestOf(...short), everything).configurations;
+  const [planned] = planFor(...short).configurations;
   const configuration = planned?.configuration;
   if (!configuration) throw new Error("nothing is planned");
   const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
@@ -53,8 +52,7 @@ test("what runs took on this machine is saved by runtime and topology, and used 
 
 afterEach(() => vi.unstubAllEnvs());
 
-const plan = (...flags: string[]) =>
-  makePlan(requestOf("--concurrency", "500", "--no-copy", ...flags), everything);
+const plan = (...flags: string[]) => planFor("--concurrency", "500", "--no-copy", ...flags);
 
 test("open files are held against the connections of all targets of a group, and their stores [R-files-1]", () => {
   const three = ["--clients", "iovalkey,ioredis,valkey-glide"];

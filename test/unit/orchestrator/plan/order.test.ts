@@ -3,18 +3,16 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema, roundOf } from "../../../../src/contract/plan.js";
 import { requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { estimateRange } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { shuffler } from "../../../../src/traffic/shuffle.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
 /** A ranking of six targets, a target that is alone, and a control. */
 const TARGETS = [
   ...["iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining"],
   ...["ioredis@valkey+autopipelining", "ioredis", "none"],
 ].join(",");
-const planOf = (...flags: string[]) =>
-  makePlan(requestOf("--clients", TARGETS, "--concurrency", "50", ...flags), everything);
+const planOf = (...flags: string[]) => planFor("--clients", TARGETS, "--concurrency", "50", ...flags);
 
 /** The hashes of each round, in their order. */
 const rounds = (plan: Plan): string[][] =>
@@ -77,7 +75,7 @@ describe("a shuffle", () => {
 });
 
 const plannedWith = (...flags: string[]): Plan =>
-  makePlan(requestOf("--clients", "iovalkey,ioredis", "--concurrency", "50", ...flags), everything);
+  planFor("--clients", "iovalkey,ioredis", "--concurrency", "50", ...flags);
 
 const diagnosing = ({ runs }: Plan) => runs.filter(({ diagnose }) => diagnose);
 

@@ -39,11 +39,8 @@ describe("access to a Kubernetes", () => {
     ["--registry", "r.example"],
     ["--host-network"],
   ])("%s is refused with another runtime", async (...flags) => {
-    await expectFailure(
-      () => request("--runtime", "docker", ...flags),
-      EXIT.usage,
-      flags[0] as string,
-      "--runtime kubernetes",
-    );
+    const [flag = ""] = flags;
+    const asked = () => request("--runtime", "docker", ...flags);
+    await expectFailure(asked, EXIT.usage, flag, "--runtime kubernetes");
   });
 });

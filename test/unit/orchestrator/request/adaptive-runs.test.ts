@@ -3,7 +3,7 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import { decisionRounds, firstRoundByTurns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { everything, planFor, requestOf } from "../../../helpers/request.js";
 
 const none = ["--clients", "none"];
 
@@ -33,19 +33,8 @@ test.each([
 );
 
 test("by turns the looks begin where the family can be decided; few rounds have one look", () => {
-  const plan = (...flags: string[]) =>
-    makePlan(
-      requestOf(
-        "--clients",
-        "ioredis@valkey,iovalkey,valkey-glide",
-        "--runs",
-        "auto",
-        "--order",
-        "turns",
-        ...flags,
-      ),
-      everything,
-    );
+  const clients = ["--clients", "ioredis@valkey,iovalkey,valkey-glide"];
+  const plan = (...flags: string[]) => planFor(...clients, "--runs", "auto", "--order", "turns", ...flags);
   expect(plan()).toMatchObject({ order: "turns", adaptive: { looks: [9, 13, 20] } });
   expect(plan("--max-runs", "7").adaptive).toEqual({ looks: [7] });
 });
@@ -57,7 +46,7 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
   const asked = requestOf(...none, "--runs", "auto", "--max-runs", "7", "--budget", "1.5h");
   expect(asked.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
   expect(makePlan(asked, everything).adaptive).toEqual({ looks: [5, 7], budget_s: 5400 });
-  expect(makePlan(requestOf(...none), everything)).not.toHaveProperty("adaptive");
+  expect(planFor(...none)).not.toHaveProperty("adaptive");
 });
 
 test.each([

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readHostsFile } from "../../../../src/orchestrator/request/hosts-file.js";
+import { failureOf } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -21,11 +22,8 @@ const THREE = `hosts:
 test("a file names engines by role; certificates are found beside it", () => {
   const { network, hosts } = read(THREE);
   expect(network).toBe("host");
-  expect(hosts.map(({ docker }) => docker)).toEqual([
-    "ssh://bench@10.0.0.11",
-    "tcp://10.0.0.12:2376",
-    "my-context",
-  ]);
+  const engines = ["ssh://bench@10.0.0.11", "tcp://10.0.0.12:2376", "my-context"];
+  expect(hosts.map(({ docker }) => docker)).toEqual(engines);
   expect(hosts[1]?.tls).toMatch(/^\/.*\/certs$/);
 });
 
@@ -44,15 +42,8 @@ test.each([
   ["no hosts", "network: host", /hosts/],
   ["an empty file", "", /hosts/],
   ["broken YAML", "hosts: [", /line 1: /],
-])("%s is refused in one line with 2", (_what, text, message) => {
-  const error = (() => {
-    try {
-      read(text);
-    } catch (each) {
-      return each as Error & { exitCode: number };
-    }
-    throw new Error("it was accepted");
-  })();
+])("%s is refused in one line with 2", async (_what, text, message) => {
+  const error = await failureOf(() => read(text));
   expect(error.message).toMatch(message);
   expect(error.message).toMatch(/^hosts\.yaml line \d+: [^\n]+$/);
   expect(error.exitCode).toBe(2);

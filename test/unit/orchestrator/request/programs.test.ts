@@ -3,17 +3,10 @@ import { expect, test } from "vitest";
 import { configurationHash } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
-import { type Request, targetTexts } from "../../../../src/orchestrator/request/request.js";
+import { targetTexts } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { requestOf } from "../../../helpers/request.js";
-
-const inEnvironment = (env: Record<string, string>, ...flags: string[]): Request => {
-  const request = parseCampaign(["--clients", "iovalkey", ...flags], env);
-  if (!request) throw new Error("these flags ask for help");
-  return request;
-};
+import { parsed, requestOf } from "../../../helpers/request.js";
 
 test("programs and images of any store are named, each flag several times; a path may hold commas", () => {
   const { programs, settings } = requestOf(
@@ -37,7 +30,7 @@ test("a store's program that a flag and a variable of its own name, too is the s
     valkey: "/opt/a",
     redis: "/opt/r",
   });
-  const request = inEnvironment({ VALKEY_SERVER: "/opt/b" }, ...flag);
+  const request = parsed(["--clients", "iovalkey", ...flag], { VALKEY_SERVER: "/opt/b" });
   expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
   expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
@@ -48,13 +41,9 @@ test("programs of a store's versions are named by --store-versions, too", async 
   expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
   await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
   await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
+  const FORM = "NAME~VERSION";
   for (const text of ["valkey~", "valkey", "valkey~8.1,redis", "valkey~8.1=", "~8", "valkey~../x"])
-    await expectFailure(
-      () => requestOf("--store-versions", text),
-      EXIT.usage,
-      "--store-versions",
-      "NAME~VERSION",
-    );
+    await expectFailure(() => requestOf("--store-versions", text), EXIT.usage, "--store-versions", FORM);
 });
 
 test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
@@ -67,12 +56,8 @@ test("each target is measured in each Node of --node, by the version that it pri
   await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
   await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
   await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.usage, "/nowhere/node");
-  await expectFailure(
-    () => requestOf("--node", process.execPath, "--runtime", "docker"),
-    EXIT.usage,
-    "--node",
-    "--runtime local",
-  );
+  const docker = () => requestOf("--node", process.execPath, "--runtime", "docker");
+  await expectFailure(docker, EXIT.usage, "--node", "--runtime local");
 });
 
 test.each([

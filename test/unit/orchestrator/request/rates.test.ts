@@ -3,17 +3,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadText } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor, requestOf } from "../../../helpers/request.js";
 
 const loads = (...flags: string[]) =>
-  makePlan(requestOf(...flags), everything).configurations.map(({ configuration }) =>
-    loadText(configuration),
-  );
+  planFor(...flags).configurations.map(({ configuration }) => loadText(configuration));
 
 describe("--rate", () => {
   test("plans an open loop at each rate, over up to 200 connections", () => {
