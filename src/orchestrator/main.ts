@@ -11,7 +11,7 @@ import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
 import { EventLog } from "./ui/event-log.js";
-import { openScreen } from "./ui/open-screen.js";
+import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));

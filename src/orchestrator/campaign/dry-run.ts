@@ -26,7 +26,7 @@ import { expectedOpening } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
-import { isCi } from "../ui/open-screen.js";
+import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } from "./calibration.js";
 
