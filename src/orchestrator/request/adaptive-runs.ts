@@ -1,5 +1,5 @@
 import { usageError } from "../../contract/errors.js";
-import { AUTO, numberIn, RANGES, type Request } from "./request.js";
+import { AUTO, badValue, numberIn, RANGES, type Request } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
 const MAX_RUNS = "20";
@@ -12,16 +12,17 @@ export function budgetS({ source, value }: SettingValue): number {
   const [, amount = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)([smh])$/.exec(value) ?? [];
   const seconds = Number(amount) * (UNITS[unit] ?? 0);
   if (seconds >= 1 && seconds <= MOST_HOURS * 3600) return seconds;
-  throw usageError(
-    `${source} ${JSON.stringify(value.slice(0, 60))}: give a time with its unit, e.g. 90s, 20m or 1.5h, from 1s to ${MOST_HOURS}h`,
+  throw badValue(
+    source,
+    value,
+    `give a time with its unit, e.g. 90s, 20m or 1.5h, from 1s to ${MOST_HOURS}h`,
   );
 }
 
 function fixedRuns({ source, value }: SettingValue): number {
   if (/^\d/.test(value)) return numberIn("runs", source, value);
   const { min, max } = RANGES.runs;
-  const text = JSON.stringify(value.slice(0, 60));
-  throw usageError(`${source} ${text}: give a whole number from ${min} to ${max}, or auto`);
+  throw badValue(source, value, `give a whole number from ${min} to ${max}, or auto`);
 }
 
 /** Reads `runs`, `max-runs` and `budget`. @throws usageError */

@@ -5,6 +5,7 @@ import { messageOf, usageError } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, otherVersionReason } from "../../contract/manifest.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { badValue } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 
@@ -86,10 +87,7 @@ interface YamlFile {
 }
 
 export function readYamlFile(path: string, source: string): YamlFile {
-  if (/\p{Cc}/u.test(path))
-    throw usageError(
-      `${source} ${JSON.stringify(path.slice(0, 60))}: no line breaks or other control characters`,
-    );
+  if (/\p{Cc}/u.test(path)) throw badValue(source, path, "no line breaks or other control characters");
   const lines = new LineCounter();
   return {
     name: basename(path),

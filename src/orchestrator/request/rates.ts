@@ -5,7 +5,7 @@ import { meanRate } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
 import { budgetS } from "./adaptive-runs.js";
 import { NO_FAULT } from "./faults.js";
-import { numberIn, type Request } from "./request.js";
+import { badValue, numberIn, type Request } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -14,10 +14,8 @@ const rateIn = (source: string, text: string): number => numberIn("rate", source
 /** Rates from `from:to:steps`, each the same factor above the last. */
 function sweep({ source, value }: SettingValue): number[] {
   const [from, to, count, ...more] = value.split(":");
-  if (from === undefined || to === undefined || count === undefined || more.length > 0) {
-    const text = JSON.stringify(value.slice(0, 60));
-    throw usageError(`${source} ${text}: give from:to:steps, e.g. 1000:20000:8`);
-  }
+  if (from === undefined || to === undefined || count === undefined || more.length > 0)
+    throw badValue(source, value, "give from:to:steps, e.g. 1000:20000:8");
   const [low, high, steps] = [rateIn(source, from), rateIn(source, to), numberIn("steps", source, count)];
   if (high <= low) throw usageError(`${source} ${value}: the second rate must be above the first`);
   const factor = (high / low) ** (1 / (steps - 1));

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { judgeTrial } from "../../../src/orchestrator/max-rate/objective.js";
+import { judgeTrial } from "../../../src/orchestrator/max-rate/search.js";
 import { nextTrials, type Trial } from "../../../src/orchestrator/max-rate/trials.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { shuffler } from "../../../src/traffic/shuffle.js";

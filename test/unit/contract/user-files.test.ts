@@ -19,7 +19,7 @@ import { Checksums } from "../../../src/orchestrator/files/checksums.js";
 import { requireWritable } from "../../../src/orchestrator/files/results-folder.js";
 import { acquireLock } from "../../../src/orchestrator/ownership/state-folder.js";
 import { configLayer } from "../../../src/orchestrator/request/config-file.js";
-import { readHostsFile } from "../../../src/orchestrator/request/hosts-file.js";
+import { readHostsFile } from "../../../src/orchestrator/request/access.js";
 import { lineLog } from "../../../src/orchestrator/ui/event-log.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { ownStateFolder, temporaryFolders } from "../../helpers/folders.js";
