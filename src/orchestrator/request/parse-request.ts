@@ -15,7 +15,6 @@ import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
 import { placesOf } from "./access.js";
-import { runsOf } from "./adaptive-runs.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
@@ -23,7 +22,7 @@ import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
 import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./programs.js";
-import { openLoopsOf } from "./rates.js";
+import { openLoopsOf, runsOf } from "./rates.js";
 import {
   AUTO,
   countsIn,

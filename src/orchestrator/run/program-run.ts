@@ -9,11 +9,7 @@ import { roleId } from "../../contract/role.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
-import {
-  benchmarkArguments,
-  type PrintedFigures,
-  parseBenchmarkCsv,
-} from "../../targets/benchmarks/index.js";
+import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/benchmarks/index.js";
 import {
   findLoadProgram,
   type LoadProgram,
@@ -21,7 +17,7 @@ import {
   type PrintedLoad,
 } from "../../targets/benchmarks/load-programs.js";
 import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
-import { describeClient, findStore } from "../../targets/resolve.js";
+import { describeClient } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
 import { callsOf } from "../plan/load-programs.js";
 import { CounterWatch } from "./counters.js";
@@ -35,7 +31,7 @@ import {
   withParts,
 } from "./part-supervisor.js";
 import type { RunListener } from "./run.js";
-import { type RunStore, type StoreSide, storeOf } from "./store.js";
+import { commandThreadsOf, type RunStore, type StoreSide, storeOf } from "./store.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
@@ -240,9 +236,10 @@ const PROBE_TIMEOUT_S = 60;
 const ask = async (store: RunStore, actions: ProbeAction[], more: Partial<ProbeRequest> = {}) =>
   (await store.perform(actions, { timeout_s: PROBE_TIMEOUT_S, ...more })) ?? {};
 
-function figuresIn(output: string): PrintedFigures {
+/** What a program printed. @throws PartFailed where that cannot be read */
+function figuresOf<Figures>(read: (output: string) => Figures, output: string): Figures {
   try {
-    return parseBenchmarkCsv(output);
+    return read(output);
   } catch (error) {
     throw new PartFailed(GENERATOR, messageOf(error));
   }
@@ -328,7 +325,7 @@ async function measureStoreLayer(
     );
 
   listener.phase("warmup");
-  const perSecondIn = (output: string) => figuresIn(output).per_second;
+  const perSecondIn = (output: string) => figuresOf(parseBenchmarkCsv, output).per_second;
   const { rate, warmup_s } = await calibrate(settings, run, perSecondIn);
 
   const requests = Math.max(load.connections, Math.ceil(rate * extent.duration_s));
@@ -338,7 +335,7 @@ async function measureStoreLayer(
     run(requests, extent.duration_s, onStarted),
   );
   listener.phase("finished");
-  const figures = figuresIn(ended.output);
+  const figures = figuresOf(parseBenchmarkCsv, ended.output);
   const after = await ask(opened, ["read"], { decision_commands });
   listener.phase("read");
 
@@ -348,7 +345,7 @@ async function measureStoreLayer(
   const store: StoreEvidence = {
     nodes: [{ role: roleId("store", 1), at_start, at_end }],
     settings: empty.settings ?? {},
-    ...commandThreadsOf(target.store),
+    ...commandThreadsOf(target),
     external: false,
   };
   const memory = memoryOf(empty, after);
@@ -369,11 +366,6 @@ async function measureStoreLayer(
     store,
     ...(await useOf(duration, requests)),
   };
-}
-
-function commandThreadsOf(id: string): Pick<StoreEvidence, "command_threads"> {
-  const { commandThreads = 1 } = findStore(id);
-  return commandThreads > 1 ? { command_threads: commandThreads } : {};
 }
 
 function memoryOf(empty: ProbeReport, after: ProbeReport): PrintedResult["memory"] {
@@ -441,7 +433,7 @@ async function measureLoadProgram(
     run(amount, extent.duration_s, onStarted),
   );
   listener.phase("finished");
-  const figures = loadFiguresIn(program, ended.output);
+  const figures = figuresOf(program.figuresIn, ended.output);
   const after = await store.readAfter();
   listener.phase("read");
   requireDecisions(figures, after);
@@ -483,18 +475,10 @@ async function warmUp(
     const { program_s } = await run(seconds, seconds);
     return { amount: duration_s, warmup_s: rounded(program_s, 3) };
   }
-  const perSecondIn = (output: string) => loadFiguresIn(program, output).per_second;
+  const perSecondIn = (output: string) => figuresOf(program.figuresIn, output).per_second;
   const { rate, warmup_s } = await calibrate(settings, run, perSecondIn);
   const { connections } = settings.configuration.load;
   return { amount: Math.max(connections, Math.ceil(rate * duration_s)), warmup_s };
-}
-
-function loadFiguresIn(program: LoadProgram, output: string): PrintedLoad {
-  try {
-    return program.figuresIn(output);
-  } catch (error) {
-    throw new PartFailed(GENERATOR, messageOf(error));
-  }
 }
 
 /** @throws PartFailed where calls had no decision: the program's throughput counts them, too (M9) */

@@ -148,6 +148,12 @@ type StoreSettings = Pick<RunSettings, "configuration" | "external" | "runNonce"
 /** What programs without TLS say of `--tls-port`; older ones do not even know it. */
 const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
 
+/** How many threads of the store execute commands, where those are several. */
+export function commandThreadsOf({ store }: Target): Pick<StoreEvidence, "command_threads"> {
+  const { commandThreads = 1 } = findStore(store);
+  return commandThreads > 1 ? { command_threads: commandThreads } : {};
+}
+
 /** A fresh store that the run starts, or one that the user already runs: that is read, but never emptied or reset. */
 class ProbedStore {
   /** The nodes, relays and the service, that the run started; only their counters can be read. */
@@ -364,7 +370,6 @@ class ProbedStore {
   }
 
   #storeEvidence(after: ProbeReport): StoreEvidence {
-    const { commandThreads = 1 } = findStore(this.#target.store);
     return {
       nodes: this.#answering.map(({ id: role, index }, place) => {
         const at_start = this.#before.readings?.[index];
@@ -373,7 +378,7 @@ class ProbedStore {
         return { role, at_start, at_end };
       }),
       settings: this.#before.settings ?? {},
-      ...(commandThreads > 1 ? { command_threads: commandThreads } : {}),
+      ...commandThreadsOf(this.#target),
       ...(this.#module ? { modules: [this.#module] } : {}),
       external: this.#isExternal,
     };
