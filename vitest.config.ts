@@ -15,6 +15,8 @@ const ISOLATED = [
 const MAIN = "test/integration/**/*.main.test.ts";
 /** Tests that judge what was measured: whatever else runs would be in their figures. */
 const ALONE = "test/integration/**/*.alone.test.ts";
+/** Makes dist/ current, from which the programs run. */
+const BUILT = "test/integration/setup.ts";
 /** Tests with engines of their own, which see nothing of the others'. */
 const HOSTS = "test/containers/hosts.test.ts";
 
@@ -28,7 +30,9 @@ const project = (
   name: string,
   timeout: number,
   parallel: boolean,
-  files: { include: string[]; exclude?: string[] } = { include: [`test/${name}/**/*.test.ts`] },
+  files: { include: string[]; exclude?: string[]; globalSetup?: string } = {
+    include: [`test/${name}/**/*.test.ts`],
+  },
 ) => ({
   test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, retry: 1, ...files },
 });
@@ -44,7 +48,7 @@ function unit(name: string, files: { include?: string[]; exclude?: string[] }, i
  * quiet machine is to be redesigned, with wider bounds or by statistics.
  */
 function alone() {
-  const { test } = project("alone", 300_000, false, { include: [ALONE] });
+  const { test } = project("alone", 300_000, false, { include: [ALONE], globalSetup: BUILT });
   return { test: { ...test, retry: 2 } };
 }
 
@@ -88,8 +92,9 @@ export default defineConfig({
       project("integration", 300_000, true, {
         include: ["test/integration/**/*.test.ts"],
         exclude: [MAIN, ALONE],
+        globalSetup: BUILT,
       }),
-      project("main", 300_000, true, { include: [MAIN] }),
+      project("main", 300_000, true, { include: [MAIN], globalSetup: BUILT }),
       alone(),
       browser(),
       project("containers", 300_000, false, {

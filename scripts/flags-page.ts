@@ -1,5 +1,5 @@
+import { SINGLE_VARIABLES } from "../src/orchestrator/request/original.js";
 import { GROUPS, SETTINGS, type Setting } from "../src/orchestrator/request/settings.js";
-import { SINGLE_VARIABLES } from "../src/orchestrator/request/single-run.js";
 
 function flagLine({ key, value, help, defaultText, defaultValue, variable }: Setting): string {
   const flag = `\`--${key}${value ? ` ${value}` : ""}\``;

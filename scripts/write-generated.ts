@@ -14,7 +14,7 @@ import { versionReportSchema } from "../src/contract/version-report.js";
 import { MIN_SAMPLES } from "../src/judge/latency.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
-import { singleCommand } from "../src/orchestrator/request/single-run.js";
+import { singleCommand } from "../src/orchestrator/request/original.js";
 import { groups } from "../src/targets/groups.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";

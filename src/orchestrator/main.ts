@@ -3,8 +3,7 @@ import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contr
 import { runAudit } from "./audit/audit.js";
 import type { Check } from "./audit/check.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
-import { dryRunExitCode, previewCampaign, previewLines } from "./campaign/dry-run.js";
-import { showPlanFirst } from "./campaign/plan-first.js";
+import { dryRunExitCode, previewCampaign, previewLines, showPlanFirst } from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
 import type { CliContext } from "./commands/types.js";
@@ -12,7 +11,7 @@ import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";
 import { EventLog } from "./ui/event-log.js";
-import { openScreen } from "./ui/open-screen.js";
+import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));

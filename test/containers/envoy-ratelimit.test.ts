@@ -31,7 +31,7 @@ test("Envoy's rate limit service in containers: caps, counters, its files, and n
   expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, NanoCpus: 1e9, Memory: 256 * 1024 ** 2 });
   // Copies that only root can write, in a volume that goes with the container.
   expect(Mounts).toMatchObject([{ Type: "volume", Destination: "/files" }]);
-  await campaign.endsWell();
+  await campaign.ends();
   const [result] = campaign.measured;
   expect(result?.versions.limiter).toBe("3fb70258");
   expect(result?.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);

@@ -24,7 +24,7 @@ test("a store in a container loads a copy of the module of this machine", needs(
   const store = inspected(running().get("store-1") ?? "");
   // A copy that only root can write, in a volume that goes with the container.
   expect(store.Mounts).toMatchObject([{ Type: "volume", Destination: FILES_FOLDER }]);
-  await campaign.endsWell();
+  await campaign.ends();
   const [result] = campaign.measured;
   if (!result) throw new Error("a result");
   expectReconciled(result);

@@ -46,7 +46,7 @@ test("plugins are measured in containers, from images that hold them: nothing is
     expect(listed, role).toMatch(/^-r..r..r.. 1 root root/);
     expect(tryDocker("exec", id, "touch", "/app/plugins/0/other.js").output, role).toMatch(/read-only/i);
   }
-  await campaign.endsWell();
+  await campaign.ends();
   expect(added(before)).toEqual([]);
 
   const { plugins, images } = campaign.manifest;
@@ -76,7 +76,7 @@ test("memcached and a store of a plugin are measured, from the images that are n
     ...["--runtime", "docker", "--plugin", plugin, "--image", "mystore=redis:8.0"],
     ...["--duration-mode", "custom:3", "--concurrency", "10"],
   ]);
-  await campaign.endsWell();
+  await campaign.ends();
   expect(added(before)).toEqual([]);
   expect(campaign.measured).toHaveLength(2);
   for (const { configuration, verdict, versions } of campaign.measured) {

@@ -57,7 +57,7 @@ test("kill -9 leaves what `clean` removes, of this campaign alone; --resume goes
   expect(added(before)).toEqual([]);
 
   const campaign = Campaign.resume(home);
-  await campaign.endsWell();
+  await campaign.ends();
   await expectComplete(campaign);
   expect(readFileSync(join(campaign.folder, kept))).toEqual(bytes);
   expect(campaign.manifest.runtime.id).toBe("docker");

@@ -89,10 +89,18 @@ export class Campaign {
     });
   }
 
-  /** Waits for its end, which must be a good one. */
-  async endsWell(): Promise<void> {
-    const { code, stderr } = await this.ended;
-    expect(code, stderr).toBe(0);
+  /** Waits for its end, which must have this exit code and leave nothing. */
+  async ends(code = 0): Promise<Ended> {
+    const ended = await this.ended;
+    expect(ended.code, ended.stderr).toBe(code);
+    expect(await this.leftovers()).toEqual([]);
+    return ended;
+  }
+
+  /** Ctrl-C. */
+  interrupted(): Promise<Ended> {
+    this.signal("SIGINT");
+    return this.ends(130);
   }
 
   /** Any command of the CLI, in a fresh home. */
@@ -185,6 +193,11 @@ export class Campaign {
     const root = join(this.root, "results root");
     const [name] = existsSync(root) ? readdirSync(root).filter((entry) => /^\d{8}_\d{6}$/.test(entry)) : [];
     return join(root, name ?? "none yet");
+  }
+
+  /** The text of a file of its report. */
+  report(name: string): string {
+    return readFileSync(join(this.folder, "report", name), "utf8");
   }
 
   /** Waits for a text on standard error. */

@@ -1,4 +1,6 @@
-import type { PlanContext } from "../../src/orchestrator/plan/plan.js";
+import type { Environment } from "../../src/contract/env.js";
+import type { Plan } from "../../src/contract/plan.js";
+import { makePlan, type PlanContext } from "../../src/orchestrator/plan/plan.js";
 import { parseCampaign } from "../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../src/orchestrator/request/request.js";
 
@@ -7,10 +9,22 @@ export function requestOf(...flags: readonly string[]): Request {
   const areNamed = ["--clients", "--quick", "--preset"].some((flag) => flags.includes(flag));
   const clients = areNamed ? [] : ["--clients", "iovalkey"];
   const seed = flags.includes("--seed") ? [] : ["--seed", "1"];
-  const request = parseCampaign([...clients, "--no-reference", ...seed, ...flags], {});
+  return parsed([...clients, "--no-reference", ...seed, ...flags]);
+}
+
+/** What exactly these flags and variables ask for. */
+export function parsed(argv: readonly string[], env: Environment = {}): Request {
+  const request = parseCampaign(argv, env);
   if (!request) throw new Error("these flags ask for help");
   return request;
 }
+
+/** The plan of a machine that has everything. */
+export const planFor = (...flags: readonly string[]): Plan => makePlan(requestOf(...flags), everything);
+
+/** The targets of its configurations, in their order. */
+export const labelsOf = ({ configurations }: Pick<Plan, "configurations">): string[] =>
+  configurations.map(({ configuration }) => configuration.target.label);
 
 /** Machines to plan for. */
 export const onlyValkey: PlanContext = { available: (store) => store !== "redis" };

@@ -168,7 +168,7 @@ export function decidingServerContract(
     test("reconciles every decision with its counters, by each client", async () => {
       const measured = clients.filter((text) => !text.includes("+autopipelining"));
       const campaign = Campaign.run(newFolder(), measured.join(), [...flags, "--layer", "server,limiter"]);
-      await campaign.endsWell();
+      await campaign.ends();
       const results = campaign.measured;
       expect(results).toHaveLength(2 * measured.length);
       for (const { verdict, versions, outcome, store } of results) {

@@ -1,7 +1,7 @@
+import type { Admissions } from "../../contract/audit.js";
 import type { RequestGroup } from "../../contract/sender.js";
-import type { Answers } from "./answers.js";
-import type { AuditedSystem, SendOptions } from "./audited-system.js";
-import { admittedRanges, hasAlignedWindows, type Range } from "./expected.js";
+import type { Answers, AuditedSystem, SendOptions } from "./audited-system.js";
+import { admittedInAll, admittedRanges, hasAlignedWindows, type Range } from "./expected.js";
 
 /** Requests on one key at once, at a time. */
 export interface ScriptedBurst {
@@ -71,3 +71,38 @@ export const burstsText = (
   bursts: readonly JudgedBurst[],
   textOf: (burst: JudgedBurst) => string | number,
 ): string => bursts.map((burst) => `${textOf(burst)} at ${seconds(burst.after_ms)}`).join(", ");
+
+/** How long it sends, in windows: half a window more shows windows that are a bit too long. */
+const WINDOWS = 4.5;
+/** Offered requests, in quotas per window. */
+const OFFERED = 2.5;
+/** By how much a count may differ from the model for each window: sends and answers take time. */
+const SLACK_PER_WINDOW = 1;
+
+export interface Steady extends Admissions {
+  requests: number;
+  seconds: number;
+}
+
+/**
+ * A key that always asks for more, evenly.
+ * @param servers places of those that get its requests: each time one request each
+ */
+export async function steady(system: AuditedSystem, servers: readonly number[] = [0]): Promise<Steady> {
+  const times = Math.ceil((WINDOWS * OFFERED * system.limits.points) / servers.length);
+  const every_ms = (WINDOWS * system.window_ms) / times;
+  const script = Array.from({ length: times }, (_, n) => ({ after_ms: n * every_ms, count: servers.length }));
+  const { answers } = await judgedBursts(system, script, { meetsEdges: true, servers });
+  const { least, most } = admittedInAll(system.algorithm, system.limits, answers.bursts);
+  const slack = Math.floor(SLACK_PER_WINDOW * WINDOWS);
+  return {
+    seen: answers.admitted,
+    least: Math.max(0, least - slack),
+    most: most + slack,
+    requests: answers.all.length,
+    seconds: (WINDOWS * system.window_ms) / 1000,
+  };
+}
+
+/** As a finding keeps it. */
+export const admissionsOf = ({ seen, least, most }: Admissions): Admissions => ({ seen, least, most });

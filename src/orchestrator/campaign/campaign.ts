@@ -14,9 +14,8 @@ import { MaxRateSearch } from "../max-rate/search.js";
 import { Aborted, abortable } from "../ownership/abort.js";
 import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
-import { estimateRange, learnOverheads, type Overheads, overheadsOf } from "../plan/estimate.js";
+import { estimateRange, learnOverheads, type Overheads, overheadsOf, roomReason } from "../plan/estimate.js";
 import { type PlanContext, selectConfigurations } from "../plan/plan.js";
-import { roomReason } from "../plan/room.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
@@ -31,13 +30,24 @@ import {
   type OpeningContext,
   withLease,
   withRuntime,
-} from "../run/opening.js";
+} from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
 import { executeRun } from "../run/run.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
-import { atRate, CALIBRATION_WARMUP_S, calibrate, calibrated, withCalibration } from "./calibration.js";
+import {
+  atRate,
+  CALIBRATION_WARMUP_S,
+  calibrate,
+  calibrated,
+  type GeneratorTrial,
+  generatorsNeeded,
+  generatorsText,
+  hardestLoads,
+  withCalibration,
+  withGenerators,
+} from "./calibration.js";
 import {
   type CampaignOutcome,
   type CompletedRuns,
@@ -46,13 +56,6 @@ import {
   openExistingCampaign,
 } from "./completed-runs.js";
 import { buildFinalReport, reportInterrupted } from "./final-report.js";
-import {
-  type GeneratorTrial,
-  generatorsNeeded,
-  generatorsText,
-  hardestLoads,
-  withGenerators,
-} from "./generators-needed.js";
 import { CampaignMachines } from "./machines.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
 import { RunLoop } from "./run-loop.js";

@@ -5,8 +5,7 @@ import { isCounted, type PlannedRun, plannedConfiguration, unitsOf } from "../..
 import { hasFigures, resultSchema } from "../../contract/result.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { Checksums } from "../files/checksums.js";
-import { parseJson } from "../files/json.js";
-import { readOwnFile } from "../files/own-files.js";
+import { parseJson, readOwnFile } from "../files/own-files.js";
 import { removeTemporaries } from "../files/results-folder.js";
 import type { Lease } from "../ownership/lease.js";
 import { refuseIfInUse } from "../ownership/state-folder.js";

@@ -5,9 +5,9 @@ import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
-import { BRACKET_RATIO, STEP_FACTOR } from "../max-rate/bracket.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
-import { EXAMPLE_FACTOR, LADDER_STEP } from "../max-rate/trials.js";
+import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
+import { abortable, pause } from "../ownership/abort.js";
 import { costOfOrder, decidable } from "../plan/decidable.js";
 import {
   diskBytes,
@@ -17,17 +17,18 @@ import {
   groupsEstimate,
   type Overheads,
   overheadsOf,
+  roomReason,
 } from "../plan/estimate.js";
 import { selectConfigurations } from "../plan/plan.js";
-import { roomReason } from "../plan/room.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
+import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
-import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
-import { pendingGeneratorsText } from "./generators-needed.js";
+import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } from "./calibration.js";
 
 export interface Preview {
   runtime: { id: string; choice: string };
@@ -107,7 +108,7 @@ export function subjectCells(configuration: Configuration): string[] {
   const place = topology === "none" ? "no store" : `${store} ${topology}`;
   return [label, place, entryText(configuration), traffic];
 }
-export const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
+const SUBJECT_COLUMNS = ["target", "store", "workload", "traffic"];
 
 const isRateOpen = ({ calibration }: Plan): boolean =>
   calibration !== undefined && calibration.rate_per_second === undefined;
@@ -257,4 +258,28 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     ...outlookLines(found),
     totals,
   ];
+}
+
+const SECONDS_TO_STOP = 5;
+
+/** Whether a person could stop the campaign now. */
+const isAttended = (): boolean =>
+  (process.stdin.isTTY === true || process.stdout.isTTY === true) && !isCi(process.env);
+
+/**
+ * Shows the plan and its time before anything starts, and leaves a person time to stop it.
+ * @throws Aborted; BenchError as the campaign would before its first run
+ */
+export async function showPlanFirst(
+  request: Request,
+  { packageFolder, eventLog, signal }: { packageFolder: string; eventLog: EventLog; signal: AbortSignal },
+): Promise<void> {
+  const { format, detail } = request.outputMode;
+  if (format === "json" || detail === "quiet") return;
+  const preview = await abortable(signal, previewCampaign(request, packageFolder));
+  for (const line of previewLines(preview)) eventLog.info(line);
+  // The campaign itself says why it cannot start.
+  if (preview.refusal !== undefined || !isAttended()) return;
+  eventLog.info(`starts in ${SECONDS_TO_STOP} s; Ctrl-C stops it`);
+  await pause(signal, SECONDS_TO_STOP);
 }

@@ -6,8 +6,7 @@ import { kernelInstance } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import type { SeveralMachines } from "../run/counters.js";
-import { type LinkEnds, linksBetween } from "../run/machine-links.js";
-import { MachineProbes } from "../run/machine-probes.js";
+import { type LinkEnds, linksBetween, MachineProbes } from "../run/machine-probes.js";
 import type { EventLog } from "../ui/event-log.js";
 
 /** More links than these would hold up a campaign for minutes. */

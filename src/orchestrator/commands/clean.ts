@@ -4,8 +4,8 @@ import type { RuntimeAccess } from "../../contract/machines.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { findLeftovers, removeEach } from "../host/leftovers.js";
 import { isAlive } from "../ownership/state-folder.js";
+import { readHostsFile } from "../request/access.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";
-import { readHostsFile } from "../request/hosts-file.js";
 import { isInteractive } from "../ui/tty.js";
 import type { CliCommand } from "./types.js";
 

@@ -8,7 +8,7 @@ import { manifestSchema } from "../../contract/manifest.js";
 import { roundOf } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
 import { isCopy } from "../../targets/options.js";
-import { parseJson } from "../files/json.js";
+import { parseJson } from "../files/own-files.js";
 import { runChecks } from "../host/doctor.js";
 import { askStatistics } from "../host/python.js";
 import { createCommand, parseCommandLine } from "../request/command-line.js";

@@ -1,9 +1,8 @@
 import { Argument } from "commander";
 import { EXIT, usageError } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { createCommand, parseCommandLine, removedText } from "../request/command-line.js";
 import { campaignHelp, topics } from "../request/help.js";
-import { removedText } from "../request/removed.js";
 import { CAMPAIGN_COMMAND, HELP_COMMAND } from "../ui/command-text.js";
 import type { CliCommand, CliContext } from "./types.js";
 

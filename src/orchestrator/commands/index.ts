@@ -1,14 +1,13 @@
 import { audit } from "./audit.js";
 import { clean } from "./clean.js";
 import { compare } from "./compare.js";
-import { completion } from "./completion/index.js";
+import { completion } from "./completion.js";
 import { doctor } from "./doctor.js";
 import { help } from "./help.js";
 import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
 import { report } from "./report.js";
-import { run } from "./run.js";
-import { single } from "./single.js";
+import { run, single } from "./run.js";
 import type { CliCommand } from "./types.js";
 import { version } from "./version.js";
 

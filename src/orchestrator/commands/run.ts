@@ -1,7 +1,10 @@
-import { EXIT } from "../../contract/errors.js";
+import { EXIT, usageError } from "../../contract/errors.js";
 import { checks } from "../audit/checks/index.js";
 import { requestFrom } from "../prompt/index.js";
+import { parseCommandLine } from "../request/command-line.js";
 import { campaignCommand } from "../request/flags.js";
+import { parseSingle, singleCommand } from "../request/original.js";
+import { isInteractive } from "../ui/tty.js";
 import { checkPromises } from "./audit.js";
 import type { CliCommand } from "./types.js";
 
@@ -13,5 +16,20 @@ export const run: CliCommand = {
     if (!request) return EXIT.done;
     if (request.audit) return checkPromises(request, checks, "table", { runAudit: audit, print });
     return (await campaign(request)).exitCode;
+  },
+};
+
+export const single: CliCommand = {
+  name: "single",
+  definition: singleCommand,
+  async run(argv, context) {
+    const command = parseCommandLine(singleCommand(), argv);
+    if (!command) return EXIT.done;
+    if (command.getOptionValue("interactive") === true) {
+      if (argv.length > 1 || !isInteractive())
+        throw usageError("--interactive asks on a terminal and takes no other flag: leave it out");
+      return run.run([], context);
+    }
+    return (await context.campaign(parseSingle(context.env, argv, command))).exitCode;
   },
 };

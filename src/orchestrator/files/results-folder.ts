@@ -14,7 +14,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
-import { makeFolder, nearestFolder, requireRealFileSystem } from "./folders.js";
+import { makeFolder, nearestFolder, requireRealFileSystem } from "./own-files.js";
 
 /** `YYYYMMDD_HHMMSS` in UTC: names sort by start, whatever the time zone. */
 export const timestamp = (date: Date): string =>

@@ -2,7 +2,7 @@ import { execa } from "execa";
 import type { z } from "zod";
 import { BenchError, EXIT, type ExitCode, lastLine } from "../../contract/errors.js";
 import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/python-environment.js";
-import { parseJson } from "../files/json.js";
+import { parseJson } from "../files/own-files.js";
 
 const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);

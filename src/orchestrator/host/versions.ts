@@ -20,8 +20,7 @@ import type { Target } from "../../contract/target.js";
 import { stopGroup } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
 import { findClient, findFramework, findLimiter } from "../../targets/resolve.js";
-import { makeFolder } from "../files/folders.js";
-import { parseJson } from "../files/json.js";
+import { makeFolder, parseJson } from "../files/own-files.js";
 import { isAlive, thisOwner } from "../ownership/state-folder.js";
 
 interface InstallOptions {

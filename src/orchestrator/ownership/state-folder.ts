@@ -8,9 +8,7 @@ import { runtimeAccessSchema } from "../../contract/machines.js";
 import { userFolder } from "../../contract/user-folder.js";
 import { kernelInstance } from "../../machine/facts.js";
 import { endProcess, startTimeOf } from "../../runtimes/processes.js";
-import { makeFolder } from "../files/folders.js";
-import { parseJson } from "../files/json.js";
-import { readOwnFile } from "../files/own-files.js";
+import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
 
 /** Where a process id has its meaning. A state folder may be shared by machines and containers. */

@@ -1,14 +1,15 @@
+import { statfs } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Configuration, Warmup } from "../../contract/configuration.js";
+import { messageOf } from "../../contract/errors.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { median, rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
-import { makeFolder } from "../files/folders.js";
-import { parseJson } from "../files/json.js";
-import { readOwnFile } from "../files/own-files.js";
+import { makeFolder, nearestFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { stateFolder } from "../ownership/state-folder.js";
+import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
 import { roleCounts } from "./role-counts.js";
 
 /** Seconds that one run takes besides its warm-up and its window, to start and stop its parts; by topology. */
@@ -21,7 +22,7 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
   podman: { none: 5, standalone: 8, cluster: 25, "cluster-3": 16 },
 };
 /** Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest. */
-export const EXPECTED_AUTO_WARMUP_S = 4;
+const EXPECTED_AUTO_WARMUP_S = 4;
 export const REPORT_S = 4;
 
 /** Of these seconds, what a run takes where the parts of several start and stop together. */
@@ -115,11 +116,7 @@ const BEYOND_SLICES = 1.12;
 const IDLE_S = 1;
 
 /** The estimated seconds of the runs of a group, whose parts start and stop at the same time. */
-export function roundS(
-  plan: Pick<Plan, "warmup_s">,
-  group: readonly Configuration[],
-  overheads: Overheads,
-): number {
+function roundS(plan: Pick<Plan, "warmup_s">, group: readonly Configuration[], overheads: Overheads): number {
   return sum([...group.map((each) => ownTurnsS(plan.warmup_s, each)), startS(group, overheads), IDLE_S]);
 }
 
@@ -163,7 +160,7 @@ export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate
   };
 }
 
-export function configurationsOf(
+function configurationsOf(
   { configurations }: Plan,
   runs: readonly Pick<PlannedRun, "configuration_hash">[],
 ): Configuration[] {
@@ -230,3 +227,76 @@ export function diskBytes(plan: Plan): number {
   });
   return 3_000_000 + sum(bytes);
 }
+
+/** Files that each program has open besides its connections: modules while it loads, pipes, threads. */
+const OWN_FILES = 150;
+/** What leases and files of parts need. */
+const OWN_BYTES = 1e6;
+
+export function openFilesNeeded(plan: Plan): number {
+  const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
+    sum(
+      configurationsOf(plan, unit).map((configuration) => {
+        const { generator, store } = roleCounts(configuration);
+        return Math.ceil(configuration.load.connections / Math.max(1, generator)) + store;
+      }),
+    ),
+  );
+  return OWN_FILES + Math.max(0, ...needs);
+}
+
+/** Node has raised the soft limit of this process to the hard limit; the programs that it starts inherit it. */
+function openFilesAllowed(): number {
+  const report = process.report.getReport() as {
+    userLimits?: { open_files?: { soft: number | "unlimited" } };
+  };
+  const soft = report.userLimits?.open_files?.soft;
+  return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;
+}
+
+export function filesReason(plan: Plan, allowed = openFilesAllowed()): string | undefined {
+  const needed = openFilesNeeded(plan);
+  if (needed <= allowed) return undefined;
+  return `${needed} open files are needed and ${allowed} are allowed: raise the hard limit (ulimit -Hn ${needed}) or choose a lower --concurrency`;
+}
+
+/** Bytes that this user may still write there. @throws Error where no folder can be there */
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(await nearestFolder(folder));
+  return bavail * bsize;
+}
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+
+export async function diskReason(plan: Plan, results: string, free = freeBytes): Promise<string | undefined> {
+  const places = [
+    {
+      name: "results folder",
+      folder: results,
+      needed: diskBytes(plan),
+      remedy: "--output names another one",
+    },
+    {
+      name: "state folder",
+      folder: leasesFolder(),
+      needed: OWN_BYTES,
+      remedy: "XDG_STATE_HOME sets another one",
+    },
+    {
+      name: "folder for temporary files",
+      folder: tmpdir(),
+      needed: OWN_BYTES,
+      remedy: "TMPDIR sets another one",
+    },
+  ];
+  for (const { name, folder, needed, remedy } of places) {
+    const found = await free(folder).catch(messageOf);
+    if (typeof found === "string") return `${name} ${folder} cannot be used (${found}): ${remedy}`;
+    if (found < needed)
+      return `${name} ${folder} has ${megabytes(found)} free, and ${megabytes(needed)} are needed: free some, or ${remedy}`;
+  }
+  return undefined;
+}
+
+export const roomReason = async (plan: Plan, runtime: string, results: string): Promise<string | undefined> =>
+  (runtime === "local" ? filesReason(plan) : undefined) ?? diskReason(plan, results);

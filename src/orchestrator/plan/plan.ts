@@ -41,15 +41,13 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
-import type { DurationMode, Request } from "../request/request.js";
+import { type DurationMode, type Request, targetTexts } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
-import { targetTexts } from "../request/target-texts.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
-import { withDiagnosingRuns } from "./diagnosing-runs.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
 import { reasonAgainstTurns } from "./groups.js";
 import { loadProgramReason } from "./load-programs.js";
-import { orderedRuns } from "./order.js";
+import { orderedRuns, withDiagnosingRuns } from "./order.js";
 import {
   addedReference,
   MIN_ROUNDS_FOR_A_COPY,

@@ -1,11 +1,60 @@
+import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../contract/env.js";
+import { usageError } from "../../contract/errors.js";
 import { parseRunAll } from "../request/original.js";
+import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import type { MenuAnswers } from "./answers.js";
-import { plainPrompts, requireTerminal } from "./legacy.js";
-import { Cancelled } from "./prompter.js";
+import { Cancelled, problemFrom } from "./prompter.js";
+
+const QUESTIONS = [
+  { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },
+  { flag: "--concurrency", text: "Concurrency (connections, separated by spaces)", initial: "50 100" },
+  { flag: "--workload", text: "Workload (light, heavy or both)", initial: "light" },
+] as const;
+
+/** `30` is `fixed30`, `45` is `custom:45`. */
+function flagValue(flag: string, text: string): string {
+  if (flag !== "--duration-mode" || !/^\d+$/.test(text)) return text;
+  return text === "30" || text === "120" ? `fixed${text}` : `custom:${text}`;
+}
+
+/** The original's three prompts; a flag replaces its own. @throws usageError; Cancelled */
+async function plainPrompts(argv: readonly string[], env: Environment): Promise<Request | undefined> {
+  const args = argv.filter((arg) => arg !== "--legacy");
+  if (!args.some((arg) => /^--(clients|preset|quick)(=|$)/.test(arg))) args.push("--clients", "all");
+  if (!parseCampaign(args, env)) return undefined;
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new Promise<never>((_, reject) => lines.once("close", () => reject(new Cancelled())));
+  closed.catch(() => {});
+  try {
+    for (const { flag, text, initial } of QUESTIONS) {
+      if (args.some((arg) => arg === flag || arg.startsWith(`${flag}=`))) continue;
+      for (;;) {
+        const typed = await Promise.race([lines.question(`${text} [${initial}]: `), closed]);
+        const answer = flagValue(flag, typed.trim() || initial);
+        const problem = problemFrom((given) => parseCampaign([...args, flag, given], env))(answer);
+        if (problem === undefined) {
+          args.push(flag, answer);
+          break;
+        }
+        process.stdout.write(`${problem}\n`);
+      }
+    }
+  } finally {
+    lines.close();
+  }
+  return parseCampaign(args, env);
+}
+
+function requireTerminal(): void {
+  if (isInteractive()) return;
+  throw usageError(
+    "--legacy needs a terminal: give --clients, --duration-mode, --concurrency and --workload",
+  );
+}
 
 /** The request from flags or menu; undefined after help. @throws usageError; environmentError; Cancelled */
 export async function requestFrom(
@@ -19,12 +68,11 @@ export async function requestFrom(
   }
   if (argv.length > 0 || !isInteractive()) return parseRunAll(argv, env);
   // Imported here because a campaign from flags does not need the menu.
-  const [{ argvSoFar }, { menu, requireReady }, { ClackPrompter }, { Keyboard }, { intro, outro }] =
+  const [{ argvSoFar }, { menu, requireReady }, { ClackPrompter, Keyboard }, { intro, outro }] =
     await Promise.all([
       import("./answers.js"),
       import("./menu.js"),
       import("./clack-prompter.js"),
-      import("./keyboard.js"),
       import("@clack/prompts"),
     ]);
   const keyboard = new Keyboard();

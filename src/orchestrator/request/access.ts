@@ -1,9 +1,18 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
+import { isNode } from "yaml";
+import { z } from "zod";
 import { usageError } from "../../contract/errors.js";
-import { type KubernetesAccess, placedKinds } from "../../contract/machines.js";
+import {
+  type DockerHosts,
+  dockerHostSchema,
+  dockerHostsSchema,
+  type KubernetesAccess,
+  placedKinds,
+} from "../../contract/machines.js";
 import { nodeRequirements } from "../../runtimes/kubernetes/pod.js";
-import { readHostsFile } from "./hosts-file.js";
-import { AUTO, type Request } from "./request.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
+import { readYamlFile } from "./config-file.js";
+import { AUTO, badValue, type Request } from "./request.js";
 import type { Settings } from "./setting-layers.js";
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -45,15 +54,19 @@ function kubernetesAccess(settings: Settings): KubernetesAccess {
   const context = settings.find("kube-context")?.value;
   const namespace = settings.find("namespace");
   if (namespace && !NAMESPACE.test(namespace.value)) {
-    throw usageError(
-      `${namespace.source} ${JSON.stringify(namespace.value.slice(0, 60))}: give a namespace: lower-case letters, digits and -, at most 63`,
+    throw badValue(
+      namespace.source,
+      namespace.value,
+      "give a namespace: lower-case letters, digits and -, at most 63",
     );
   }
   const registry = settings.find("registry");
   const prefix = registry?.value.replace(/\/+$/, "");
   if (registry && !REGISTRY.test(prefix ?? "")) {
-    throw usageError(
-      `${registry.source} ${JSON.stringify(registry.value.slice(0, 60))}: give a registry without scheme and tag, e.g. registry.example.org/bench`,
+    throw badValue(
+      registry.source,
+      registry.value,
+      "give a registry without scheme and tag, e.g. registry.example.org/bench",
     );
   }
   const nodes: KubernetesAccess["nodes"] = {};
@@ -70,4 +83,115 @@ function kubernetesAccess(settings: Settings): KubernetesAccess {
     ...(settings.isOn("host-network") ? { host_network: true } : {}),
     ...(prefix === undefined ? {} : { registry: prefix }),
   };
+}
+
+const nameSchema = z
+  .string()
+  .regex(
+    /^[a-zA-Z0-9][\w.-]{0,62}$/,
+    "give a name of letters, digits, dots and dashes, at most 63 characters",
+  );
+
+const ENDPOINT =
+  /^(unix:\/\/\/[^\s?#]+|tcp:\/\/[^\s/?#@]+|ssh:\/\/[^\s?#:-][^\s?#:]*(:\d+)?(\/[^\s?#]*)?|[a-zA-Z0-9][\w.+-]*)$/;
+
+/** The file as it is written. */
+const fileSchema = dockerHostsSchema.extend({
+  network: nameSchema.default("host"),
+  hosts: z
+    .array(
+      dockerHostSchema.extend({
+        name: nameSchema,
+        docker: z
+          .string()
+          .max(300)
+          .regex(
+            ENDPOINT,
+            "give unix:///path, tcp://host:port, ssh://[user@]host[:port][/path] or the name of a Docker context",
+          ),
+        address: z
+          .string()
+          .regex(/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,252}$/, "give an IPv4 address or a host name, without a port"),
+        tls: z.string().min(1).max(4096).optional(),
+      }),
+    )
+    .min(1, "name at least one host"),
+});
+
+const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
+
+/** Reads a file of Docker hosts (YAML or JSON). @throws usageError naming file, line and fix */
+export function readHostsFile(path: string, source: string): DockerHosts {
+  const { name, document, lineOf } = readYamlFile(path, source);
+  const refused = (at: number, message: string) => usageError(`${name} line ${lineOf(at)}: ${message}`);
+  const [wrong] = document.errors;
+  if (wrong) throw refused(wrong.pos[0], wrong.message.replaceAll("\n", " "));
+  /** Where the value of that path stands, or the nearest one around it. */
+  const positionOf = (keys: readonly PropertyKey[]): number => {
+    for (let length = keys.length; length > 0; length--) {
+      const node = document.getIn(keys.slice(0, length), true);
+      if (isNode(node) && node.range) return node.range[0];
+    }
+    return document.contents?.range?.[0] ?? 0;
+  };
+  const parsed = fileSchema.safeParse(document.toJS());
+  if (!parsed.success) {
+    const { issues } = parsed.error;
+    // A misspelt key also leaves out the right one.
+    const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
+    if (!issue) throw parsed.error;
+    throw refused(positionOf(issue.path), issueText(issue));
+  }
+  const { hosts, network } = parsed.data;
+  const unfit = mistakeIn(parsed.data);
+  if (unfit) throw refused(positionOf(unfit.path), unfit.text);
+  return {
+    network,
+    // Relative to the file, so that it can be used from any folder.
+    hosts: hosts.map(({ tls, ...host }) => ({
+      ...host,
+      ...(tls === undefined ? {} : { tls: resolve(dirname(path), tls) }),
+    })),
+  };
+}
+
+const HOST_KEYS = Object.keys(dockerHostSchema.shape);
+const FILE_KEYS = Object.keys(dockerHostsSchema.shape);
+
+function issueText(issue: z.core.$ZodIssue): string {
+  const where = issue.path.map(String).join(".");
+  if (issue.code === "unrecognized_keys") {
+    const [key = ""] = issue.keys;
+    const valid = issue.path.length === 0 ? FILE_KEYS : HOST_KEYS;
+    return `there is no key ${JSON.stringify(key.slice(0, 60))}${didYouMean(key, valid)}: give ${valid.join(", ")}`;
+  }
+  if (issue.path.includes("roles"))
+    return `${where}: give a list of ${placedKinds.join(", ")}, at least one of them`;
+  if (where && /received undefined$/.test(issue.message)) return `${where} is missing`;
+  return where ? `${where}: ${issue.message}` : "give network and hosts";
+}
+
+/** What the schema cannot tell: what the hosts are together. */
+function mistakeIn({ network, hosts }: DockerHosts): { path: PropertyKey[]; text: string } | undefined {
+  for (const [index, { name, docker, address, tls }] of hosts.entries()) {
+    const path = ["hosts", index];
+    if (hosts.findIndex((other) => other.name === name) < index)
+      return { path, text: `two hosts have the name ${name}: give each its own` };
+    if (hosts.length > 1 && NOT_FROM_ELSEWHERE.test(address))
+      return {
+        path: [...path, "address"],
+        text: `${name}: the other machines cannot reach ${address}: give this machine's address in their network`,
+      };
+    if (tls !== undefined && !docker.startsWith("tcp://"))
+      return { path: [...path, "tls"], text: `${name}: tls is for tcp:// addresses: leave it out` };
+  }
+  const missing = placedKinds.find((kind) => !hosts.some(({ roles }) => roles.includes(kind)));
+  if (missing)
+    return { path: ["hosts"], text: `no host is for the role ${missing}: add it to the roles of one` };
+  if (["bridge", "none", "default", "ingress"].includes(network) && hosts.length > 1)
+    return {
+      path: ["network"],
+      text: `the network ${network} does not join machines: give host, or the name of an attachable overlay network`,
+    };
+  return undefined;
 }

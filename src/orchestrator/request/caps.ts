@@ -1,10 +1,11 @@
 import { cpus, totalmem } from "node:os";
 import type { Caps, KindCaps } from "../../contract/configuration.js";
 import { cpusInList } from "../../contract/cpu-list.js";
-import { environmentError, usageError } from "../../contract/errors.js";
+import { environmentError } from "../../contract/errors.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardware.js";
 import { counted } from "../ui/text.js";
+import { badValue } from "./request.js";
 import type { Settings } from "./setting-layers.js";
 
 const MIB = 1024 ** 2;
@@ -35,26 +36,23 @@ const CAPS = [
   { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
 ] as const satisfies readonly { kind: MeasuredKind; member: string; key: string }[];
 
-const bad = (source: string, text: string, valid: string) =>
-  usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: give ${valid}`);
-
 const parsers = {
   cpus(source: string, text: string): number {
     const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
     if (value >= 0.01 && value <= MOST_CPUS) return value;
-    throw bad(source, text, `a number of CPUs from 0.01 to ${MOST_CPUS}`);
+    throw badValue(source, text, `give a number of CPUs from 0.01 to ${MOST_CPUS}`);
   },
   memory_bytes(source: string, text: string): number {
     const { amount, unit } = /^(?<amount>\d{1,12})(?<unit>[kmg]?)b?$/i.exec(text)?.groups ?? {};
     const bytes = Number(amount) * (UNITS[unit?.toLowerCase() ?? ""] ?? Number.NaN);
     if (bytes >= LEAST_MEMORY && bytes <= totalmem() * 64) return bytes;
-    throw bad(source, text, "a size such as 512m or 2g, at least 64m");
+    throw badValue(source, text, "give a size such as 512m or 2g, at least 64m");
   },
   cpuset(source: string, text: string): string {
     const ranges = text.split(",").map((range) => /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(range));
     const ascend = ranges.every((range) => range && Number(range[1]) <= Number(range[2] ?? range[1]));
     if (ascend) return text;
-    throw bad(source, text, "CPU numbers such as 0-1,3");
+    throw badValue(source, text, "give CPU numbers such as 0-1,3");
   },
 } as const;
 

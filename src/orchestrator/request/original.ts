@@ -1,8 +1,24 @@
-import type { Environment } from "../../contract/env.js";
-import { flagLayer } from "./flags.js";
-import { parseCampaign } from "./parse-request.js";
-import type { Request } from "./request.js";
-import { GROUPS } from "./settings.js";
+import { type Command, Option } from "commander";
+import { z } from "zod";
+import { type Environment, isOn, readEnv, switchText } from "../../contract/env.js";
+import { usageError } from "../../contract/errors.js";
+import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
+import { stores } from "../../targets/stores/index.js";
+import { isCluster } from "../../targets/topologies.js";
+import { quoted } from "../ui/command-text.js";
+import { createCommand } from "./command-line.js";
+import { flagLayer, layerOf, optionOf } from "./flags.js";
+import { helpTable } from "./help.js";
+import {
+  assignments,
+  parseCampaign,
+  requestFromLayers,
+  SHARED_VARIABLES,
+  withoutSecrets,
+} from "./parse-request.js";
+import { CUSTOM_DURATION, LISTED_LIMITS, type Request } from "./request.js";
+import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
+import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
 /** What run-all.sh of the original took for each of its flags that was left out. */
 const ORIGINAL: Readonly<Record<string, string>> = {
@@ -19,7 +35,7 @@ const BESIDE: readonly string[] = GROUPS.filter(({ topic }) =>
   .flatMap(({ settings }) => settings.map(({ key }) => key))
   .filter((key) => !["config", "resume", "legacy"].includes(key));
 
-export const filledInNotice = (filled: readonly (readonly [key: string, value: string])[]): string[] =>
+const filledInNotice = (filled: readonly (readonly [key: string, value: string])[]): string[] =>
   filled.length > 0
     ? [`filled in as the original does: ${filled.map(([key, value]) => `--${key} "${value}"`).join(" ")}`]
     : [];
@@ -40,4 +56,292 @@ export function parseRunAll(argv: readonly string[], env: Environment): Request 
   const filled = Object.entries(ORIGINAL).filter(([key]) => !given.has(key));
   const request = parseCampaign([...argv, ...filled.flatMap(([key, value]) => [`--${key}`, value])], env);
   return request && { ...request, planFirst: true, notices: [...filledInNotice(filled), ...request.notices] };
+}
+
+const DEFAULT_CLIENT = "valkey-glide";
+
+const storeIds = stores.flatMap(({ id, engine }) => (engine ? [id] : []));
+
+const targetSchemas = {
+  RATE_LIMITER_TYPE: z.string().max(200).optional(),
+  USE_VALKEY_CLUSTER: switchText.optional(),
+  USE_REDIS_CLUSTER: switchText.optional(),
+  STORE: idSchema.optional(),
+};
+const targetHelp: Record<keyof typeof targetSchemas, string> = {
+  RATE_LIMITER_TYPE: `client[~version][@store][:topology][+option…] (default: ${DEFAULT_CLIENT})`,
+  USE_VALKEY_CLUSTER: "true: the client's cluster topology, on Valkey",
+  USE_REDIS_CLUSTER: "true: the client's cluster topology, on Redis",
+  STORE: `${storeIds.join(", ")} (default: the client's own)`,
+};
+
+const outputFileSchema = z
+  .string()
+  .max(4096)
+  .regex(/^\P{Cc}*$/u, "must hold no line breaks or other control characters")
+  .optional();
+
+const singleRunSettings = SETTINGS.flatMap((setting) =>
+  setting.singleRun ? [{ ...setting, singleRun: setting.singleRun }] : [],
+);
+const settingSchemas: Readonly<Record<string, z.ZodType<string | undefined>>> = Object.fromEntries(
+  singleRunSettings.map(({ singleRun }) => [singleRun.name, singleRun.schema.optional()]),
+);
+
+const withDefault = (help: string, shownDefault: string | undefined): string =>
+  shownDefault === undefined ? help : `${help} (default: ${shownDefault})`;
+
+function singleRunHelp({ help, defaultValue, defaultText }: Setting, variable: SingleRunVariable): string {
+  const ownDefault = variable.defaultText ?? variable.defaultValue;
+  return withDefault(variable.help ?? help, ownDefault ?? defaultText ?? defaultValue);
+}
+
+export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
+  ...targetHelp,
+  ...Object.fromEntries(
+    singleRunSettings.map((setting) => [setting.singleRun.name, singleRunHelp(setting, setting.singleRun)]),
+  ),
+  OUTPUT_FILE: "the result is copied to this file too",
+  SKIP_LONG_TESTS: "true: 30 s, and one run of each configuration",
+  DEBUG_MODE: "true: as --verbose",
+  ...Object.fromEntries(
+    SETTINGS.flatMap(({ variable, variableHelp, help, defaultText }) =>
+      variable ? [[variable, withDefault(variableHelp ?? help, defaultText)]] : [],
+    ),
+  ),
+};
+
+/** The target that the variables name together. @throws usageError if they contradict each other */
+function targetText(env: Environment): string {
+  const given = readEnv(targetSchemas, env);
+  const named = parseTargetText(given.RATE_LIMITER_TYPE ?? DEFAULT_CLIENT);
+  const clusterStores = [
+    ...(isOn(given.USE_VALKEY_CLUSTER) ? ["valkey"] : []),
+    ...(isOn(given.USE_REDIS_CLUSTER) ? ["redis"] : []),
+  ];
+  const candidates = [named.store, given.STORE, ...clusterStores].filter((store) => store !== undefined);
+  const stores = [...new Set(candidates)];
+  if (stores.length > 1)
+    throw usageError(`the environment asks for ${stores.join(" and ")} at once: give one store`);
+  const topology = named.topology ?? (clusterStores.length > 0 ? "cluster" : undefined);
+  if (clusterStores.length > 0 && !isCluster(topology ?? ""))
+    throw usageError(
+      `RATE_LIMITER_TYPE=${given.RATE_LIMITER_TYPE} is not a cluster, but USE_…_CLUSTER is on`,
+    );
+  return formatTargetText({
+    ...named,
+    ...(stores[0] ? { store: stores[0] } : {}),
+    ...(topology ? { topology } : {}),
+  });
+}
+
+interface OriginalFlag {
+  names: readonly string[];
+  value: string;
+  help: string;
+  key: string;
+}
+
+/** Flags of the original that name a setting otherwise. */
+const RENAMED: readonly OriginalFlag[] = [
+  {
+    names: ["time", "duration"],
+    value: "<s>",
+    help: "measured seconds of a run",
+    key: "duration-mode",
+  },
+  { names: ["requests", "request-types"], value: "<list>", help: "light, heavy", key: "workload" },
+  { names: ["limiters", "rate-limiters"], value: "<list>", help: "targets", key: "clients" },
+];
+
+const EVERYTHING = {
+  "duration-mode": `${CUSTOM_DURATION}30`,
+  concurrency: "50 100 500 1000",
+  workload: "light heavy",
+  clients: "all",
+};
+/** Plans of the original. */
+const PLANS: readonly { names: readonly [string, string]; values: Readonly<Record<string, string>> }[] = [
+  { names: ["defaults", "default"], values: EVERYTHING },
+  {
+    names: ["clusters", "cluster-only"],
+    values: { ...EVERYTHING, "duration-mode": `${CUSTOM_DURATION}150`, clients: "cluster" },
+  },
+  {
+    names: ["standalone", "standalone-only"],
+    values: {
+      ...EVERYTHING,
+      "duration-mode": `${CUSTOM_DURATION}120`,
+      concurrency: "50 100 500",
+      clients: "standalone",
+    },
+  },
+  {
+    names: ["quick", "quick-mode"],
+    values: {
+      ...EVERYTHING,
+      concurrency: "50 100",
+      workload: "light",
+      clients: "valkey-glide iovalkey",
+    },
+  },
+];
+
+const planHelp = ({ values }: (typeof PLANS)[number]): string =>
+  `${values.clients}; ${values.workload}; ${values.concurrency} connections; ${values["duration-mode"]?.slice(CUSTOM_DURATION.length)} s`;
+
+/** Flags of the original with several names each, the placeholder of their value, and their help. */
+const ORIGINAL_FLAGS: readonly (readonly [names: readonly string[], value: string, help: string])[] = [
+  ...RENAMED.map(({ names, value, help }) => [names, ` ${value}`, help] as const),
+  ...PLANS.map((plan) => [plan.names, "", planHelp(plan)] as const),
+];
+
+/** Flags of campaigns that a single run does not take; `quick` is another plan here. */
+const NOT_TAKEN = ["quick", "preset", "config", "resume", "legacy"];
+
+/** Variables, the original's flags, and those of a campaign. */
+export function singleCommand(): Command {
+  const command = createCommand("ratelimit-bench single").description(
+    "Measures one configuration, set by environment variables, or those of flags.",
+  );
+  for (const [names, value, help] of ORIGINAL_FLAGS)
+    for (const name of names) command.addOption(new Option(`--${name}${value}`, help));
+  command.option("-i, --interactive", "asks what to measure");
+  for (const setting of SETTINGS) if (!NOT_TAKEN.includes(setting.key)) command.addOption(optionOf(setting));
+  return command.configureHelp({
+    formatHelp: ({ name, description }) =>
+      [
+        `Usage: ${name.call(command)} [flags]`,
+        "",
+        description.call(command),
+        "",
+        "Variables:",
+        ...helpTable(Object.entries(SINGLE_VARIABLES)),
+        "",
+        "Flags, beside those of a campaign; what they leave out is that of --defaults:",
+        ...helpTable([
+          ...ORIGINAL_FLAGS.map(
+            ([names, value, help]) =>
+              [`${names.map((name) => `--${name}`).join(", ")}${value}`, help] as const,
+          ),
+          ["-i, --interactive", "asks what to measure"],
+        ]),
+        "",
+      ].join("\n"),
+  });
+}
+
+/** The settings that single-run variables give. @param withDefaults for a plan that has none of its own */
+function settingLayer(env: Environment, withDefaults: boolean): [string, SettingValue][] {
+  const given = readEnv(settingSchemas, env);
+  return singleRunSettings.flatMap(({ key, singleRun }) => {
+    const { name, toValue = (text: string) => text } = singleRun;
+    // In an open loop, the number of connections has another default.
+    const isOpenLoop = key === "concurrency" && (given.RATE || given.FAULT);
+    const defaultValue = withDefaults && !isOpenLoop ? singleRun.defaultValue : undefined;
+    const text = given[name] ?? defaultValue;
+    return text === undefined ? [] : [[key, { source: name, value: toValue(text) }]];
+  });
+}
+
+/** The flags of a parsed command line by setting. */
+function settingsOf(flags: Layer): Map<string, SettingValue> {
+  const settings = new Map(flags);
+  for (const { names, key } of RENAMED)
+    for (const given of names.flatMap((name) => flags.get(name) ?? []))
+      settings.set(
+        key,
+        key === "duration-mode" ? { ...given, value: `${CUSTOM_DURATION}${given.value}` } : given,
+      );
+  return settings;
+}
+
+/** The plan that a flag names. @throws usageError if several are named */
+function planOf(flags: Layer): (typeof PLANS)[number] | undefined {
+  const named = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
+  if (named.length > 1)
+    throw usageError(`${named.map(({ names: [name] }) => `--${name}`).join(" and ")}: give one of them`);
+  return named[0];
+}
+
+const switches = {
+  SKIP_LONG_TESTS: switchText.optional(),
+  DEBUG_MODE: switchText.optional(),
+  SKIP_CONTAINER_SETUP: switchText.optional(),
+};
+
+/** What switches of the original set, whatever else is given. @throws usageError for containers that already run */
+function switchLayer(env: Environment): Layer {
+  const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
+  if (isOn(SKIP_CONTAINER_SETUP))
+    throw usageError("SKIP_CONTAINER_SETUP: name the store that already runs by STORE_URL");
+  const short = { source: "SKIP_LONG_TESTS" };
+  return new Map([
+    ...(isOn(SKIP_LONG_TESTS)
+      ? ([
+          ["duration-mode", { ...short, value: `${CUSTOM_DURATION}30` }],
+          ["runs", { ...short, value: "1" }],
+        ] as const)
+      : []),
+    ...(isOn(DEBUG_MODE) ? ([["verbose", { source: "DEBUG_MODE", value: "true" }]] as const) : []),
+  ]);
+}
+
+/**
+ * Reads what `run-benchmark.sh` is given: variables for one configuration, measured once unless RUNS is set, or flags of
+ * the original for several, each measured three times. Flags win over variables.
+ * @param command the parsed command line, if there is one
+ * @throws usageError naming the variable or the flag
+ */
+export function parseSingle(env: Environment, argv: readonly string[] = [], command?: Command): Request {
+  const given = command ? layerOf(command) : new Map<string, SettingValue>();
+  const plan = planOf(given);
+  const flags = settingsOf(given);
+  const isPlanned = plan !== undefined || Object.keys(EVERYTHING).some((key) => flags.has(key));
+  const namesTarget = Object.keys(targetSchemas).some((name) => env[name]);
+  const { OUTPUT_FILE: outputFile } = readEnv({ OUTPUT_FILE: outputFileSchema }, env);
+  const settings = new Map([
+    ...(isPlanned && !namesTarget
+      ? []
+      : ([["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }]] as const)),
+    ["no-reference", { source: "a single run", value: "true" }],
+    ...(isPlanned ? ([["seed", { source: "SEED", value: "1" }]] as const) : []),
+    ...settingLayer(env, !isPlanned),
+  ]);
+  const values = { ...EVERYTHING, ...plan?.values };
+  const filled = isPlanned
+    ? Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key))
+    : [];
+  const source = `--${plan?.names[0] ?? "defaults"}`;
+  for (const [key, value] of filled) settings.set(key, { source, value });
+  // A flag wins over a default without a word.
+  for (const key of flags.keys()) {
+    const variable = singleRunSettings.find((each) => each.key === key)?.singleRun.name;
+    if (variable && !env[variable]) settings.delete(key);
+  }
+  const names = [
+    ...Object.keys(targetSchemas),
+    ...Object.keys(settingSchemas),
+    "OUTPUT_FILE",
+    ...Object.keys(switches),
+  ];
+  const repeated = () =>
+    [
+      ...assignments([...names, ...SHARED_VARIABLES], env),
+      "./scripts/run-benchmark.sh",
+      ...withoutSecrets(argv).map(quoted),
+    ].join(" ");
+  const variables = environmentLayer(env);
+  for (const key of LISTED_LIMITS) {
+    const { source = "", value = "" } = variables.get(key) ?? {};
+    if (value.trim().match(/[,\s]/))
+      throw usageError(`${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`);
+  }
+  const notices = plan ? [] : filledInNotice(filled);
+  const request = requestFromLayers([variables, settings, flags, switchLayer(env)], repeated, notices);
+  return {
+    ...request,
+    ...(isPlanned ? { planFirst: true as const } : {}),
+    ...(outputFile ? { outputFile } : {}),
+  };
 }

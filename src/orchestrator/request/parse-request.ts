@@ -15,15 +15,14 @@ import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import { type OutputMode, progressModes } from "../ui/types.js";
 import { placesOf } from "./access.js";
-import { runsOf } from "./adaptive-runs.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
 import { faultsOf } from "./faults.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms, nodesOf, storeVersionsOf } from "./programs.js";
-import { openLoopsOf } from "./rates.js";
+import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./programs.js";
+import { openLoopsOf, runsOf } from "./rates.js";
 import {
   AUTO,
   countsIn,
@@ -35,7 +34,6 @@ import {
   warmupIn,
   workloadsOf,
 } from "./request.js";
-import { serviceEnvOf } from "./service-env.js";
 import { environmentLayer, type Layer, oneOf, Settings, type SettingValue } from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";

@@ -6,9 +6,9 @@ import { benchmarks } from "../../targets/benchmarks/index.js";
 import { loadPrograms } from "../../targets/benchmarks/load-programs.js";
 import { didYouMean, requireKnown } from "../../targets/did-you-mean.js";
 import { modules } from "../../targets/modules/index.js";
-import { services } from "../../targets/services/index.js";
+import { findService, services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
-import { AUTO, type NamedPrograms } from "./request.js";
+import { AUTO, badValue, type NamedPrograms, type ServiceEnv } from "./request.js";
 import type { Layer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
@@ -21,9 +21,7 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
   for (const text of value.split(/,(?=[^,=/]*=)/)) {
     const [, name = "", given = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
     if (!given || !PROGRAM.test(name))
-      throw usageError(
-        `${source} ${JSON.stringify(text.slice(0, 60))}: give ${form}, where NAME is a store or a service`,
-      );
+      throw badValue(source, text, `give ${form}, where NAME is a store or a service`);
     const other = pairs.get(name);
     if (other !== undefined && other !== given)
       throw usageError(`${source}: ${name}=${other} and ${name}=${given}: give one of them`);
@@ -47,9 +45,7 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
   const texts = entries.map((entry) => {
     const [, text = "", path] = /^([^=]*)(?:=(.+))?$/.exec(entry.trim()) ?? [];
     if (!PROGRAM.test(text) || !text.includes("~"))
-      throw usageError(
-        `${given?.source} ${JSON.stringify(entry.slice(0, 60))}: give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1`,
-      );
+      throw badValue(given?.source ?? "", entry, "give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1");
     const { id } = parseStoreText(text);
     const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
     requireKnown("store with versions", id, known);
@@ -125,8 +121,10 @@ export function namedPrograms(
   const images = image ? pairsOf(image, "NAME=REF") : new Map<string, string>();
   for (const [id, reference] of images)
     if (!IMAGE.test(reference))
-      throw usageError(
-        `${image?.source} ${JSON.stringify(`${id}=${reference}`.slice(0, 60))}: give NAME=REF, where REF names an image, e.g. redis:7.4`,
+      throw badValue(
+        image?.source ?? "",
+        `${id}=${reference}`,
+        "give NAME=REF, where REF names an image, e.g. redis:7.4",
       );
   return { paths: Object.fromEntries(paths), images: Object.fromEntries(images) };
 }
@@ -149,4 +147,28 @@ export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
     const near = didYouMean(wrong, known);
     throw usageError(`${flag}: there is no ${what} ${JSON.stringify(wrong.slice(0, 60))}${near}`);
   }
+}
+
+/** A comma only separates in front of another setting, so that a value may hold one. */
+const NEXT = /,(?=[a-z0-9][a-z0-9.-]*:[A-Z][A-Z0-9_]*=)/;
+const SETTING = /^(?<id>[a-z0-9][a-z0-9.-]{0,39}):(?<name>[A-Z][A-Z0-9_]{0,63})=(?<value>.*)$/;
+
+/** Reads `service:NAME=value`, several separated by commas. @throws usageError */
+export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv {
+  const all: ServiceEnv = {};
+  for (const given of text.split(NEXT)) {
+    const { id = "", name = "", value = "" } = SETTING.exec(given.trim())?.groups ?? {};
+    if (!name)
+      throw badValue(source, given, "give SERVICE:NAME=value, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20");
+    if (findService(id).reserved.test(name))
+      throw usageError(
+        `${source} ${id}:${name}: the harness sets ${name} itself; addresses, ports and counters cannot be changed`,
+      );
+    const own = all[id] ?? {};
+    const other = own[name];
+    if (other !== undefined && other !== value)
+      throw usageError(`${source}: ${name}=${other} and ${name}=${value}: give one of them`);
+    all[id] = { ...own, [name]: value };
+  }
+  return all;
 }

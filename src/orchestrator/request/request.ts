@@ -1,12 +1,21 @@
 import { type Arrivals, type KindCaps, RATE_RANGE, type Warmup } from "../../contract/configuration.js";
 import { byDimension, type DimensionKey, type dimensions, USUAL } from "../../contract/dimensions.js";
-import { usageError } from "../../contract/errors.js";
+import { type BenchError, usageError } from "../../contract/errors.js";
 import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
+import { parseStoreText } from "../../contract/target.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
+import { groups } from "../../targets/groups.js";
+import {
+  parseLimiterText,
+  withFrameworks,
+  withLimiters,
+  withNodes,
+  withStoreVersions,
+} from "../../targets/resolve.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/types.js";
@@ -164,6 +173,10 @@ export const RANGES = {
 
 export type NumberName = keyof typeof RANGES;
 
+/** A value that its setting does not take. */
+export const badValue = (source: string, value: string, why: string): BenchError =>
+  usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: ${why}`);
+
 /**
  * @param whole refuses fractions @param orElse a word that is valid too, for the message @throws usageError
  */
@@ -172,9 +185,7 @@ export function numberIn(name: NumberName, flag: string, text: string, whole = t
   const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   const kind = whole ? "a whole number" : "a number";
-  throw usageError(
-    `${flag} ${JSON.stringify(text.slice(0, 60))}: give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`,
-  );
+  throw badValue(flag, text, `give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`);
 }
 
 /** The numbers that a text lists; `auto` where the campaign finds it. @throws usageError */
@@ -218,9 +229,7 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
     const words = listOf(flag, text.slice(REQUESTS_DURATION.length), []);
     return { mode: "requests", counts: words.map((word) => numberIn("requests", flag, word)) };
   }
-  throw usageError(
-    `${source} ${JSON.stringify(text.slice(0, 60))}: give dynamic, fixed30, fixed120 or custom:N (seconds), or requests:N,…`,
-  );
+  throw badValue(source, text, "give dynamic, fixed30, fixed120 or custom:N (seconds), or requests:N,…");
 }
 
 /** The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest name */
@@ -228,4 +237,22 @@ export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
   for (const word of words) requireKnown("workload", word, [...ids, "both"]);
   return words.includes("both") ? ids : [...words];
+}
+
+/** All requested targets: groups expanded, with each limiter, version, Node and framework. */
+export function targetTexts({
+  clients,
+  limiters,
+  storeVersions,
+  nodes,
+  frameworks,
+}: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">): string[] {
+  const named = limiters.map(parseLimiterText);
+  const versions = storeVersions.map(parseStoreText);
+  return clients
+    .flatMap((word) => groups[word] ?? [word])
+    .flatMap((text) => withLimiters(text, named))
+    .flatMap((text) => withStoreVersions(text, versions))
+    .flatMap((text) => withNodes(text, nodes))
+    .flatMap((text) => withFrameworks(text, frameworks));
 }

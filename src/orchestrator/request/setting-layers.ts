@@ -1,6 +1,6 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { listOf, type NumberName, numberIn } from "./request.js";
+import { badValue, listOf, type NumberName, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
@@ -111,5 +111,5 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
 export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
   const found = valid.find((each) => each === value);
   if (found) return found;
-  throw usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: give one of ${valid.join(", ")}`);
+  throw badValue(source, value, `give one of ${valid.join(", ")}`);
 }

@@ -74,17 +74,15 @@ export interface Setting {
 }
 
 /** Settings under one topic of the help, which `help TOPIC` prints. */
-export interface SettingGroup {
-  topic: string;
-  title: string;
-  settings: readonly Setting[];
-}
+const group = (topic: string, title: string, settings: readonly Setting[]) => ({ topic, title, settings });
 
 const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);
 const decimalText = (name: NumberName) => decimalNumber(RANGES[name].min, RANGES[name].max);
 
 const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 const valuesOnly = (values: readonly string[]): SettingChoice[] => values.map((value) => ({ value }));
+const explained = (list: readonly { id: string; summary: string }[]): SettingChoice[] =>
+  list.map(({ id, summary }) => ({ value: id, hint: summary }));
 const workloadIds = ids(workloads);
 const workloadHints: Readonly<Record<string, string>> = {
   light: "a minimal answer: the limiter is most of the work",
@@ -109,20 +107,23 @@ export const ALONE = "alone";
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  return {
-    key,
-    value: "<list>",
-    help,
+  return flag(`${key} <list>`, help, {
     defaultText: String(USUAL),
-    repeatable: true,
     ...(canBeFound ? { choices: () => valuesOnly([AUTO]) } : {}),
     singleRun: {
       name: key.toUpperCase(),
       schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
       help: `number of ${other}`,
     },
-  };
+  });
 };
+
+/** @param name with the placeholder of its value, e.g. `rate <list>`: a list can be given several times */
+function flag(name: string, help: string, more: Omit<Setting, "key" | "value" | "help"> = {}): Setting {
+  const [key = "", value] = name.split(" ");
+  if (value === undefined) return { key, help, ...more };
+  return { key, value, help, ...(value === "<list>" ? { repeatable: true } : {}), ...more };
+}
 
 /** Its variable has the same name: `store-cpus`, `STORE_CPUS`. */
 const cap = (key: string, value: string, help: string, defaultText?: string): Setting => ({
@@ -133,50 +134,29 @@ const cap = (key: string, value: string, help: string, defaultText?: string): Se
   variable: key.toUpperCase().replace("-", "_"),
 });
 
-const targets: SettingGroup = {
-  topic: "targets",
-  title: "what is measured",
-  settings: [
+const targets = group("targets", "what is measured", [
+  flag("clients <list>", "targets and groups, comma or space separated", {
+    choices: () => valuesOnly([...Object.keys(groups), ...targetTexts]),
+  }),
+  flag("limiter <list>", "limiters that decide, name[~version]; each target is measured with each", {
+    defaultText: "its own",
+    choices: () => valuesOnly(limiterNames()),
+  }),
+  flag(
+    "store-versions <list>",
+    "versions of stores that each target is measured on, e.g. valkey~8.1,valkey~9.1 (tags of images), or name~version=path",
+    { defaultText: "its own" },
+  ),
+  flag("framework <list>", "web frameworks of the server; each target is measured with each", {
+    defaultText: USUAL_FRAMEWORK,
+    choices: () => explained(frameworks),
+  }),
+  flag("compare-frameworks", "targets on several web frameworks are ranked together"),
+  flag(
+    "layer <list>",
+    `where the load enters: ${layers.map(({ id, hint }) => `${id} (${hint})`).join(", ")}`,
     {
-      key: "clients",
-      value: "<list>",
-      help: "targets and groups, comma or space separated",
-      repeatable: true,
-      choices: () => valuesOnly([...Object.keys(groups), ...targetTexts]),
-    },
-    {
-      key: "limiter",
-      value: "<list>",
-      help: "limiters that decide, name[~version]; each target is measured with each",
-      defaultText: "its own",
-      repeatable: true,
-      choices: () => valuesOnly(limiterNames()),
-    },
-    {
-      key: "store-versions",
-      value: "<list>",
-      help: "versions of stores that each target is measured on, e.g. valkey~8.1,valkey~9.1 (tags of images), or name~version=path",
-      defaultText: "its own",
-      repeatable: true,
-    },
-    {
-      key: "framework",
-      value: "<list>",
-      help: "web frameworks of the server; each target is measured with each",
-      defaultText: USUAL_FRAMEWORK,
-      repeatable: true,
-      choices: () => frameworks.map(({ id, summary }) => ({ value: id, hint: summary })),
-    },
-    {
-      key: "compare-frameworks",
-      help: "targets on several web frameworks are ranked together",
-    },
-    {
-      key: "layer",
-      value: "<list>",
-      help: `where the load enters: ${layers.map(({ id, hint }) => `${id} (${hint})`).join(", ")}`,
       defaultValue: "server",
-      repeatable: true,
       choices: () => layers.map(({ id, hint }) => ({ value: id, hint })),
       singleRun: {
         name: "LAYER",
@@ -184,141 +164,87 @@ const targets: SettingGroup = {
         help: `where the load enters: ${driverLayerIds.join(" or ")}`,
       },
     },
-    ...dimensions.map(dimensionSetting),
+  ),
+  ...dimensions.map(dimensionSetting),
+  flag("stores <list>", "store layer: servers, e.g. redis,valkey; any other with --program or --image", {
+    defaultText: DEFAULT_STORES.join(","),
+    choices: () => valuesOnly(stores.flatMap(({ id, engine }) => (engine === "resp" ? [id] : []))),
+  }),
+  flag(
+    "operations <list>",
+    `store layer: ${operations.map(({ id, summary }) => `${id} (${summary})`).join(", ")}`,
     {
-      key: "stores",
-      value: "<list>",
-      help: "store layer: servers, e.g. redis,valkey; any other with --program or --image",
-      defaultText: DEFAULT_STORES.join(","),
-      repeatable: true,
-      choices: () => valuesOnly(stores.flatMap(({ id, engine }) => (engine === "resp" ? [id] : []))),
-    },
-    {
-      key: "operations",
-      value: "<list>",
-      help: `store layer: ${operations.map(({ id, summary }) => `${id} (${summary})`).join(", ")}`,
       defaultText: "all",
-      repeatable: true,
-      choices: () => operations.map(({ id, summary }) => ({ value: id, hint: summary })),
+      choices: () => explained(operations),
     },
+  ),
+  flag("payload-bytes <list>", "store layer: sizes of the values of set and get", {
+    defaultText: String(DEFAULT_PAYLOAD_BYTES),
+  }),
+  flag(
+    "service-env <service:NAME=value>",
+    "setting of a service, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20; repeatable",
+    { repeatable: true },
+  ),
+  flag(
+    "plugin <path>",
+    "file or folder that adds stores, clients, limiters, options or traffic; repeatable",
     {
-      key: "payload-bytes",
-      value: "<list>",
-      help: "store layer: sizes of the values of set and get",
-      defaultText: String(DEFAULT_PAYLOAD_BYTES),
-      repeatable: true,
-    },
-    {
-      key: "service-env",
-      value: "<service:NAME=value>",
-      help: "setting of a service, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20; repeatable",
-      repeatable: true,
-    },
-    {
-      key: "plugin",
-      value: "<path>",
-      help: "file or folder that adds stores, clients, limiters, options or traffic; repeatable",
       variable: "PLUGINS",
       variableHelp: `files and folders that add stores, clients, limiters, options or traffic, separated by "${delimiter}"`,
       repeatable: true,
     },
-  ],
-};
+  ),
+]);
 
-const traffic: SettingGroup = {
-  topic: "traffic",
-  title: "what the requests are",
-  settings: [
-    {
-      key: "workload",
-      value: "<list>",
-      help: `${workloadIds.join("|")}|both`,
-      defaultValue: "light",
-      repeatable: true,
-      choices: () =>
-        [...workloadIds, "both"].map((value) => ({
-          value,
-          ...(workloadHints[value] ? { hint: workloadHints[value] } : {}),
-        })),
-      singleRun: { name: "REQUEST_TYPE", schema: idSchema, help: workloadIds.join(" or ") },
+const traffic = group("traffic", "what the requests are", [
+  flag("workload <list>", `${workloadIds.join("|")}|both`, {
+    defaultValue: "light",
+    choices: () =>
+      [...workloadIds, "both"].map((value) => ({
+        value,
+        ...(workloadHints[value] ? { hint: workloadHints[value] } : {}),
+      })),
+    singleRun: { name: "REQUEST_TYPE", schema: idSchema, help: workloadIds.join(" or ") },
+  }),
+  flag("complexity <n>", "rounds of CPU work of the heavy workload", {
+    defaultValue: String(DEFAULT_COMPLEXITY),
+    singleRun: { name: "COMPUTATION_COMPLEXITY", schema: wholeText("complexity") },
+  }),
+  flag("traffic <list>", "keys of the requests", {
+    defaultValue: DEFAULT_TRAFFIC,
+    choices: () => explained(profiles),
+    singleRun: {
+      name: "TRAFFIC",
+      schema: idSchema,
+      help: `keys of the requests: ${ids(profiles).join(", ")}`,
     },
-    {
-      key: "complexity",
-      value: "<n>",
-      help: "rounds of CPU work of the heavy workload",
-      defaultValue: String(DEFAULT_COMPLEXITY),
-      singleRun: { name: "COMPUTATION_COMPLEXITY", schema: wholeText("complexity") },
-    },
-    {
-      key: "traffic",
-      value: "<list>",
-      help: "keys of the requests",
-      defaultValue: DEFAULT_TRAFFIC,
-      repeatable: true,
-      choices: () => profiles.map(({ id, summary }) => ({ value: id, hint: summary })),
-      singleRun: {
-        name: "TRAFFIC",
-        schema: idSchema,
-        help: `keys of the requests: ${ids(profiles).join(", ")}`,
-      },
-    },
-    {
-      key: "trace",
-      value: "<file>",
-      help: "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
-    },
-    {
-      key: "trace-speed",
-      value: "<list>",
-      help: "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times",
-      repeatable: true,
-    },
-    {
-      key: "points",
-      value: "<list>",
-      help: "explicit quota of each key",
-      repeatable: true,
-      variable: "RATE_LIMIT_POINTS",
-    },
-    {
-      key: "window",
-      value: "<list>",
-      help: "explicit window of the quota, seconds",
-      repeatable: true,
-      variable: "RATE_LIMIT_DURATION",
-    },
-    {
-      key: "cost",
-      value: "<list>",
-      help: "points that a request uses for each of its keys",
-      defaultText: "1",
-      repeatable: true,
-      variable: "RATE_LIMIT_COST",
-    },
-    {
-      key: "block",
-      value: "<s>",
-      help: "explicit block once the quota is exceeded, seconds",
-      variable: "RATE_LIMIT_BLOCK_DURATION",
-    },
-  ],
-};
+  }),
+  flag(
+    "trace <file>",
+    "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
+  ),
+  flag("trace-speed <list>", "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times"),
+  flag("points <list>", "explicit quota of each key", { variable: "RATE_LIMIT_POINTS" }),
+  flag("window <list>", "explicit window of the quota, seconds", { variable: "RATE_LIMIT_DURATION" }),
+  flag("cost <list>", "points that a request uses for each of its keys", {
+    defaultText: "1",
+    variable: "RATE_LIMIT_COST",
+  }),
+  flag("block <s>", "explicit block once the quota is exceeded, seconds", {
+    variable: "RATE_LIMIT_BLOCK_DURATION",
+  }),
+]);
 
-const measure: SettingGroup = {
-  topic: "measure",
-  title: "how it is measured",
-  settings: [
+const measure = group("measure", "how it is measured", [
+  flag("preset <name>", `${ids(PRESETS).join("|")}; every other flag overrides it`, {
+    choices: () => valuesOnly(ids(PRESETS)),
+  }),
+  flag("quick", "same as --preset quick", { flagOnly: true }),
+  flag(
+    "duration-mode <mode>",
+    "dynamic|fixed30|fixed120|custom:N|requests:N,… (requests instead of seconds)",
     {
-      key: "preset",
-      value: "<name>",
-      help: `${ids(PRESETS).join("|")}; every other flag overrides it`,
-      choices: () => valuesOnly(ids(PRESETS)),
-    },
-    { key: "quick", help: "same as --preset quick", flagOnly: true },
-    {
-      key: "duration-mode",
-      value: "<mode>",
-      help: "dynamic|fixed30|fixed120|custom:N|requests:N,… (requests instead of seconds)",
       defaultValue: "dynamic",
       choices: () => [
         { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
@@ -335,156 +261,101 @@ const measure: SettingGroup = {
         toValue: (text) => `${CUSTOM_DURATION}${text}`,
       },
     },
-    {
-      key: "concurrency",
-      value: "<list>",
-      help: "connections",
-      defaultValue: "50 100",
-      repeatable: true,
-      singleRun: {
-        name: "CONNECTIONS",
-        schema: wholeText("connections"),
-        defaultValue: "10",
-        defaultText: `10; with RATE at most ${DEFAULT_POOL}`,
-      },
+  ),
+  flag("concurrency <list>", "connections", {
+    defaultValue: "50 100",
+    singleRun: {
+      name: "CONNECTIONS",
+      schema: wholeText("connections"),
+      defaultValue: "10",
+      defaultText: `10; with RATE at most ${DEFAULT_POOL}`,
     },
-    {
-      key: "rate",
-      value: "<list>",
-      help: "open loop: requests/s, over up to --concurrency connections (200)",
-      repeatable: true,
-      singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
+  }),
+  flag("rate <list>", "open loop: requests/s, over up to --concurrency connections (200)", {
+    singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
+  }),
+  flag(
+    "rate-sweep <from:to:n>",
+    "open loop at n rates, each the same factor above the last, e.g. 1000:20000:8",
+  ),
+  flag("arrivals <spread>", "spacing of the sends of an open loop: constant|poisson", {
+    defaultText: "constant",
+    choices: () => valuesOnly(namedArrivals),
+    singleRun: {
+      name: "ARRIVALS",
+      schema: z.enum(namedArrivals, "must be constant or poisson"),
     },
+  }),
+  flag("find-max-rate", "open loop: search the highest rate that meets --slo, starting at --rate"),
+  flag("slo <list>", 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"'),
+  flag("runs <n>", "runs of each configuration; auto: as many as it takes to rank them", {
+    defaultValue: "3",
+    choices: () => valuesOnly([AUTO]),
+    singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
+  }),
+  flag("max-runs <n>", "with --runs auto: most runs of each configuration", { defaultText: "20" }),
+  flag(
+    "budget <time>",
+    "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
+  ),
+  flag(
+    "diagnose [alone]",
+    "one more run of each configuration, with instruments: it never counts, and the report says where a request's time goes; alone: no other runs",
+    { choices: () => valuesOnly([ALONE]) },
+  ),
+  flag(
+    "warmup <s>",
+    `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns from ${AUTO_WARMUP.min_by_turns_s} s on`,
     {
-      key: "rate-sweep",
-      value: "<from:to:n>",
-      help: "open loop at n rates, each the same factor above the last, e.g. 1000:20000:8",
-    },
-    {
-      key: "arrivals",
-      value: "<spread>",
-      help: "spacing of the sends of an open loop: constant|poisson",
-      defaultText: "constant",
-      choices: () => valuesOnly(namedArrivals),
-      singleRun: {
-        name: "ARRIVALS",
-        schema: z.enum(namedArrivals, "must be constant or poisson"),
-      },
-    },
-    {
-      key: "find-max-rate",
-      help: "open loop: search the highest rate that meets --slo, starting at --rate",
-    },
-    {
-      key: "slo",
-      value: "<list>",
-      help: 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"',
-      repeatable: true,
-    },
-    {
-      key: "runs",
-      value: "<n>",
-      help: "runs of each configuration; auto: as many as it takes to rank them",
-      defaultValue: "3",
-      choices: () => valuesOnly([AUTO]),
-      singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
-    },
-    {
-      key: "max-runs",
-      value: "<n>",
-      help: "with --runs auto: most runs of each configuration",
-      defaultText: "20",
-    },
-    {
-      key: "budget",
-      value: "<time>",
-      help: "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
-    },
-    {
-      key: "diagnose",
-      value: "[alone]",
-      help: "one more run of each configuration, with instruments: it never counts, and the report says where a request's time goes; alone: no other runs",
-      choices: () => valuesOnly([ALONE]),
-    },
-    {
-      key: "warmup",
-      value: "<s>",
-      help: `seconds of load before each run, discarded; auto: until it is steady, ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns from ${AUTO_WARMUP.min_by_turns_s} s on`,
       defaultValue: "10",
       choices: () => [{ value: AUTO, hint: "until the load is steady" }],
       singleRun: { name: "WARMUP", schema: decimalOrAuto(RANGES.warmup.min, RANGES.warmup.max) },
     },
-    {
-      key: "cooldown",
-      value: "<a[,b]>",
-      help: "seconds between runs, and between clients in consecutive order",
-      defaultValue: "5,10",
-      singleRun: {
-        name: "COOLDOWN",
-        schema: decimalText("cooldown"),
-        help: "seconds between runs",
-        defaultValue: "5",
-        toValue: (text) => `${text},0`,
-      },
+  ),
+  flag("cooldown <a[,b]>", "seconds between runs, and between clients in consecutive order", {
+    defaultValue: "5,10",
+    singleRun: {
+      name: "COOLDOWN",
+      schema: decimalText("cooldown"),
+      help: "seconds between runs",
+      defaultValue: "5",
+      toValue: (text) => `${text},0`,
     },
-    {
-      key: "order",
-      value: "<order>",
-      help: orders.join("|"),
-      defaultValue: "turns",
-      choices: () => valuesOnly(orders),
-    },
-    {
-      key: "reference",
-      value: "<target>",
-      help: "the target, or at the store layer the store, with which the others of its ranking are compared",
-      defaultText: "the first named",
-      choices: () => valuesOnly(targetTexts),
-    },
-    {
-      key: "no-reference",
-      help: "measure one target alone, without the reference by which campaigns are compared",
-    },
-    {
-      key: "no-copy",
-      help: "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",
-    },
-    {
-      key: "seed",
-      value: "<n>",
-      help: "seed of order and traffic",
-      defaultText: "random",
-      singleRun: { name: "SEED", schema: wholeText("seed"), defaultValue: "1" },
-    },
-    {
-      key: "workers",
-      value: "<n>",
-      help: "threads of the load generator",
-      defaultValue: "1",
-      singleRun: { name: "WORKERS", schema: wholeText("workers") },
-    },
-    {
-      key: "threshold",
-      value: "<list>",
-      help: 'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01"; exit code 6 if one is missed',
-      repeatable: true,
-    },
-  ],
-};
+  }),
+  flag("order <order>", orders.join("|"), {
+    defaultValue: "turns",
+    choices: () => valuesOnly(orders),
+  }),
+  flag(
+    "reference <target>",
+    "the target, or at the store layer the store, with which the others of its ranking are compared",
+    { defaultText: "the first named", choices: () => valuesOnly(targetTexts) },
+  ),
+  flag("no-reference", "measure one target alone, without the reference by which campaigns are compared"),
+  flag(
+    "no-copy",
+    "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",
+  ),
+  flag("seed <n>", "seed of order and traffic", {
+    defaultText: "random",
+    singleRun: { name: "SEED", schema: wholeText("seed"), defaultValue: "1" },
+  }),
+  flag("workers <n>", "threads of the load generator", {
+    defaultValue: "1",
+    singleRun: { name: "WORKERS", schema: wholeText("workers") },
+  }),
+  flag(
+    "threshold <list>",
+    'limits for every client, e.g. "p99<10ms,errors<0.1%,limited_share=0.1±0.01"; exit code 6 if one is missed',
+  ),
+]);
 
-const faults: SettingGroup = {
-  topic: "faults",
-  title: "what breaks in the window",
-  settings: [
+const faults = group("faults", "what breaks in the window", [
+  flag(
+    "fault <list>",
+    "open loop, by default at a rate found by calibration: faults in the window; each a configuration of its own, none: without one; / joins those of one run",
     {
-      key: "fault",
-      value: "<list>",
-      help: "open loop, by default at a rate found by calibration: faults in the window; each a configuration of its own, none: without one; / joins those of one run",
-      repeatable: true,
-      choices: () => [
-        { value: "none" },
-        ...namedFaults.map(({ id, summary }) => ({ value: id, hint: summary })),
-      ],
+      choices: () => [{ value: "none" }, ...explained(namedFaults)],
       singleRun: {
         name: "FAULT",
         schema: z
@@ -494,228 +365,151 @@ const faults: SettingGroup = {
         help: "open loop: fault in the window, e.g. store-restart or pause:store-1@5s+2s",
       },
     },
-  ],
-};
+  ),
+]);
 
-const machines: SettingGroup = {
-  topic: "machines",
-  title: "where it runs, and the caps of each part",
-  settings: [
-    {
-      key: "runtime",
-      value: "<runtime>",
-      help: `auto|${runtimeIds.join("|")}`,
-      defaultValue: "auto",
-      choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(runtimeIds)],
-      singleRun: {
-        name: "RUNTIME",
-        schema: z.string().max(40),
-        help: ["auto", ...runtimeIds].join(", "),
-      },
-      onResume: "flag",
+const machines = group("machines", "where it runs, and the caps of each part", [
+  flag("runtime <runtime>", `auto|${runtimeIds.join("|")}`, {
+    defaultValue: "auto",
+    choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(runtimeIds)],
+    singleRun: {
+      name: "RUNTIME",
+      schema: z.string().max(40),
+      help: ["auto", ...runtimeIds].join(", "),
     },
-    {
-      key: "hosts",
-      value: "<file>",
-      help: "YAML file that names Docker engines of several machines, by role: see docs/hosts.md",
-    },
-    {
-      key: "kube-context",
-      value: "<name>",
-      help: "context of the kubeconfig, for --runtime kubernetes",
-      defaultText: "the current one",
-      onResume: "flag",
-    },
-    {
-      key: "namespace",
-      value: "<name>",
-      help: "namespace of the cluster in which pods run",
-      defaultText: "the context's",
-      onResume: "flag",
-    },
-    {
-      key: "node-store",
-      value: "<labels>",
-      help: "labels of the cluster's nodes for stores and services, e.g. disk=ssd; roles are spread without",
-    },
-    { key: "node-server", value: "<labels>", help: "labels of the nodes for servers" },
-    { key: "node-generator", value: "<labels>", help: "labels of the nodes for load generators" },
-    {
-      key: "host-network",
-      help: "pods share the network of their nodes: faster, and not like most clusters; every result says so",
-    },
-    {
-      key: "registry",
-      value: "<prefix>",
-      help: "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
-      defaultText: "they are on the nodes",
-    },
-    cap("store-cpus", "<n>", "CPU cap of a store node in a container", "2"),
-    cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", "2g"),
-    cap("service-cpus", "<n>", "CPU cap of a service in a container", "2"),
-    cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", "2g"),
-    cap("server-cpus", "<n>", "CPU cap of the server", "none"),
-    cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
-    cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),
-    cap("cpuset-service", "<list>", "CPUs of a service"),
-    cap("cpuset-server", "<list>", "CPUs of the server"),
-    cap("cpuset-loadtest", "<list>", "CPUs of the load generator"),
-  ],
-};
+    onResume: "flag",
+  }),
+  flag("hosts <file>", "YAML file that names Docker engines of several machines, by role: see docs/hosts.md"),
+  flag("kube-context <name>", "context of the kubeconfig, for --runtime kubernetes", {
+    defaultText: "the current one",
+    onResume: "flag",
+  }),
+  flag("namespace <name>", "namespace of the cluster in which pods run", {
+    defaultText: "the context's",
+    onResume: "flag",
+  }),
+  flag(
+    "node-store <labels>",
+    "labels of the cluster's nodes for stores and services, e.g. disk=ssd; roles are spread without",
+  ),
+  flag("node-server <labels>", "labels of the nodes for servers"),
+  flag("node-generator <labels>", "labels of the nodes for load generators"),
+  flag(
+    "host-network",
+    "pods share the network of their nodes: faster, and not like most clusters; every result says so",
+  ),
+  flag(
+    "registry <prefix>",
+    "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
+    { defaultText: "they are on the nodes" },
+  ),
+  cap("store-cpus", "<n>", "CPU cap of a store node in a container", "2"),
+  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", "2g"),
+  cap("service-cpus", "<n>", "CPU cap of a service in a container", "2"),
+  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", "2g"),
+  cap("server-cpus", "<n>", "CPU cap of the server", "none"),
+  cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
+  cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),
+  cap("cpuset-service", "<list>", "CPUs of a service"),
+  cap("cpuset-server", "<list>", "CPUs of the server"),
+  cap("cpuset-loadtest", "<list>", "CPUs of the load generator"),
+]);
 
-const programs: SettingGroup = {
-  topic: "programs",
-  title: "which programs, images or running stores it uses",
-  settings: [
+const programs = group("programs", "which programs, images or running stores it uses", [
+  flag("valkey-server <path>", "Valkey program", {
+    defaultText: "from PATH, else embedded",
+    variable: "VALKEY_SERVER",
+    onResume: "flag or variable",
+  }),
+  flag("redis-server <path>", "Redis program", {
+    defaultText: "from PATH",
+    variable: "REDIS_SERVER",
+    onResume: "flag or variable",
+  }),
+  flag(
+    "program <name=path>",
+    "program of any store, service or load program on this machine, e.g. memcached=/opt/memcached, or the file of a module, e.g. redis-cell=/opt/libredis_cell.so; repeatable",
+    { defaultText: "from PATH", repeatable: true, onResume: "flag" },
+  ),
+  flag(
+    "node <list>",
+    "paths of several Nodes of this machine: each target is measured with its server in each (runtime local)",
+    { defaultText: "the one that runs this" },
+  ),
+  flag("image <name=ref>", "container image of any store or service, e.g. redis=redis:7.4; repeatable", {
+    defaultText: "its own, or that of its variable, e.g. REDIS_IMAGE",
+    repeatable: true,
+    onResume: "flag",
+  }),
+  flag(
+    "store-url <url>",
+    "measure a store that you already run: redis[s]://[user:password@]host[:port]; process lists show the flag, but not STORE_URL",
     {
-      key: "valkey-server",
-      value: "<path>",
-      help: "Valkey program",
-      defaultText: "from PATH, else embedded",
-      variable: "VALKEY_SERVER",
-      onResume: "flag or variable",
-    },
-    {
-      key: "redis-server",
-      value: "<path>",
-      help: "Redis program",
-      defaultText: "from PATH",
-      variable: "REDIS_SERVER",
-      onResume: "flag or variable",
-    },
-    {
-      key: "program",
-      value: "<name=path>",
-      help: "program of any store, service or load program on this machine, e.g. memcached=/opt/memcached, or the file of a module, e.g. redis-cell=/opt/libredis_cell.so; repeatable",
-      defaultText: "from PATH",
-      repeatable: true,
-      onResume: "flag",
-    },
-    {
-      key: "node",
-      value: "<list>",
-      help: "paths of several Nodes of this machine: each target is measured with its server in each (runtime local)",
-      defaultText: "the one that runs this",
-      repeatable: true,
-    },
-    {
-      key: "image",
-      value: "<name=ref>",
-      help: "container image of any store or service, e.g. redis=redis:7.4; repeatable",
-      defaultText: "its own, or that of its variable, e.g. REDIS_IMAGE",
-      repeatable: true,
-      onResume: "flag",
-    },
-    {
-      key: "store-url",
-      value: "<url>",
-      help: "measure a store that you already run: redis[s]://[user:password@]host[:port]; process lists show the flag, but not STORE_URL",
       variable: "STORE_URL",
       variableHelp: "measure a store that you already run: redis[s]://[user:password@]host[:port]",
       secret: true,
       onResume: "flag or variable",
     },
-    {
-      key: "store-ca",
-      value: "<file>",
-      help: "CA certificate (PEM) for rediss://",
-      variable: "STORE_CA",
-      onResume: "flag or variable",
-    },
-    {
-      key: "store-cert",
-      value: "<file>",
-      help: "own certificate (PEM), for a store that asks its clients for one",
-      variable: "STORE_CERT",
-      onResume: "flag or variable",
-    },
-    {
-      key: "store-key",
-      value: "<file>",
-      help: "private key (PEM) of --store-cert",
-      variable: "STORE_KEY",
-      onResume: "flag or variable",
-    },
-  ],
-};
+  ),
+  flag("store-ca <file>", "CA certificate (PEM) for rediss://", {
+    variable: "STORE_CA",
+    onResume: "flag or variable",
+  }),
+  flag("store-cert <file>", "own certificate (PEM), for a store that asks its clients for one", {
+    variable: "STORE_CERT",
+    onResume: "flag or variable",
+  }),
+  flag("store-key <file>", "private key (PEM) of --store-cert", {
+    variable: "STORE_KEY",
+    onResume: "flag or variable",
+  }),
+]);
 
-const output: SettingGroup = {
-  topic: "output",
-  title: "files, resuming, and what is printed",
-  settings: [
-    {
-      key: "output",
-      value: "<dir>",
-      help: "results root",
-      defaultValue: "results",
-      singleRun: { name: "OUTPUT_DIR", schema: z.string().max(4096) },
-      incidental: true,
-      onResume: "flag",
-    },
-    {
-      key: "resume",
-      value: "[campaign]",
-      help: "continue a campaign of --output (default: the newest); refuses flags that change its plan",
-      flagOnly: true,
-      onResume: "flag",
-    },
-    {
-      key: "allow-parallel",
-      help: "start even if another campaign is running",
-      incidental: true,
-      onResume: "flag",
-    },
-    {
-      key: "force",
-      help: "start even if the preset refuses a machine with warnings",
-      incidental: true,
-    },
-    {
-      key: "config",
-      value: "<file>",
-      help: "read settings from a YAML file, or from the manifest.json of a campaign to repeat; flags override them",
-      flagOnly: true,
-    },
-    {
-      key: "json",
-      help: "one JSON object per line on standard output, everything else on standard error; one document with --dry-run",
-      flagOnly: true,
-      onResume: "flag",
-    },
-    {
-      key: "quiet",
-      help: "only warnings, problems and the path of the report",
-      flagOnly: true,
-      onResume: "flag",
-    },
-    {
-      key: "progress",
-      value: "<mode>",
-      help: "live|run|phase (redrawn in place, one line per run, one line per phase); default: live on a terminal, else run",
-      flagOnly: true,
-      choices: () => valuesOnly(progressModes),
-      onResume: "flag",
-    },
-    {
-      key: "verbose",
-      help: "also the figures of each second and the output of the programs",
-      flagOnly: true,
-      onResume: "flag",
-    },
-    { key: "legacy", help: "three plain prompts: duration, concurrency, workload", flagOnly: true },
-    { key: "dry-run", help: "print the plan and its estimate; start nothing", flagOnly: true },
-  ],
-};
+const output = group("output", "files, resuming, and what is printed", [
+  flag("output <dir>", "results root", {
+    defaultValue: "results",
+    singleRun: { name: "OUTPUT_DIR", schema: z.string().max(4096) },
+    incidental: true,
+    onResume: "flag",
+  }),
+  flag(
+    "resume [campaign]",
+    "continue a campaign of --output (default: the newest); refuses flags that change its plan",
+    { flagOnly: true, onResume: "flag" },
+  ),
+  flag("allow-parallel", "start even if another campaign is running", {
+    incidental: true,
+    onResume: "flag",
+  }),
+  flag("force", "start even if the preset refuses a machine with warnings", { incidental: true }),
+  flag(
+    "config <file>",
+    "read settings from a YAML file, or from the manifest.json of a campaign to repeat; flags override them",
+    { flagOnly: true },
+  ),
+  flag(
+    "json",
+    "one JSON object per line on standard output, everything else on standard error; one document with --dry-run",
+    { flagOnly: true, onResume: "flag" },
+  ),
+  flag("quiet", "only warnings, problems and the path of the report", {
+    flagOnly: true,
+    onResume: "flag",
+  }),
+  flag(
+    "progress <mode>",
+    "live|run|phase (redrawn in place, one line per run, one line per phase); default: live on a terminal, else run",
+    { flagOnly: true, choices: () => valuesOnly(progressModes), onResume: "flag" },
+  ),
+  flag("verbose", "also the figures of each second and the output of the programs", {
+    flagOnly: true,
+    onResume: "flag",
+  }),
+  flag("legacy", "three plain prompts: duration, concurrency, workload", { flagOnly: true }),
+  flag("dry-run", "print the plan and its estimate; start nothing", { flagOnly: true }),
+]);
 
-export const GROUPS: readonly SettingGroup[] = [
-  targets,
-  traffic,
-  measure,
-  faults,
-  machines,
-  programs,
-  output,
-];
+export const GROUPS = [targets, traffic, measure, faults, machines, programs, output];
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 

@@ -1,5 +1,5 @@
-import { usageError } from "../../contract/errors.js";
 import type { Threshold } from "../../contract/manifest.js";
+import { badValue } from "./request.js";
 
 type Metric = Threshold["metric"];
 
@@ -36,7 +36,7 @@ export function parseThresholds(source: string, text: string): Threshold[] {
 }
 
 function parseThreshold(source: string, text: string): Threshold {
-  const refused = (why: string) => usageError(`${source} ${JSON.stringify(text.slice(0, 60))}: ${why}`);
+  const refused = (why: string) => badValue(source, text, why);
   const found = FORM.exec(text)?.groups;
   if (!found) throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
   const metric = (found.metric ?? "").replace("p99.9", "p99_9") as Metric;

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
+import { rounded, sum } from "../../contract/numbers.js";
 import {
   ALL_STEADY_LINE,
   BETWEEN_TURNS,
@@ -12,18 +13,118 @@ import { type GeneratorOutput, generatorOutputSchema } from "../../contract/resu
 import { judged } from "../../judge/judged.js";
 import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/generators.js";
 import { predictionFor } from "../../traffic/outcome-mix.js";
-import { parseJson } from "../files/json.js";
+import { parseJson } from "../files/own-files.js";
 import type { DrainedReadings } from "./drained-readings.js";
-import { MergedSeconds, type Second } from "./merged-seconds.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { SilenceWatch } from "./silence.js";
+
+/**
+ * A generator reports each second, and takes less to connect, drain and write: silent for so long, it hangs. Generators
+ * wait longer for each other, so that the one that hangs is named.
+ */
+export const SILENCE_S = 60;
+/** Until its first word it may wait for CPU time while many others start. Those that are ready wait a little longer. */
+export const START_S = 110;
+/** After a stop of this process its timers come before the lines that it missed. */
+const GRACE_MS = 1000;
+
+/** Notices a generator that hangs, e.g. because its machine is frozen. It would never end. */
+export class SilenceWatch {
+  readonly #roles: readonly Pick<RunningRole, "id">[];
+  readonly #quiet_s: number;
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  #isOver = false;
+  /** Rejects with PartFailed when one hangs, and never resolves. */
+  readonly failed: Promise<never>;
+  #fail: (error: PartFailed) => void = () => {};
+
+  /** @param quiet_s the longest that a generator works without a word besides: its warm-up */
+  constructor(roles: readonly Pick<RunningRole, "id">[], quiet_s: number) {
+    this.#roles = roles;
+    this.#quiet_s = quiet_s;
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    // The run may have failed for another reason already.
+    this.failed.catch(() => {});
+    for (const index of roles.keys()) this.#expect(index, START_S);
+  }
+
+  /** All go on from a moment at which they waited. */
+  expectAll(): void {
+    for (const index of this.#roles.keys()) this.heard(index);
+  }
+
+  /** It said something, and goes on. @param index of the generator */
+  heard(index: number): void {
+    this.#expect(index, SILENCE_S + this.#quiet_s);
+  }
+
+  #expect(index: number, within_s: number): void {
+    this.expectNothing(index);
+    if (this.#isOver) return;
+    const { id } = this.#roles[index] ?? {};
+    const text = `said nothing for ${within_s} s: it hangs, or its machine does`;
+    const fail = () => this.#fail(new PartFailed(id ?? "generator", text));
+    const look = () => void this.#timers.set(index, setTimeout(fail, GRACE_MS).unref());
+    this.#timers.set(index, setTimeout(look, 1000 * within_s).unref());
+  }
+
+  /** It waits until it may go on, or has ended. */
+  expectNothing(index: number): void {
+    clearTimeout(this.#timers.get(index));
+    this.#timers.delete(index);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    for (const index of this.#roles.keys()) this.expectNothing(index);
+  }
+}
+
+export type Second = Extract<Progress, { event: "second" }>;
+
+/** Merges the live figures of several generators; one alone passes unchanged. A second is complete once all have reported it. */
+export class MergedSeconds {
+  readonly #pending: Second[][];
+
+  constructor(generators: number) {
+    this.#pending = Array.from({ length: generators }, () => []);
+  }
+
+  add(generator: number, second: Second): Second | undefined {
+    this.#pending[generator]?.push(second);
+    if (this.#pending.some((seconds) => seconds.length === 0)) return undefined;
+    return merged(this.#pending.flatMap((seconds) => seconds.shift() ?? []));
+  }
+}
+
+function merged(seconds: readonly Second[]): Second {
+  const [first, ...others] = seconds;
+  if (!first || others.length === 0) return first as Second;
+  const requests_per_second = sum(seconds.map((second) => second.requests_per_second));
+  const limited = sum(
+    seconds.map(({ requests_per_second: rate, limited_share = 0 }) => rate * limited_share),
+  );
+  const p99 = seconds.flatMap(({ p99_ms }) => p99_ms ?? []);
+  const busy = seconds.flatMap(({ generator_event_loop_utilisation: share }) => share ?? []);
+  return {
+    // The first generator reads the servers.
+    ...first,
+    t_s: Math.max(...seconds.map(({ t_s }) => t_s)),
+    requests_per_second,
+    ...(requests_per_second > 0 ? { limited_share: rounded(limited / requests_per_second, 6) } : {}),
+    // The result's percentiles are those of merged histograms; a screen gets the slowest generator's.
+    ...(p99.length > 0 ? { p99_ms: Math.max(...p99) } : {}),
+    ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
+  };
+}
 
 type Announcement = Extract<Progress, { event: "phase" }>;
 type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY>;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
-export interface GeneratorListener {
+interface GeneratorListener {
   phase(phase: RunPhase, opens_in_ms: number | undefined): void;
   second(second: Second, generator: number): void;
   turn?(generator: number, turn: TurnEvent): void;

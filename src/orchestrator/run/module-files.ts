@@ -7,8 +7,7 @@ import type { Platform } from "../../runtimes/types.js";
 import { modules } from "../../targets/modules/index.js";
 import { requestedModules } from "../../targets/resolve.js";
 import type { ModuleDescription } from "../../targets/types.js";
-import type { Request } from "../request/request.js";
-import { targetTexts } from "../request/target-texts.js";
+import { type Request, targetTexts } from "../request/request.js";
 
 /** The file of each module that the user names, by id: a flag wins over the module's variable. Absolute paths. */
 export function moduleFiles(

@@ -5,15 +5,20 @@ import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
 import { type GeneratorOutput, groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
-import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
+import { LAST_TURN_LINE, type TurnLengths, type TurnsSpec, turnLine } from "../../contract/turns.js";
 import { halvesOf } from "../../judge/steadiness.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
-import { GIVEN_SLICE_MS, lengthsFor, secondsOfSlices } from "../../traffic/turn-order.js";
+import {
+  drawnCycles,
+  GIVEN_SLICE_MS,
+  lengthsFor,
+  secondsOfSlices,
+  type TurnOrder,
+} from "../../traffic/turn-order.js";
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { Generators, outputOfGenerator, type TurnEvent } from "./generators.js";
-import { GivenTurns } from "./given-turns.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
 import {
@@ -24,6 +29,65 @@ import {
   type RunLoad,
   type RunWatch,
 } from "./run.js";
+
+/** A turn that has not ended by so long after its slice never does. The others are silent meanwhile, and not given up yet. */
+const HANGS_MS = 30_000;
+
+/** Gives turns to generators that have one target each, one after another, and never two at a time. */
+export class GivenTurns {
+  readonly #generators: readonly Pick<RunningPart, "write" | "exited" | "stop">[];
+  readonly #gone = new Set<number>();
+  /** Resolves the turn that is under way. */
+  #ended: (turn: TurnEvent | undefined) => void = () => {};
+  #taking: number | undefined;
+
+  constructor(generators: readonly Pick<RunningPart, "write" | "exited" | "stop">[]) {
+    this.#generators = generators;
+    for (const [index, { exited }] of generators.entries()) exited.then(() => this.#leave(index));
+  }
+
+  ended(generator: number, turn: TurnEvent): void {
+    if (generator === this.#taking) this.#ended(turn);
+  }
+
+  /** @returns what each generator answered in each of its turns; one that ends, or is stopped because it hangs, gets no further turn */
+  async give(order: TurnOrder): Promise<TurnEvent[][]> {
+    const taken: TurnEvent[][] = this.#generators.map(() => []);
+    for (const cycle of drawnCycles([...this.#generators.keys()], order))
+      for (const { target, ...turn } of cycle) {
+        const answers = await this.#turn(target, turn);
+        if (answers) taken[target]?.push(answers);
+      }
+    for (const [index, generator] of this.#generators.entries())
+      if (!this.#gone.has(index)) generator.write?.(LAST_TURN_LINE);
+    return taken;
+  }
+
+  #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
+    if (this.#gone.has(generator)) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const part = this.#generators[generator];
+      const hangs = setTimeout(
+        () => {
+          part?.stop().catch(() => {});
+          this.#leave(generator);
+        },
+        turn.lead_in_ms + turn.slice_ms + HANGS_MS,
+      );
+      this.#taking = generator;
+      this.#ended = (answers) => {
+        clearTimeout(hangs);
+        resolve(answers);
+      };
+      part?.write?.(turnLine(turn));
+    });
+  }
+
+  #leave(generator: number): void {
+    this.#gone.add(generator);
+    if (generator === this.#taking) this.#ended(undefined);
+  }
+}
 
 /** One store that hangs must not use up the time of the others' reading. */
 const READ_WITHIN_MS = 8_000;

@@ -13,10 +13,9 @@ import type { Lease } from "../ownership/lease.js";
 import { readAdmissions } from "./admissions.js";
 import { CounterWatch, type SeveralMachines } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { FaultInjection } from "./faults/injection.js";
-import { Generators } from "./generators.js";
+import { FaultInjection } from "./faults.js";
+import { Generators, type Second } from "./generators.js";
 import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
-import type { Second } from "./merged-seconds.js";
 import {
   PartFailed,
   type PartSupervisor,

@@ -1,7 +1,9 @@
+import { within } from "../../contract/deadline.js";
 import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
 import type { Node } from "../../contract/env.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { ProbeAction, ProbeRequest, StoreFault } from "../../contract/probe-env.js";
+import { RELAY_LISTENS, type RelayMode, relayLine } from "../../contract/relay.js";
 import { roleId } from "../../contract/role.js";
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import type { ServiceEvidence } from "../../contract/service.js";
@@ -28,7 +30,6 @@ import {
 } from "./layout.js";
 import { moduleRefusal, sha256Of } from "./module-files.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
-import { RelayControl } from "./relay.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
 const FORM_TIMEOUT_S = 60;
@@ -113,15 +114,9 @@ export async function discoverStore(
   }
 }
 
-export function storeOf(
-  settings: Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">,
-  supervisor: PartSupervisor,
-): RunStore {
-  const { configuration, external } = settings;
-  if (findStore(configuration.target.store).engine === undefined) return noStore;
-  return external
-    ? new ExternalRunStore(settings, external, supervisor)
-    : new OwnRunStore(settings, supervisor);
+export function storeOf(settings: StoreSettings, supervisor: PartSupervisor): RunStore {
+  const { engine } = findStore(settings.configuration.target.store);
+  return engine === undefined ? noStore : new ProbedStore(settings, supervisor);
 }
 
 const noStore: RunStore = {
@@ -148,18 +143,25 @@ const noStore: RunStore = {
   },
 };
 
-type StoreSettings = Pick<RunSettings, "configuration" | "runNonce" | "modules" | "diagnose">;
+type StoreSettings = Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">;
 
-abstract class ProbedStore {
+/** What programs without TLS say of `--tls-port`; older ones do not even know it. */
+const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
+
+/** How many threads of the store execute commands, where those are several. */
+export function commandThreadsOf({ store }: Target): Pick<StoreEvidence, "command_threads"> {
+  const { commandThreads = 1 } = findStore(store);
+  return commandThreads > 1 ? { command_threads: commandThreads } : {};
+}
+
+/** A fresh store that the run starts, or one that the user already runs: that is read, but never emptied or reset. */
+class ProbedStore {
   /** The nodes, relays and the service, that the run started; only their counters can be read. */
   nodes: readonly RunningRole[] = [];
   /** Between the servers and the nodes; none where no fault of the run needs one. */
   relays: readonly RelayControl[] = [];
-  /** In the order of roles. */
-  protected abstract readonly places: readonly Node[];
-  protected abstract readonly external: boolean;
-  protected readonly supervisor: PartSupervisor;
-  protected probe: RunningPart | undefined;
+  readonly #supervisor: PartSupervisor;
+  #probe: RunningPart | undefined;
   readonly #settings: StoreSettings;
   #service: ServiceSpec | undefined;
   #module: ModuleFacts | undefined;
@@ -173,20 +175,27 @@ abstract class ProbedStore {
 
   constructor(settings: StoreSettings, supervisor: PartSupervisor) {
     this.#settings = settings;
-    this.supervisor = supervisor;
+    this.#supervisor = supervisor;
   }
 
-  protected get target(): Target {
+  get #target(): Target {
     return this.#settings.configuration.target;
   }
 
-  protected abstract openStore(): Promise<void>;
-  protected abstract firstActions(): ProbeAction[];
+  get #isExternal(): boolean {
+    return this.#settings.external !== undefined;
+  }
+
+  /** In the order of roles. */
+  get #places(): readonly Node[] {
+    const own = this.nodes.filter(({ kind }) => kind === "store").map(({ part }) => part.address);
+    return this.#settings.external?.nodes ?? own;
+  }
 
   async open(): Promise<void> {
-    await this.openStore();
+    await this.#openStore();
     await this.#requireModule();
-    const { service: id } = this.target;
+    const { service: id } = this.#target;
     if (!id) return;
     try {
       await this.#openService(id);
@@ -195,12 +204,29 @@ abstract class ProbedStore {
     }
   }
 
+  async #openStore(): Promise<void> {
+    const { primaries, replicas } = findTopology(this.#target.topology);
+    const isFormed = !this.#isExternal && primaries + replicas > 1;
+    try {
+      const started = await this.#supervisor.start(...(this.#isExternal ? [] : ["store" as const]), "helper");
+      this.nodes = started.filter(({ id }) => id !== PROBE);
+      this.relays = this.nodes
+        .filter(({ kind }) => kind === "helper")
+        .map(({ part }) => new RelayControl(part));
+      await Promise.all(this.relays.map((relay) => relay.listening()));
+      this.#probe = started.find(({ id }) => id === PROBE)?.part;
+      await this.#ask([isFormed ? "form" : "ready"]);
+    } catch (error) {
+      throw this.#moduleRefused(error) ?? this.#encryptionRefused(error) ?? error;
+    }
+  }
+
   async #openService(id: string): Promise<void> {
-    const [service] = await this.supervisor.start("service");
+    const [service] = await this.#supervisor.start("service");
     if (!service) return;
     this.nodes = [...this.nodes, service];
     this.#service = serviceSpec(id, this.#settings.runNonce, service.part.address);
-    await this.ask(["ready-service"]);
+    await this.#ask(["ready-service"]);
   }
 
   /** A service that cannot read a setting of the user ends, and its last lines name it. */
@@ -218,25 +244,25 @@ abstract class ProbedStore {
     );
   }
 
-  protected get moduleFile(): string | undefined {
-    return this.external ? undefined : this.#settings.modules?.[this.target.module ?? ""];
+  get #moduleFile(): string | undefined {
+    return this.#isExternal ? undefined : this.#settings.modules?.[this.#target.module ?? ""];
   }
 
   async #requireModule(): Promise<void> {
-    const { module: id } = this.target;
+    const { module: id } = this.#target;
     if (!id) return;
-    const { modules = {} } = await this.ask(["modules"]);
+    const { modules = {} } = await this.#ask(["modules"]);
     const { command, remedy } = findModule(id);
     const version = modules[id];
     if (version === undefined) {
-      const file = this.moduleFile;
+      const file = this.#moduleFile;
       throw environmentError(
         file
           ? `${id}: ${file} is another module: the store has no command ${command} with it: ${remedy}`
           : `the store has not loaded ${id}: start it with --loadmodule and the module's file`,
       );
     }
-    const sha256 = this.moduleFile && (await sha256Of(this.moduleFile));
+    const sha256 = this.#moduleFile && (await sha256Of(this.#moduleFile));
     this.#module = { id, ...(version ? { version } : {}), ...(sha256 ? { sha256 } : {}) };
   }
 
@@ -245,14 +271,16 @@ abstract class ProbedStore {
 
   async readBefore(): Promise<void> {
     this.readBefore_ms = performance.now();
-    this.#before = await this.ask([...this.firstActions(), ...this.#moreActions()]);
+    // After a reset the store counts only this run's calls.
+    const first: ProbeAction[] = this.#isExternal ? ["read", "settings"] : ["reset", "read", "settings"];
+    this.#before = await this.#ask([...first, ...this.#moreActions()]);
     this.#isMeasuring = true;
     this.#requests = 0;
   }
 
   /** Until every node answers and, in a cluster, all agree and every replica follows its primary. */
   async untilReady(): Promise<void> {
-    await this.ask(["ready"]);
+    await this.#ask(["ready"]);
   }
 
   /** These nodes stay down: they are not asked any more. */
@@ -262,27 +290,27 @@ abstract class ProbedStore {
 
   async restarted(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#requestsBefore.set(id, this.#requests);
-    await this.ask(["ready"]);
+    await this.#ask(["ready"]);
   }
 
   async untilServiceReady(): Promise<void> {
-    await this.ask(["ready-service"]);
+    await this.#ask(["ready-service"]);
   }
 
   async inject(fault: StoreFault): Promise<void> {
     const { settings } = this.#before;
-    await this.ask(["fault"], { fault: { ...fault, ...(settings ? { settings } : {}) } });
+    await this.#ask(["fault"], { fault: { ...fault, ...(settings ? { settings } : {}) } });
   }
 
   /** The nodes that can be asked, with the ids of their roles. */
   get #answering(): readonly (Node & { id: string; index: number })[] {
-    return this.places
+    return this.#places
       .map((place, index) => ({ ...place, id: roleId("store", index + 1), index }))
       .filter(({ id }) => !this.#down.has(id));
   }
 
   async readAfter(): Promise<StoreSide> {
-    const after = await this.ask(["read", ...this.#moreActions()]);
+    const after = await this.#ask(["read", ...this.#moreActions()]);
     return {
       store: this.#storeEvidence(after),
       ...this.#reconnections(after),
@@ -292,13 +320,13 @@ abstract class ProbedStore {
   }
 
   async readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined> {
-    return (await this.ask(["numbers"], { keys: [...keys] })).numbers;
+    return (await this.#ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
   /** @throws PartFailed: from here on a failure is the run's */
   perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined> {
     this.#isMeasuring = true;
-    return this.ask(actions, more);
+    return this.#ask(actions, more);
   }
 
   #moreActions(): ProbeAction[] {
@@ -309,10 +337,10 @@ abstract class ProbedStore {
   }
 
   #diagnosed(after: ProbeReport): NodeDiagnosis[] {
-    return this.places.flatMap((_, index) => {
+    return this.#places.flatMap((_, index) => {
       const from = this.#before.diagnosed?.[index];
       const to = after.diagnosed?.[index];
-      return from && to ? [diagnosisOf(roleId("store", index + 1), from, to, !this.external)] : [];
+      return from && to ? [diagnosisOf(roleId("store", index + 1), from, to, !this.#isExternal)] : [];
     });
   }
 
@@ -325,7 +353,7 @@ abstract class ProbedStore {
 
   /** Others may connect to an external store. */
   #reconnections(after: ProbeReport): Pick<StoreSide, "reconnections"> {
-    if (this.external) return {};
+    if (this.#isExternal) return {};
     let reconnections = 0;
     for (const [place, { id, index }] of this.#answering.entries()) {
       const before = this.#before.readings?.[index]?.connections_received;
@@ -342,7 +370,6 @@ abstract class ProbedStore {
   }
 
   #storeEvidence(after: ProbeReport): StoreEvidence {
-    const { commandThreads = 1 } = findStore(this.target.store);
     return {
       nodes: this.#answering.map(({ id: role, index }, place) => {
         const at_start = this.#before.readings?.[index];
@@ -351,20 +378,20 @@ abstract class ProbedStore {
         return { role, at_start, at_end };
       }),
       settings: this.#before.settings ?? {},
-      ...(commandThreads > 1 ? { command_threads: commandThreads } : {}),
+      ...commandThreadsOf(this.#target),
       ...(this.#module ? { modules: [this.#module] } : {}),
-      external: this.external,
+      external: this.#isExternal,
     };
   }
 
-  protected async ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
+  async #ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
-    if (!this.probe) throw new Error("the store was not opened");
-    const { decisionCommands } = findLimiter(this.target.limiter);
+    if (!this.#probe) throw new Error("the store was not opened");
+    const { decisionCommands } = findLimiter(this.#target.limiter);
     try {
-      return await this.supervisor.waitFor(
-        askProbe(this.probe, {
+      return await this.#supervisor.waitFor(
+        askProbe(this.#probe, {
           actions,
           nodes: this.#answering.map(({ id: _id, index: _index, ...place }) => place),
           timeout_s,
@@ -381,34 +408,6 @@ abstract class ProbedStore {
         : environmentError(`${role}: ${error.message}`);
     }
   }
-}
-
-/** What programs without TLS say of `--tls-port`; older ones do not even know it. */
-const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
-
-/** A fresh store that the run starts. */
-class OwnRunStore extends ProbedStore {
-  protected readonly external = false;
-
-  protected get places(): readonly Node[] {
-    return this.nodes.filter(({ kind }) => kind === "store").map(({ part }) => part.address);
-  }
-
-  protected async openStore(): Promise<void> {
-    const { primaries, replicas } = findTopology(this.target.topology);
-    try {
-      const started = await this.supervisor.start("store", "helper");
-      this.nodes = started.filter(({ id }) => id !== PROBE);
-      this.relays = this.nodes
-        .filter(({ kind }) => kind === "helper")
-        .map(({ part }) => new RelayControl(part));
-      await Promise.all(this.relays.map((relay) => relay.listening()));
-      this.probe = started.find(({ id }) => id === PROBE)?.part;
-      await this.ask([primaries + replicas > 1 ? "form" : "ready"]);
-    } catch (error) {
-      throw this.#moduleRefused(error) ?? this.#encryptionRefused(error) ?? error;
-    }
-  }
 
   /** What the store said before it failed. */
   #lastLines({ cause }: Error): string[] {
@@ -418,10 +417,10 @@ class OwnRunStore extends ProbedStore {
 
   /** A program that was built without TLS ends, and its log says so. */
   #encryptionRefused(error: unknown): Error | undefined {
-    if (!isEncrypted(this.target)) return undefined;
+    if (!isEncrypted(this.#target)) return undefined;
     const said = [messageOf(error), ...this.#lastLines(error as Error)].join("\n");
     if (!WITHOUT_TLS.test(said)) return undefined;
-    const program = storeProgram(this.target);
+    const program = storeProgram(this.#target);
     return environmentError(
       `+tls: the program of ${program} was built without TLS: name one with it by --program ${program}=PATH, or use containers`,
       { cause: error },
@@ -430,8 +429,8 @@ class OwnRunStore extends ProbedStore {
 
   /** A store that cannot load its module ends, and its log says why; one that a module crashes just ends. */
   #moduleRefused(error: unknown): Error | undefined {
-    const { module: id } = this.target;
-    const file = this.moduleFile;
+    const { module: id } = this.#target;
+    const file = this.#moduleFile;
     if (!id || !file) return undefined;
     // A container reports a signal as a code above 128.
     const [, crash] =
@@ -442,30 +441,43 @@ class OwnRunStore extends ProbedStore {
     const { remedy } = findModule(id);
     return environmentError(`${id}: the store does not load ${file}: ${reason}: ${remedy}`, { cause: error });
   }
-
-  /** After a reset the store counts only this run's calls. */
-  protected firstActions(): ProbeAction[] {
-    return ["reset", "read", "settings"];
-  }
 }
 
-/** A store that the user already runs: it is read, but never emptied or reset. */
-class ExternalRunStore extends ProbedStore {
-  protected readonly external = true;
-  protected readonly places: readonly Node[];
+/** How long a relay may take to do as it is told. */
+const ANSWERS_WITHIN_MS = 5_000;
 
-  constructor(settings: StoreSettings, { nodes }: ExternalStore, supervisor: PartSupervisor) {
-    super(settings, supervisor);
-    this.places = nodes;
+/** A running relay, which stands between the servers and a store node. */
+class RelayControl {
+  readonly #part: RunningPart;
+  /** Lines that it is to print, each with who waits for it. */
+  readonly #awaited: { line: string; seen(): void }[] = [];
+  readonly #listening: Promise<void>;
+
+  constructor(part: RunningPart) {
+    this.#part = part;
+    this.#listening = this.#line(RELAY_LISTENS);
+    // What it has printed so far comes at once.
+    part.onLine((line) => {
+      const index = this.#awaited.findIndex((each) => each.line === line);
+      if (index >= 0) this.#awaited.splice(index, 1)[0]?.seen();
+    });
   }
 
-  protected async openStore(): Promise<void> {
-    const started = await this.supervisor.start("helper");
-    this.probe = started.find(({ id }) => id === PROBE)?.part;
-    await this.ask(["ready"]);
+  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  listening(): Promise<void> {
+    return this.#listening;
   }
 
-  protected firstActions(): ProbeAction[] {
-    return ["read", "settings"];
+  /** Resolves when it is so. @throws Error when it is not in time */
+  async set(mode: RelayMode): Promise<void> {
+    const line = relayLine(mode);
+    const seen = this.#line(line);
+    this.#part.write?.(line);
+    await seen;
+  }
+
+  #line(line: string): Promise<void> {
+    const seen = new Promise<void>((resolve) => this.#awaited.push({ line, seen: resolve }));
+    return within(seen, ANSWERS_WITHIN_MS, () => `${this.#part.role} did not say "${line}" in time`);
   }
 }

@@ -2,15 +2,13 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { groupOutputSchema } from "../../../src/contract/result.js";
 import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
 import { expectConsistent } from "../../helpers/expectations.js";
-import { build, ROOT } from "../../helpers/programs.js";
+import { ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 const specFor = ({ url }: StubServer, warmup: string) => {
   const env = { TARGET_URL: url, DURATION: "0.6", WARMUP: warmup, CONNECTIONS: "4", TIMEOUT: "1" };

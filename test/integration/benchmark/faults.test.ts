@@ -1,10 +1,8 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
-import { build, generate, measured, runProgram } from "../../helpers/programs.js";
+import { generate, measured, runProgram } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 test("a server that hangs costs the hanging requests: they time out, and the connection goes on", async () => {
   const stub = await StubServer.start({ hang: 400 });

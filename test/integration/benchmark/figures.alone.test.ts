@@ -1,10 +1,8 @@
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { expectConsistent } from "../../helpers/expectations.js";
-import { build, measured } from "../../helpers/programs.js";
+import { measured } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 test("a server that answers after 470 µs has a p50 that a plain client finds too: not 0, not whole milliseconds", async () => {
   const stub = await StubServer.start({ delay_us: 470 });

@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { latencyBlock } from "../../../src/judge/latency.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build, generate, measured } from "../../helpers/programs.js";
+import { generate, measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 describe("failures", () => {

@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { EncodedHistogram } from "../../../src/contract/result.js";
 import { decodeHistogram } from "../../../src/judge/histogram.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
-import { build, measured } from "../../helpers/programs.js";
-
-beforeAll(build);
+import { measured } from "../../helpers/programs.js";
 
 /** A server in which every 100th request waits for so long; without a time for ever. The others are answered at once. */
 async function startServer(stall_ms: number | undefined) {

@@ -1,11 +1,9 @@
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { encodeRunSpec, type GeneratorSpec, type RunSpec, runSpec } from "../../../src/contract/run-spec.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
-import { build, generate, measured } from "../../helpers/programs.js";
+import { generate, measured } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
-
-beforeAll(build);
 
 /** What the orchestrator asks of a generator at the limiter layer. */
 function specFor(

@@ -1,15 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { judgeTrial } from "../../../src/orchestrator/max-rate/objective.js";
+import { judgeTrial } from "../../../src/orchestrator/max-rate/search.js";
 import { nextTrials, type Trial } from "../../../src/orchestrator/max-rate/trials.js";
 import { parseThresholds } from "../../../src/orchestrator/request/thresholds.js";
 import { shuffler } from "../../../src/traffic/shuffle.js";
-import { build, measured, ROOT } from "../../helpers/programs.js";
+import { measured, ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 // Beyond the capacity the line grows with every second, so that half of the answers are late, not only the last percent
 // of them, which a busy machine can make late by itself.

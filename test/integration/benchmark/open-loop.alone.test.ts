@@ -1,10 +1,8 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { expectScheduleReconciled } from "../../helpers/expectations.js";
-import { build, measured } from "../../helpers/programs.js";
+import { measured } from "../../helpers/programs.js";
 import type { StubBehaviour } from "../../helpers/stub-program.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 async function openLoop(behaviour: StubBehaviour, env: Readonly<Record<string, string>>) {
   const stub = await StubServer.start(behaviour);

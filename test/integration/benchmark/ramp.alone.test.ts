@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
-import { build, measured } from "../../helpers/programs.js";
+import { measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 /** Longer than the shortest automatic warm-up: one that always took 3 s would end inside the ramp. */
 const RAMP_S = 4;

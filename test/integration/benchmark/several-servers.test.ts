@@ -1,10 +1,8 @@
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { expectConsistent } from "../../helpers/expectations.js";
-import { build, generate, measured } from "../../helpers/programs.js";
+import { generate, measured } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
-
-beforeAll(build);
 
 const startStubs = (count: number) => Promise.all(Array.from({ length: count }, () => StubServer.start()));
 const addresses = (servers: readonly { url: string }[]): string => servers.map(({ url }) => url).join(",");

@@ -2,15 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { cpus } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build, generate } from "../../helpers/programs.js";
+import { generate } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const broken = ({ verdict }: MeasuredResult): string[] =>
@@ -36,7 +35,7 @@ describe("a fault that is planted in a real run gets its verdict", () => {
       ...["--traffic", "mixed10", "--duration-mode", "custom:5"],
       ...["--concurrency", "20"],
     ]);
-    await campaign.endsWell();
+    await campaign.ends();
     expect(broken(only(campaign))).toContain("M14 suspect");
   });
 
@@ -79,7 +78,7 @@ function burn(count: number, ...before: string[]): void {
 describe.skipIf(process.platform !== "linux")("programs of somebody else beside a run", () => {
   const run = async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:4"]);
-    await campaign.endsWell();
+    await campaign.ends();
     const result = only(campaign);
     const load = result.host_load;
     if (!load) throw new Error("the load of this machine");

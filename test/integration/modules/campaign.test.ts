@@ -2,16 +2,14 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { moduleArguments, moduleFile } from "../../helpers/module-file.js";
 import { needs } from "../../helpers/needs.js";
-import { build } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const FILE = moduleFile("redis-cell") ?? "";
@@ -25,7 +23,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       `${TARGET},ioredis@valkey:cluster-3+redis-cell`,
       program(FILE),
     );
-    await campaign.endsWell();
+    await campaign.ends();
     expect(campaign.measured).toHaveLength(2);
     const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
     for (const result of campaign.measured) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { CheckStatus } from "../../../src/contract/audit.js";
-import { auditTarget } from "../../../src/orchestrator/audit/audit-target.js";
+import { auditTarget } from "../../../src/orchestrator/audit/audit.js";
 import { checks } from "../../../src/orchestrator/audit/checks/index.js";
 import { Lease } from "../../../src/orchestrator/ownership/lease.js";
 import type { LoadedPlugin } from "../../../src/plugins/load.js";

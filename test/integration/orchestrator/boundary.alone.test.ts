@@ -1,10 +1,8 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const TRAFFIC = ["--traffic", "boundary", "--concurrency", "100"];

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
-import { build, ROOT } from "../../helpers/programs.js";
+import { ROOT } from "../../helpers/programs.js";
 
 const CLI = join(ROOT, "dist/orchestrator/cli.js");
 const newFolder = temporaryFolders();
-beforeAll(build);
 
 let script: string;
 beforeAll(() => {

@@ -1,9 +1,8 @@
 import { readdirSync } from "node:fs";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build, runProgram } from "../../helpers/programs.js";
+import { runProgram } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const doctor = async (...flags: string[]) => {

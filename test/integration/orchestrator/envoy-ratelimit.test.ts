@@ -1,12 +1,11 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
+import { validCampaign } from "../../helpers/measured-campaign.js";
 import { needs } from "../../helpers/needs.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const PROGRAM = ["--program", `envoy-ratelimit=${envoyProgram()}`];
@@ -14,14 +13,11 @@ const { tags, skip } = needs(["envoy-ratelimit", "redis", "memcached"]);
 
 /** A campaign that ended well and left nothing; each result's counts agree by the test's own arithmetic. */
 async function measured(clients: string, flags: readonly string[] = []): Promise<Campaign> {
-  const campaign = Campaign.run(newFolder(), clients, [...PROGRAM, ...flags]);
-  await campaign.endsWell();
+  const campaign = await validCampaign(newFolder(), clients, [...PROGRAM, ...flags]);
   for (const result of campaign.measured) {
-    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     expect(result.verdict.reasons.filter(({ rule }) => rule === "M12" || rule === "M15")).toEqual([]);
     expectConsistent(result);
   }
-  expect(await campaign.leftovers()).toEqual([]);
   return campaign;
 }
 
@@ -131,13 +127,11 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
     await campaign.waitForLog("measure");
     process.kill(await campaign.part(role), signal);
-    const { code } = await campaign.ended;
-    expect(code).toBe(4);
+    await campaign.ends(4);
     const [result] = campaign.results.values();
     expect(result).toMatchObject({
       status: "failed",
       failure: { role: signal === "SIGKILL" ? role : "store" },
     });
-    expect(await campaign.leftovers()).toEqual([]);
   });
 });

@@ -1,11 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 /** Two equal clients without a store: `steady` always decides, `flaky` fails 2 % of the consumes of its second run. */
@@ -92,11 +90,8 @@ test("a configuration whose only run failed has no figures, and the campaign end
   const campaign = Campaign.run(home, "flaky", [
     ...["--plugin", path, "--layer", "limiter", "--traffic", "allowed"],
   ]);
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(4);
+  await campaign.ends(4);
   expect(campaign.measured.map(({ outcome }) => outcome)).toEqual(["failed"]);
-  const [row] = JSON.parse(
-    readFileSync(join(campaign.folder, "report", "summary.json"), "utf8"),
-  ).configurations;
+  const [row] = JSON.parse(campaign.report("summary.json")).configurations;
   expect(row).toMatchObject({ served_runs: 0, spoiled_runs: 1, requests_per_second: null });
 });

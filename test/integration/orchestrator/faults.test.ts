@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 const TWO = ["--runs", "2", "--duration-mode", "custom:2"];
 
@@ -68,9 +66,7 @@ test("a second campaign at the same time is refused with the name of the first, 
   expect(existsSync(join(home, "second"))).toBe(false);
   const allowed = Campaign.run(home, "none", ["--output", join(home, "third"), "--allow-parallel"]);
   expect((await allowed.ended).code).toBe(0);
-  first.signal("SIGINT");
-  expect((await first.ended).code).toBe(130);
-  expect(await first.leftovers()).toEqual([]);
+  await first.interrupted();
 });
 
 test("without any engine `auto` falls back to this machine, and says why [R-no-engine-3]", async () => {
@@ -84,7 +80,6 @@ test("without any engine `auto` falls back to this machine, and says why [R-no-e
     PATH: `${programs}:${process.env.PATH}`,
   };
   const campaign = Campaign.run(home, "none", ["--runtime", "auto", "--dry-run"], env);
-  const { code, stdout, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(0);
+  const { stdout } = await campaign.ends();
   expect(stdout).toMatch(/runtime: local \(.*Docker.*Podman/);
 });

@@ -1,14 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { measuredCampaign } from "../../helpers/measured-campaign.js";
 import { needs } from "../../helpers/needs.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const measured = (clients: string, flags: readonly string[]) => measuredCampaign(newFolder(), clients, flags);
@@ -38,7 +36,7 @@ test("one and three servers on one store: each has its share of the requests, it
 test("a limiter that loses updates makes its run invalid, and the key that lost most is named", async () => {
   const flags = ["--servers", "2", "--concurrency", "20", "--traffic", "fixed"];
   const campaign = Campaign.run(newFolder(), "ioredis@valkey+non-atomic", flags);
-  expect((await campaign.ended).code).toBe(EXIT.runsInvalid);
+  await campaign.ends(EXIT.runsInvalid);
   const [{ verdict, admissions } = { verdict: undefined, admissions: undefined }] = campaign.measured;
   expect(admissions).toMatchObject({ status: "counted", keys: 1, below: 1, worst: { key: "user-0" } });
   expect(verdict?.reasons).toContainEqual({
@@ -122,10 +120,8 @@ test(
   "memcached beside a client of Redis; a cluster of it is skipped with the reason",
   needs(["memcached"]),
   async () => {
-    const campaign = await measured("memcached,memcached:cluster,ioredis@valkey", [
-      "--layer",
-      "server,limiter",
-    ]);
+    const clients = "memcached,memcached:cluster,ioredis@valkey";
+    const campaign = await measured(clients, ["--layer", "server,limiter"]);
     expect(campaign.measured.map(({ configuration }) => configuration?.target.store).sort()).toEqual([
       ...["memcached", "memcached"],
       ...["valkey", "valkey"],

@@ -1,18 +1,16 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 
 // Alone: the share that limits refuse follows the speed.
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 test("limits that bind are met as predicted, and the store's counts stay exact, with each limiter", async () => {
   const limits = ["--points", "40", "--window", "1", "--duration-mode", "custom:2"];
   const clients = "iovalkey,iovalkey+fastify-rate-limit,memory+fastify-rate-limit";
   const campaign = Campaign.run(newFolder(), clients, limits);
-  await campaign.endsWell();
+  await campaign.ends();
   expect(campaign.measured).toHaveLength(3);
   for (const result of campaign.measured) {
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);

@@ -3,17 +3,16 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { manifestSchema } from "../../../src/contract/manifest.js";
 import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { pluginPage, savePage } from "../../helpers/plugin-page.js";
-import { build, type Ended, isSetUp, ROOT } from "../../helpers/programs.js";
+import { type Ended, isSetUp, ROOT } from "../../helpers/programs.js";
 import { storeProgram } from "../../helpers/store.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 /** A shell of a user who has installed the package: its command is on the PATH, and nothing else of it. */

@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectComplete } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 test.each([
@@ -37,7 +35,7 @@ async function expectGoesOn(
   expect(before.size).toBe(there);
 
   const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
-  await campaign.endsWell();
+  await campaign.ends();
   await expectComplete(campaign);
   for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
   expect(await killed.runningProcesses()).toEqual([]);
@@ -67,8 +65,7 @@ test("damaged results are measured again with a warning, a full disk keeps the o
   // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
   await first.waitForLog("building the report");
   process.kill(await first.part("helper"), "SIGKILL");
-  const { code, stderr } = await first.ended;
-  expect(code).toBe(4);
+  const { stderr } = await first.ends(4);
   expect(stderr).toContain("--resume");
   expect(first.measured).toHaveLength(2);
 

@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { PrintedResult } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { fakeredisProgram } from "../../helpers/fakeredis.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
-import { build } from "../../helpers/programs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 function runStores(home: string, flags: readonly string[]): Campaign {
@@ -61,23 +59,18 @@ describe("the store layer on real stores", needs(["redis", "valkey", "redis-benc
     // An earlier store was asked what it lacks, and has ended.
     const store = (await campaign.runningProcesses()).find(({ role }) => role === "store-1");
     process.kill(store?.pid ?? 0, "SIGKILL");
-    const { code } = await campaign.ended;
+    await campaign.ends(4);
     const outcomes = [...campaign.results.values()].map((result) =>
       "failure" in result ? `${result.status}: ${result.failure.role}` : result.status,
     );
     expect(outcomes).toEqual(["failed: store-1", "printed"]);
-    expect(code).toBe(4);
-    expect(await campaign.runningProcesses()).toEqual([]);
   });
 
   test("an interruption leaves no process and no folder of a part behind", async () => {
     const flags = ["--stores", "redis", "--operations", "set", "--concurrency", "5", "--runs", "1"];
     const campaign = runStores(newFolder(), [...flags, "--duration-mode", "custom:30"]);
     await campaign.waitForLog("  measure");
-    campaign.signal("SIGINT");
-    const { code } = await campaign.ended;
-    expect(code).toBe(130);
-    expect(await campaign.runningProcesses()).toEqual([]);
+    await campaign.interrupted();
     expect([...campaign.results.values()].map(({ status }) => status)).toEqual(["aborted"]);
   });
 });

@@ -1,15 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { versionIn } from "../../../src/runtimes/own-programs.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 import { storeProgram } from "../../helpers/store.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const real = storeProgram("valkey") ?? "";
@@ -31,7 +29,7 @@ test("programs of one store are measured by turns, each as a row with the versio
   const labels = [`valkey~${major}`, `valkey~${major}.${minor}`];
   const versions = `${labels[0]}=${first},${labels[1]}=${second}`;
   const campaign = Campaign.run(home, "ioredis", ["--store-versions", versions]);
-  await campaign.endsWell();
+  await campaign.ends();
   const { plan, stores } = campaign.manifest;
   expect(plan.order).toBe("turns");
   const byLabel = new Map(campaign.measured.map((each) => [each.configuration?.target.label, each]));
@@ -48,7 +46,7 @@ test("programs of one store are measured by turns, each as a row with the versio
     [labels[1] ?? ""]: { path: second, version: seen, embedded: false },
   });
   expect(plan.references).toEqual([byLabel.get(`ioredis@${labels[0]}`)?.configuration_hash]);
-  const summary = readFileSync(join(campaign.folder, "report", "summary.csv"), "utf8");
+  const summary = campaign.report("summary.csv");
   for (const label of byLabel.keys()) expect(summary).toContain(label);
 });
 
@@ -66,7 +64,7 @@ test("a store that runs with another version than its program said makes its run
   const home = newFolder();
   const path = program(home, "lying", "1.0.0");
   const campaign = Campaign.run(home, "ioredis@valkey~1.0", ["--program", `valkey~1.0=${path}`]);
-  expect((await campaign.ended).code).toBe(5);
+  await campaign.ends(5);
   const [result] = campaign.measured;
   expect(result?.versions.store).toBe(seen);
   expect(result?.verdict.reasons).toContainEqual(
@@ -81,7 +79,7 @@ test("the server runs in the Node that its target names, and one that lies about
   writeFileSync(lying, script, { mode: 0o755 });
   const nodes = ["--node", `${process.execPath},${lying}`];
   const campaign = Campaign.run(home, "ioredis@valkey", nodes);
-  expect((await campaign.ended).code).toBe(5);
+  await campaign.ends(5);
   const own = process.versions.node;
   const found = campaign.measured.map(({ configuration, versions, verdict: { reasons } }) => {
     const invalid = reasons.filter(({ severity }) => severity === "invalid");

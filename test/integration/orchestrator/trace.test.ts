@@ -1,12 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
 import { writeAccessLog } from "../../helpers/trace-logs.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 test("an access log is replayed as it came and at its times; results have its figures and no address", async () => {

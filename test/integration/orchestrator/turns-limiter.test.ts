@@ -1,30 +1,18 @@
-import { beforeAll, expect, test } from "vitest";
-import { hasFigures, type MeasuredResult } from "../../../src/contract/result.js";
+import { expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { build } from "../../helpers/programs.js";
+import { validCampaign } from "../../helpers/measured-campaign.js";
 
-beforeAll(build);
 const newFolder = temporaryFolders();
 
 const CLIENTS = "ioredis@valkey,iovalkey,none";
 const FLAGS = ["--layer", "limiter", "--order", "turns"];
 
-const measuredRuns = (campaign: Campaign): MeasuredResult[] =>
-  [...campaign.results.values()].map((result) => {
-    if (!hasFigures(result) || result.status !== "measured") throw new Error(JSON.stringify(result));
-    return result;
-  });
-
 test("at the limiter layer each target has a generator of its own, and they have the load by turns", async () => {
-  const campaign = Campaign.run(newFolder(), CLIENTS, FLAGS);
-  await campaign.endsWell();
-  expect(await campaign.leftovers()).toEqual([]);
-  const results = measuredRuns(campaign);
-  expect(results).toHaveLength(3);
-  for (const result of results) {
-    expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
+  const campaign = await validCampaign(newFolder(), CLIENTS, FLAGS);
+  expect(campaign.measured).toHaveLength(3);
+  for (const result of campaign.measured) {
     expectConsistent(result);
     expect(result.turns).toMatchObject({
       group: 3,
@@ -44,11 +32,8 @@ test("at the limiter layer each target has a generator of its own, and they have
 test("Ctrl-C in a turn leaves nothing", async () => {
   const campaign = Campaign.run(newFolder(), CLIENTS, [...FLAGS, "--duration-mode", "custom:30"]);
   await campaign.waitForLog("measure");
-  campaign.signal("SIGINT");
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(130);
+  await campaign.interrupted();
   expect([...campaign.results.values()].map(({ status }) => status)).toEqual(Array(3).fill("aborted"));
-  expect(await campaign.leftovers()).toEqual([]);
 });
 
 test("a store that dies in a turn fails its run alone", async () => {
@@ -56,9 +41,7 @@ test("a store that dies in a turn fails its run alone", async () => {
   const store = await campaign.part("store-1");
   await campaign.waitForLog("measure");
   process.kill(store, "SIGKILL");
-  const { code, stderr } = await campaign.ended;
-  expect(code, stderr).toBe(4);
+  await campaign.ends(4);
   const statuses = [...campaign.results.values()].map(({ status }) => status).sort();
   expect(statuses).toEqual(["failed", "measured"]);
-  expect(await campaign.leftovers()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { probeReportSchema } from "../../../src/contract/store.js";
 import type { StoreAccess } from "../../../src/contract/store-url.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
@@ -8,10 +8,8 @@ import { clients } from "../../../src/targets/clients/index.js";
 import { TestCluster } from "../../helpers/cluster.js";
 import { needs } from "../../helpers/needs.js";
 import { probe } from "../../helpers/nodes.js";
-import { build, ROOT } from "../../helpers/programs.js";
+import { ROOT } from "../../helpers/programs.js";
 import { until } from "../../helpers/store.js";
-
-beforeAll(build);
 
 const tls = (file: string) => join(ROOT, "test/fixtures/tls", file);
 const CLIENTS = ["iovalkey", "ioredis", "node-redis", "valkey-glide"];

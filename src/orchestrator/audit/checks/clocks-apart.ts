@@ -1,6 +1,6 @@
 import { findStore } from "../../../targets/resolve.js";
 import { admissionsOutcome, type Check, rangeText } from "../check.js";
-import { admissionsOf, type Steady, steady } from "../steady.js";
+import { admissionsOf, type Steady, steady } from "../scripted.js";
 
 /** How far the clock of each server is ahead: the first has the machine's. */
 const AHEAD_MS = [0, 500, 2_000, 30_000];

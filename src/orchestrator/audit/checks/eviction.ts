@@ -5,8 +5,7 @@ import { sum } from "../../../contract/numbers.js";
 import type { Algorithm } from "../../../contract/target.js";
 import { findStore } from "../../../targets/resolve.js";
 import { findEngine } from "../../../targets/stores/engines.js";
-import { type Answers, NotChecked } from "../answers.js";
-import type { AuditedSystem } from "../audited-system.js";
+import { type Answers, type AuditedSystem, NotChecked } from "../audited-system.js";
 import { admissionsOutcome, type Check } from "../check.js";
 import { admittedRanges } from "../expected.js";
 

@@ -1,5 +1,4 @@
-import type { Answers } from "../answers.js";
-import type { AuditedSystem } from "../audited-system.js";
+import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, type CheckOutcome, outcomeOf, rangeText } from "../check.js";
 import { admittedRanges } from "../expected.js";
 

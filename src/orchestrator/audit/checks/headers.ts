@@ -1,6 +1,5 @@
 import type { SentRequest } from "../../../contract/sender.js";
-import type { Answers } from "../answers.js";
-import type { AuditedSystem } from "../audited-system.js";
+import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf } from "../check.js";
 
 /** How often it is asked whether the key is admitted again. */

@@ -1,5 +1,4 @@
-import type { Answers } from "../answers.js";
-import type { AuditedSystem } from "../audited-system.js";
+import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf } from "../check.js";
 import { admittedInAll } from "../expected.js";
 

@@ -1,5 +1,5 @@
 import { admissionsOutcome, type Check } from "../check.js";
-import { admissionsOf, steady } from "../steady.js";
+import { admissionsOf, steady } from "../scripted.js";
 
 export const longRunRate: Check = {
   id: "long-run-rate",

@@ -1,6 +1,5 @@
 import { isCluster } from "../../../targets/topologies.js";
-import type { Answers } from "../answers.js";
-import type { AuditedSystem } from "../audited-system.js";
+import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf, skipped } from "../check.js";
 import { recoveryOf } from "../recovery.js";
 

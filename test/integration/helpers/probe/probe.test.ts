@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type ProbeRequest, SERVE } from "../../../../src/contract/probe-env.js";
 import { type ProbeReport, probeReportSchema } from "../../../../src/contract/store.js";
 import { freePort } from "../../../../src/runtimes/local/ports.js";
@@ -11,12 +11,10 @@ import { LineClient } from "../../../../src/runtimes/part-output.js";
 import type { Decision } from "../../../../src/targets/types.js";
 import { needs } from "../../../helpers/needs.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../../helpers/nodes.js";
-import { build, ROOT } from "../../../helpers/programs.js";
+import { ROOT } from "../../../helpers/programs.js";
 import { TestStore, until } from "../../../helpers/store.js";
 import { targetOf } from "../../../helpers/target.js";
 import { countOutcomes, withOpenTargets } from "../../../suites/open-target.js";
-
-beforeAll(build);
 
 /** A probe waits so long for what never comes: a busy machine must have asked each node by then, or it tells another reason. */
 const WAIT_S = "8";

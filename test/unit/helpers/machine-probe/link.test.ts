@@ -9,7 +9,7 @@ import {
 import { startLinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
 import { WALL_CLOCK_ERROR_US, WallClock } from "../../../../src/helpers/machine-probe/wall-clock.js";
 import { startRelay } from "../../../../src/helpers/relay/relay.js";
-import { combinedOffset } from "../../../../src/orchestrator/run/machine-links.js";
+import { combinedOffset } from "../../../../src/orchestrator/run/machine-probes.js";
 import { seededRandom } from "../../../helpers/random.js";
 
 /** An exchange with delays in milliseconds, by a clock that is so much ahead of the own one. */

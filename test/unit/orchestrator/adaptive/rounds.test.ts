@@ -4,11 +4,10 @@ import { unitsOf } from "../../../../src/contract/plan.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
 import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
 import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
 import { type CampaignFixture, createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
@@ -84,7 +83,7 @@ test("decided configurations stop; the others continue in the seeded order of fi
   const { manifest } = simulation.fixture;
   expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([10, 7, 10]);
   const flags = [...THREE, "--concurrency", "50", "--runs", "20", "--order", "interleaved"];
-  const fixed = makePlan(requestOf(...flags, "--seed", String(manifest.plan.seed)), everything);
+  const fixed = planFor(...flags, "--seed", String(manifest.plan.seed));
   const order = fixed.runs.map(({ file }) => file).filter((file) => simulation.measured.includes(file));
   expect(simulation.measured).toEqual(order);
   expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 7, 10]);

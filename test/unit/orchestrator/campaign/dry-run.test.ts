@@ -5,10 +5,9 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { groupsEstimate } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor, requestOf } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
@@ -45,7 +44,7 @@ test("a dry run prints groups and what the runs can decide", () => {
   const flags = ["--clients", "iovalkey,valkey-glide,none", "--concurrency", "8", "--runs", "6"];
   const found = {
     runtime: { id: "local", choice: "as asked" },
-    plan: makePlan(requestOf(...flags), everything),
+    plan: planFor(...flags),
     estimate: { runs: 1, seconds: 60, disk_bytes: 1e6 },
     order_cost: [],
     notices: [],
@@ -58,7 +57,7 @@ test("a dry run prints groups and what the runs can decide", () => {
 test("by turns a dry run says how many targets are up at once, how long they take to start, and their memory", () => {
   const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none";
   const flags = ["--clients", clients, "--order", "turns", "--runs", "7", "--concurrency", "8"];
-  const planOf = (...more: string[]) => makePlan(requestOf(...flags, ...more), everything);
+  const planOf = (...more: string[]) => planFor(...flags, ...more);
   const plan = planOf();
   const groups = groupsEstimate(plan, { none: 1, standalone: 2 });
   expect(groups).toMatchObject({ groups_per_round: 2, targets: 5, start_s: 10 });

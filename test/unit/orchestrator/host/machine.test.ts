@@ -1,8 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { ForeignLoadCheck, foreignWarning } from "../../../../src/orchestrator/host/foreign-load.js";
 import { gitRevision } from "../../../../src/orchestrator/host/machine.js";
+import type { EngineFacts } from "../../../../src/runtimes/types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
@@ -25,4 +28,33 @@ test("a package inside another checkout does not claim its revision", async () =
   const inside = join(folder, "node_modules", "ratelimit-bench");
   mkdirSync(inside, { recursive: true });
   expect(await gitRevision(inside)).toBeUndefined();
+});
+
+describe("what other programs use before the first run", () => {
+  test("is a warning from a tenth of one CPU on", () => {
+    expect(foreignWarning(9.9, 2)).toBeUndefined();
+    expect(foreignWarning(188, 2)).toBe(
+      "Other programs use 1.9 of this machine's 2 CPUs: runs will be suspect (M25)",
+    );
+    expect(foreignWarning(10, 1)).toBe(
+      "Other programs use 0.1 of this machine's one CPU: runs will be suspect (M25)",
+    );
+  });
+
+  test("is ignored where the engine runs on another machine", async () => {
+    const check = new ForeignLoadCheck();
+    check.start();
+    const engine = { kernel: `${release()}-of-another` } as EngineFacts;
+    expect(await check.warning({ engine }, new AbortController().signal)).toBeUndefined();
+  });
+
+  test("does not delay an interruption", async () => {
+    const controller = new AbortController();
+    const check = new ForeignLoadCheck();
+    check.start();
+    controller.abort(new Error("stopped"));
+    // Where the system tells nothing there is nothing to wait for.
+    if (process.platform === "linux")
+      await expect(check.warning({}, controller.signal)).rejects.toThrow("stopped");
+  });
 });

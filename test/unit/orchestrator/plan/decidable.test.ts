@@ -3,7 +3,7 @@ import { costOfOrder, decidable } from "../../../../src/orchestrator/plan/decida
 import { estimateCampaignS, overheadsOf } from "../../../../src/orchestrator/plan/estimate.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/answers.js";
-import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
+import { onlyValkey, planFor, requestOf } from "../../../helpers/request.js";
 
 /** Eight targets of one ranking. */
 const EIGHT = [
@@ -11,7 +11,7 @@ const EIGHT = [
   ...["ioredis@valkey+autopipelining", "iovalkey~0.3.3", "iovalkey~0.3.2"],
 ].join(",");
 const found = (clients: string, ...flags: string[]) =>
-  decidable(makePlan(requestOf("--clients", clients, "--concurrency", "50", ...flags), everything));
+  decidable(planFor("--clients", clients, "--concurrency", "50", ...flags));
 
 test("the family of a ranking is each target against its reference; the copy is none of them", () => {
   expect(found("iovalkey,valkey-glide,ioredis@valkey,none", "--runs", "10")).toEqual({
@@ -39,7 +39,7 @@ test.each([
 
 test("where targets do not go by turns a conclusion takes many more minutes", () => {
   const cost = (...flags: string[]) =>
-    costOfOrder(makePlan(requestOf("--clients", "iovalkey,valkey-glide", ...flags), everything), {
+    costOfOrder(planFor("--clients", "iovalkey,valkey-glide", ...flags), {
       standalone: 2,
     });
   expect(cost("--order", "turns")).toEqual([]);
@@ -78,7 +78,7 @@ test.each([
 );
 
 test("what the menu suggests can decide all of its comparisons", () => {
-  const plan = makePlan(requestOf(...argvOf(DEFAULT_ANSWERS)), everything);
+  const plan = planFor(...argvOf(DEFAULT_ANSWERS));
   expect(decidable(plan).lines).not.toEqual([]);
   expect(decidable(plan).warnings).toEqual([]);
 });

@@ -1,19 +1,24 @@
-import { describe, expect, test } from "vitest";
+import { tmpdir } from "node:os";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { stateFolder } from "../../../../src/orchestrator/ownership/state-folder.js";
 import {
+  diskBytes,
+  diskReason,
   estimateCampaignS,
+  filesReason,
   learnOverheads,
+  openFilesNeeded,
   overheadsOf,
 } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
-const stateFolder = ownStateFolder(temporaryFolders());
+const ownFolder = ownStateFolder(temporaryFolders());
 const overheads = { none: 1, standalone: 2, cluster: 7 };
 const short = ["--duration-mode", "custom:10", "--warmup", "3", "--concurrency", "50"];
 
 describe("the estimate", () => {
-  const plan = (...flags: string[]) => makePlan(requestOf(...short, ...flags), everything);
+  const plan = (...flags: string[]) => planFor(...short, ...flags);
 
   test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
     const seconds = (runs: string) => estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
@@ -34,13 +39,40 @@ describe("the estimate", () => {
 });
 
 test("what runs took on this machine is saved by runtime and topology, and used as a median", async () => {
-  const [planned] = makePlan(requestOf(...short), everything).configurations;
+  const [planned] = planFor(...short).configurations;
   const configuration = planned?.configuration;
   if (!configuration) throw new Error("nothing is planned");
   const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
-  stateFolder();
+  ownFolder();
   const before = await overheadsOf("local");
   await learnOverheads("local", { warmup_s: 3, order: "interleaved" }, took(13 + 5, 13 + 50, 13 + 6));
   expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
   expect((await overheadsOf("docker")).standalone).not.toBe(6);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+const plan = (...flags: string[]) => planFor("--concurrency", "500", "--no-copy", ...flags);
+
+test("open files are held against the connections of all targets of a group, and their stores [R-files-1]", () => {
+  const three = ["--clients", "iovalkey,ioredis,valkey-glide"];
+  const alone = openFilesNeeded(plan(...three, "--order", "interleaved"));
+  const together = openFilesNeeded(plan(...three, "--order", "turns"));
+  expect(together - alone).toBe(2 * (500 + 1));
+  const split = plan(...three, "--order", "interleaved", "--generators", "2");
+  expect(alone - openFilesNeeded(split)).toBe(250);
+  expect(filesReason(plan(...three), together)).toBeUndefined();
+  expect(filesReason(plan(...three), together - 1)).toMatch(/ulimit .*--concurrency/);
+});
+
+test("what a plan writes is held against what is free in each folder [R-full-disk-4]", async () => {
+  vi.stubEnv("XDG_STATE_HOME", "/state");
+  const made = plan("--clients", "iovalkey");
+  const needed = diskBytes(made);
+  const reason = (full: string, bytes: number) =>
+    diskReason(made, "/results", async (folder) => (folder.startsWith(full) ? bytes : needed));
+  expect(await reason("/results", needed)).toBeUndefined();
+  expect(await reason("/results", needed - 1)).toContain("--output");
+  expect(await reason(stateFolder(), 1000)).toContain("XDG_STATE_HOME");
+  expect(await reason(tmpdir(), 1000)).toContain("TMPDIR");
 });

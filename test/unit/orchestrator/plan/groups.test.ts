@@ -1,18 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type Plan, roundOf, unitsOf } from "../../../../src/contract/plan.js";
 import { groupsOf } from "../../../../src/orchestrator/plan/groups.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { isControl, type Planned, plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
 import { isCopy } from "../../../../src/targets/options.js";
 import { isCluster } from "../../../../src/targets/topologies.js";
 import { shuffler } from "../../../../src/traffic/shuffle.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
 const planOf = (clients: string, ...flags: string[]) =>
-  makePlan(
-    requestOf("--clients", clients, "--concurrency", "50", "--order", "turns", "--runs", "7", ...flags),
-    everything,
-  );
+  planFor("--clients", clients, "--concurrency", "50", "--order", "turns", "--runs", "7", ...flags);
 
 /** The labels of each group of each round. */
 function groupsIn(plan: Plan): string[][][] {

@@ -1,15 +1,11 @@
 import { expect, test } from "vitest";
 import { callsOf } from "../../../../src/orchestrator/plan/load-programs.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { findLoadProgram } from "../../../../src/targets/benchmarks/load-programs.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { planFor } from "../../../helpers/request.js";
 
 const CLIENTS = "throttlecrab-http,throttlecrab-http+wrk,ioredis@throttlecrab+redis-benchmark";
 const planOf = (...flags: readonly string[]) =>
-  makePlan(
-    requestOf("--clients", CLIENTS, "--layer", "limiter", "--concurrency", "50", ...flags),
-    everything,
-  );
+  planFor("--clients", CLIENTS, "--layer", "limiter", "--concurrency", "50", ...flags);
 
 const skipsOf = (...flags: readonly string[]) =>
   Object.fromEntries(planOf(...flags).skips.map(({ asked, reason }) => [asked, reason]));

@@ -5,12 +5,9 @@ import { requestedVersions } from "../../../../src/orchestrator/host/versions.js
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
 import { plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
+import { everything, labelsOf, onlyValkey, planFor, requestOf } from "../../../helpers/request.js";
 
-const planFor = (...flags: string[]) => makePlan(requestOf(...flags), everything);
-const labels = (plan: Plan) => [
-  ...new Set(plan.configurations.map(({ configuration }) => configuration.target.label)),
-];
+const labels = (plan: Plan) => [...new Set(labelsOf(plan))];
 const durations = (plan: Plan) =>
   plan.configurations.map(({ configuration: { target, load, extent } }) => [
     target.topology,
@@ -87,11 +84,9 @@ describe("counters in each process under a quota that requests use up", () => {
 
   test("more than one server is skipped with the reason; one is planned", () => {
     const plan = planFor(...flags, "--concurrency", "4", "--servers", "1,2,4", "--points", "5");
-    const planned = plan.configurations.map(
-      ({ configuration: { target, servers } }) => `${target.label} ${servers}`,
-    );
-    expect(planned.filter((text) => text.startsWith("memory"))).toEqual(["memory 1"]);
-    expect(planned).toHaveLength(7);
+    const ofMemory = plan.configurations.filter(({ configuration: { target } }) => target.label === "memory");
+    expect(ofMemory.map(({ configuration }) => configuration.servers)).toEqual([1]);
+    expect(plan.configurations).toHaveLength(7);
     expect(plan.skips).toEqual([
       { asked: "memory", reason: expect.stringContaining("2 servers") },
       { asked: "memory", reason: expect.stringContaining("4 servers") },
@@ -239,17 +234,12 @@ describe("which targets are planned", () => {
 });
 
 describe("versions side by side", () => {
-  const labels = (...flags: string[]) =>
-    planFor(...flags, "--concurrency", "10").configurations.map(
-      ({ configuration }) => configuration.target.label,
-    );
+  const labels = (...flags: string[]) => labelsOf(planFor(...flags, "--concurrency", "10"));
 
   test("each target is combined with each limiter, unless it names its own or has none", () => {
-    const limiters = [
-      "--limiter",
-      "rate-limiter-flexible~7.1.1,rate-limiter-flexible,fastify-rate-limit~10.3.0",
-    ];
-    expect(labels("--clients", "ioredis~5.6.1,iovalkey+fastify-rate-limit,none", ...limiters)).toEqual([
+    const limiters = "rate-limiter-flexible~7.1.1,rate-limiter-flexible,fastify-rate-limit~10.3.0";
+    const clients = "ioredis~5.6.1,iovalkey+fastify-rate-limit,none";
+    expect(labels("--clients", clients, "--limiter", limiters)).toEqual([
       "ioredis~5.6.1+rate-limiter-flexible~7.1.1",
       "ioredis~5.6.1",
       "ioredis~5.6.1+fastify-rate-limit~10.3.0",
@@ -291,12 +281,8 @@ describe("versions side by side", () => {
 
   test("each package version that a target requests is installed once", () => {
     const clients = "ioredis~5.6.1,ioredis~5.6.1@valkey,valkey-glide~2.4.1,node-redis~5.8.0";
-    const plan = planFor(
-      "--clients",
-      clients,
-      "--limiter",
-      "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0",
-    );
+    const limiters = "rate-limiter-flexible~7.1.1,fastify-rate-limit~10.3.0";
+    const plan = planFor("--clients", clients, "--limiter", limiters);
     expect(requestedVersions(plan).map(({ name, version }) => `${name} ${version}`)).toEqual([
       "ioredis 5.6.1",
       "rate-limiter-flexible 7.1.1",
@@ -323,17 +309,10 @@ describe("each configuration", () => {
 
   test("explicit limits win over the traffic's, one by one", () => {
     const limits = (...flags: string[]) => planFor(...flags).configurations[0]?.configuration.limits;
-    expect(limits("--duration-mode", "custom:10")).toEqual({
-      points: 1_000_000_000,
-      window_s: 60,
-      block_s: 0,
-    });
-    expect(limits("--points", "5")).toEqual({ points: 5, window_s: 60, block_s: 0 });
-    expect(limits("--window", "2", "--block", "3")).toEqual({
-      points: 1_000_000_000,
-      window_s: 2,
-      block_s: 3,
-    });
+    const unlimited = { points: 1_000_000_000, window_s: 60, block_s: 0 };
+    expect(limits("--duration-mode", "custom:10")).toEqual(unlimited);
+    expect(limits("--points", "5")).toEqual({ ...unlimited, points: 5 });
+    expect(limits("--window", "2", "--block", "3")).toEqual({ ...unlimited, window_s: 2, block_s: 3 });
   });
 
   test("a quota that cannot be used up has a window longer than twice the run, by those that every system has", () => {
@@ -396,12 +375,8 @@ describe("lists of limits", () => {
 
   test("a cost of 1 is the same as none, and limits that are not given are the traffic's", () => {
     expect(limitsOf("--cost", "1")).toEqual(limitsOf());
-    expect(limitsOf("--cost", "5", "--points", "7")[0]).toEqual({
-      points: 7,
-      window_s: 60,
-      block_s: 0,
-      cost: 5,
-    });
+    const limits = { points: 7, window_s: 60, block_s: 0, cost: 5 };
+    expect(limitsOf("--cost", "5", "--points", "7")[0]).toEqual(limits);
   });
 
   test("a limiter that counts requests is skipped at a cost, and measured without", () => {
@@ -464,15 +439,12 @@ describe("layers and servers", () => {
     expect(plan.configurations.map(({ hash }) => hash)).toContain(alone?.hash);
   });
 
-  test("more generators than connections are bad usage that names both [R-generators-1]", async () => {
-    const flags = ["--generators", "2 9", "--concurrency", "8"];
-    await expectFailure(() => planned(...flags), EXIT.usage, "--generators 9", "--concurrency 8");
-  });
-
-  test("more servers than connections are bad usage that names both [R-servers-2]", async () => {
-    const flags = ["--servers", "2 9", "--concurrency", "8"];
-    await expectFailure(() => planned(...flags), EXIT.usage, "--servers 9", "--concurrency 8");
-  });
+  test.each(["generators", "servers"])(
+    "more %s than connections are bad usage that names both [R-servers-2] [R-generators-1]",
+    async (roles) => {
+      await expectFailure(() => planned(`--${roles}`, "2 9"), EXIT.usage, `--${roles} 9`, "--concurrency 8");
+    },
+  );
 });
 
 describe("caps", () => {
@@ -503,5 +475,40 @@ describe("caps", () => {
     const nodes = [{ host: "store.example", port: 6379 }];
     const external = { store: "valkey", version: "8.1.1", topology: "standalone", nodes };
     expect(planned([], { caps, external })[0]?.caps).not.toHaveProperty("store");
+  });
+});
+
+const flags = ["--clients", "iovalkey", "--traffic", "boundary", "--duration-mode", "custom:6"];
+const limitsOf = (...more: string[]) =>
+  planFor(...flags, ...more).configurations.map(({ configuration }) => configuration.limits);
+
+describe("traffic whose quota binds", () => {
+  test("gets the quota of its rate and window, in points of the cost", () => {
+    expect(limitsOf("--rate", "2500,5000")).toEqual([
+      { points: 5, window_s: 2, block_s: 0 },
+      { points: 10, window_s: 2, block_s: 0 },
+    ]);
+    expect(limitsOf("--rate", "5000", "--window", "1", "--cost", "3")).toEqual([
+      { points: 15, window_s: 1, block_s: 0, cost: 3 },
+    ]);
+  });
+
+  test.each([
+    [[], "--rate"],
+    [["--rate", "5000", "--points", "10"], "leave --points out"],
+    [["--rate", "5000", "--block", "5"], "leave --block out"],
+    [["--rate", "100"], "--window 50"],
+    [["--rate", "5000", "--window", "3"], "custom:9 or more"],
+    [["--rate", "5000", "--find-max-rate", "--slo", "p99<10ms"], "in place of --find-max-rate"],
+  ])("%j is refused, with what would help [R-boundary-1]", async (more, text) => {
+    await expectFailure(() => limitsOf(...more), EXIT.usage, "--traffic boundary: ", text);
+  });
+
+  test("is not sent by several generators: each would know a part of the requests of a key", () => {
+    const plan = planFor(...flags, "--rate", "5000", "--generators", "1,2");
+    expect(plan.configurations.map(({ configuration }) => configuration.generators)).toEqual([undefined]);
+    expect(plan.skips).toEqual([
+      { asked: "iovalkey", reason: expect.stringMatching(/^--generators 2: .*boundary/) },
+    ]);
   });
 });

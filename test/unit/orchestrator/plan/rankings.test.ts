@@ -2,23 +2,22 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import type { Request } from "../../../../src/orchestrator/request/request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, onlyValkey, requestOf } from "../../../helpers/request.js";
+import {
+  everything,
+  labelsOf as labels,
+  onlyValkey,
+  parsed,
+  planFor,
+  requestOf,
+} from "../../../helpers/request.js";
 
 const planOf = (clients: string, ...flags: string[]) =>
-  makePlan(requestOf("--clients", clients, "--concurrency", "50", "--runs", "6", ...flags), everything);
+  planFor("--clients", clients, "--concurrency", "50", "--runs", "6", ...flags);
 /** Of the store layer. */
-function storeRequest(...flags: string[]): Request {
-  const stores = ["--layer", "store", "--stores", "valkey,redis", "--operations", "incr"];
-  const request = parseCampaign([...stores, "--concurrency", "5", ...flags], {});
-  if (!request) throw new Error("these flags ask for help");
-  return request;
-}
-const labels = ({ configurations }: Plan) =>
-  configurations.map(({ configuration: { target } }) => target.label);
+const storeRequest = (...flags: string[]) =>
+  parsed([..."--layer store --stores valkey,redis --operations incr --concurrency 5".split(" "), ...flags]);
 const references = ({ configurations, references = [] }: Plan) =>
   references.map((hash) => configurations.find((each) => each.hash === hash)?.configuration.target.label);
 
@@ -116,7 +115,7 @@ describe("copies", () => {
 
   test("none below six runs, with --no-copy, and at the store layer", () => {
     const copies = (plan: Plan) => labels(plan).filter((label) => label.includes("copy"));
-    expect(copies(makePlan(requestOf("--clients", clients, "--runs", "5"), everything))).toEqual([]);
+    expect(copies(planFor("--clients", clients, "--runs", "5"))).toEqual([]);
     expect(copies(planOf(clients, "--no-copy"))).toEqual([]);
     expect(copies(makePlan(storeRequest("--runs", "6"), everything))).toEqual([]);
   });
@@ -129,11 +128,8 @@ describe("copies", () => {
 });
 
 describe("one target alone by flags has a reference beside it", () => {
-  const planBy = (...flags: string[]): Plan => {
-    const request = parseCampaign(["--concurrency", "50", "--order", "turns", ...flags], {});
-    if (!request) throw new Error("these flags ask for help");
-    return makePlan(request, everything);
-  };
+  const planBy = (...flags: string[]) =>
+    makePlan(parsed(["--concurrency", "50", "--order", "turns", ...flags]), everything);
 
   test.each([
     ["iovalkey", "ioredis@valkey"],

@@ -1,15 +1,16 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
+import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
-import { everything } from "../../../helpers/request.js";
+import { ROOT } from "../../../helpers/programs.js";
+import { everything, parsed } from "../../../helpers/request.js";
 
 const newFolder = temporaryFolders();
 
@@ -20,7 +21,7 @@ function fileWith(text: string, name = "campaign.yaml"): string {
 }
 
 const withFile = (text: string, flags: readonly string[] = [], env: Environment = {}) =>
-  parseCampaign(["--config", fileWith(text), ...flags], env);
+  parsed(["--config", fileWith(text), ...flags], env);
 
 test("a file holds the same settings as flags, and lists as lists or text", () => {
   const text = [
@@ -36,8 +37,8 @@ test("a file holds the same settings as flags, and lists as lists or text", () =
   const flags = ["--clients", "iovalkey,ioredis@valkey", "--concurrency", "50 100"];
   flags.push("--duration-mode", "custom:7", "--cooldown", "0.5,1", "--runs", "4", "--points", "1000");
   flags.push("--allow-parallel", "--threshold", "p99<10ms", "--threshold", "errors<0.1%", "--seed", "3");
-  const { command: _, ...ofFile } = withFile(text, ["--seed", "3"]) ?? {};
-  const { command: __, ...ofFlags } = parseCampaign(flags, {}) ?? {};
+  const { command: _, ...ofFile } = withFile(text, ["--seed", "3"]);
+  const { command: __, ...ofFlags } = parsed(flags);
   expect(ofFile).toEqual(ofFlags);
 });
 
@@ -46,7 +47,7 @@ test("flags win over variables, those over the file, and that over its preset; a
   const env = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8" };
   const request = withFile(text, ["--window", "9"], env);
   expect(request).toMatchObject({ runs: 4, warmupS: 1.5, limits: { points: [7], windowsS: [9] } });
-  expect(request?.notices).toEqual([
+  expect(request.notices).toEqual([
     "RATE_LIMIT_POINTS=7 wins over campaign.yaml:3 points 5",
     "--window 9 wins over campaign.yaml:4 window 6",
     "--window 9 wins over RATE_LIMIT_DURATION=8",
@@ -68,14 +69,7 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
     ["preset: quik\n", "campaign.yaml:1 preset", "did you mean quick?"],
     ["", "--clients is missing"],
   ])("%j", async (text, ...parts) => {
-    await expectFailure(
-      () => {
-        const request = withFile(text);
-        if (request) makePlan(request, everything);
-      },
-      EXIT.usage,
-      ...parts,
-    );
+    await expectFailure(() => makePlan(withFile(text), everything), EXIT.usage, ...parts);
   });
 
   test("a manifest of schema 1, with the remedy", async () => {
@@ -85,11 +79,10 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
 });
 
 test.each([
-  ["run-all.sh", () => parseCampaign(["--quick", "--workload", "both", "--store-cpus", "0.5"], {})],
+  ["run-all.sh", () => parsed(["--quick", "--workload", "both", "--store-cpus", "0.5"])],
   ["run-benchmark.sh", () => parseSingle({ RATE_LIMITER_TYPE: "ioredis", RUNS: "2", DURATION: "7" })],
 ])("the settings that a manifest of %s keeps give the same plan, whatever the seed was", (_name, parse) => {
   const request = parse();
-  if (!request) throw new Error("help was printed");
   const manifest = {
     schema: MANIFEST_SCHEMA,
     schema_version: MANIFEST_SCHEMA_VERSION,
@@ -97,21 +90,31 @@ test.each([
     plan: {},
   };
   const again = withFile(JSON.stringify(manifest, null, 2));
-  if (!again) throw new Error("help was printed");
   expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
   expect(again.caps).toEqual(request.caps);
 });
 
 test("claims are no setting", () => {
-  expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n")?.settings).not.toHaveProperty("claims");
+  expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").settings).not.toHaveProperty("claims");
 });
 
 test("a secret is never stored, printed or repeated", () => {
   const secret = "rediss://user:hunter2@cache.example";
   const flags = ["--clients", "ioredis", "--store-url", secret];
-  const request = parseCampaign(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
-  expect(request?.notices).toEqual(["--store-url wins over STORE_URL"]);
-  const { storeAccess, ...rest } = request ?? {};
+  const request = parsed(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
+  expect(request.notices).toEqual(["--store-url wins over STORE_URL"]);
+  const { storeAccess, ...rest } = request;
   expect(storeAccess).toEqual({ STORE_URL: secret });
   expect(JSON.stringify(rest)).not.toMatch(/hunter/);
 });
+
+test.each(readdirSync(join(ROOT, "claims")))(
+  "claims/%s is a campaign of which nothing is skipped where everything is installed",
+  (name) => {
+    const programs = name === "rsedis.yaml" ? ["--program", `rsedis=${process.execPath}`] : [];
+    const request = parsed(["--config", join(ROOT, "claims", name), ...programs]);
+    const { runs, skips } = planOf(request, everything);
+    expect(skips).toEqual([]);
+    expect(runs.length).toBeGreaterThan(0);
+  },
+);

@@ -5,8 +5,11 @@ import { canonicalJson } from "../../../../src/contract/configuration.js";
 import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
-import { differences, requireComparable } from "../../../../src/orchestrator/campaign/comparability.js";
-import { resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
+import {
+  differences,
+  requireComparable,
+  resumedManifest,
+} from "../../../../src/orchestrator/campaign/manifest.js";
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";

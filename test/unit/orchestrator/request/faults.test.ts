@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { EXIT, messageOf } from "../../../../src/contract/errors.js";
 import { makePlan, type PlanContext } from "../../../../src/orchestrator/plan/plan.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { everything, planFor, requestOf } from "../../../helpers/request.js";
 
 const OPEN = ["--rate", "500"];
 const faultsOf = (...flags: string[]) => requestOf(...OPEN, ...flags).faults;
@@ -136,7 +136,7 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
 
   test("a fault of one primary, with traffic of one key: the plan notes that it meets all requests or none", () => {
     const notesOf = (clients: string, ...flags: string[]) =>
-      makePlan(requestOf(...OPEN, "--clients", clients, ...flags), everything).notes;
+      planFor(...OPEN, "--clients", clients, ...flags).notes;
     const kill = ["--fault", "primary-kill"];
     expect(notesOf("iovalkey:cluster", ...kill, "--traffic", "fixed,realistic")).toEqual([
       expect.stringContaining("fixed"),

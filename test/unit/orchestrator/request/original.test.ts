@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { parseRunAll } from "../../../../src/orchestrator/request/original.js";
-import { parseSingle, singleCommand } from "../../../../src/orchestrator/request/single-run.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseRunAll, parseSingle, singleCommand } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
+import { everything } from "../../../helpers/request.js";
 
 const single = (line: string, env = {}) => {
   const argv = line.split(" ").filter(Boolean);
@@ -95,4 +96,111 @@ describe("run-benchmark.sh", () => {
   ])("refuses %s %j", async (line, env, ...parts) => {
     await expectFailure(() => single(line, env), EXIT.usage, ...parts);
   });
+});
+
+const target = (env: Record<string, string>) =>
+  makePlan(parseSingle(env), everything).configurations.map(({ configuration }) => configuration.target.text);
+
+test("the defaults are those of the original", () => {
+  expect(parseSingle({})).toMatchObject({
+    clients: ["valkey-glide"],
+    workloads: ["light"],
+    duration: { mode: "fixed", seconds: 30 },
+    connections: [10],
+    runs: 1,
+    traffic: ["realistic"],
+    runtime: "auto",
+  });
+  expect(makePlan(parseSingle({}), everything).runs.map(({ file }) => file)).toEqual([
+    "valkey-glide_light_10c_30s_run1.json",
+  ]);
+});
+
+test("every variable is read", () => {
+  const env = {
+    DURATION: "60",
+    CONNECTIONS: "50",
+    REQUEST_TYPE: "heavy",
+    SERVERS: "3",
+    LAYER: "server",
+    COMPUTATION_COMPLEXITY: "3",
+    RUNS: "2",
+    WARMUP: "0.5",
+    COOLDOWN: "1",
+    TRAFFIC: "fixed",
+    RUNTIME: "local",
+    SEED: "9",
+    WORKERS: "2",
+    OUTPUT_DIR: "a b",
+    OUTPUT_FILE: "x y.json",
+    RATE_LIMIT_POINTS: "5",
+  };
+  expect(parseSingle(env)).toMatchObject({
+    duration: { mode: "fixed", seconds: 60 },
+    connections: [50],
+    workloads: ["heavy"],
+    counts: { servers: [3] },
+    layers: ["server"],
+    complexity: 3,
+    runs: 2,
+    warmupS: 0.5,
+    cooldownS: 1,
+    traffic: ["fixed"],
+    runtime: "local",
+    seed: 9,
+    workers: 2,
+    output: "a b",
+    outputFile: "x y.json",
+    limits: { points: [5] },
+  });
+});
+
+test("the command that repeats it names every variable that was set", () => {
+  const env = { DURATION: "5", OUTPUT_FILE: "a b.json", RATE_LIMIT_POINTS: "7", UNRELATED: "x" };
+  expect(parseSingle(env).command).toBe(
+    "DURATION=5 OUTPUT_FILE='a b.json' RATE_LIMIT_POINTS=7 ./scripts/run-benchmark.sh",
+  );
+});
+
+describe("the target that the variables name together", () => {
+  test.each([
+    [{ RATE_LIMITER_TYPE: "iovalkey:cluster" }, "iovalkey@valkey:cluster"],
+    [{ RATE_LIMITER_TYPE: "iovalkey", USE_VALKEY_CLUSTER: "true" }, "iovalkey@valkey:cluster"],
+    [{ RATE_LIMITER_TYPE: "iovalkey", USE_VALKEY_CLUSTER: "false" }, "iovalkey@valkey:standalone"],
+    [{ RATE_LIMITER_TYPE: "ioredis", USE_REDIS_CLUSTER: "1" }, "ioredis@redis:cluster"],
+    [{ RATE_LIMITER_TYPE: "ioredis", USE_VALKEY_CLUSTER: "1" }, "ioredis@valkey:cluster"],
+    [{ RATE_LIMITER_TYPE: "ioredis", STORE: "valkey" }, "ioredis@valkey:standalone"],
+    [{ RATE_LIMITER_TYPE: "memory" }, "memory"],
+  ])("%j is %s", (env, text) => {
+    expect(target(env)).toEqual([text]);
+  });
+
+  test.each<[Record<string, string>, ...string[]]>([
+    [{ RATE_LIMITER_TYPE: "ioredis@redis", STORE: "valkey" }, "redis and valkey"],
+    [{ USE_VALKEY_CLUSTER: "1", USE_REDIS_CLUSTER: "1" }, "valkey and redis"],
+    [{ RATE_LIMITER_TYPE: "iovalkey:standalone", USE_VALKEY_CLUSTER: "1" }, "not a cluster"],
+    [{ RATE_LIMITER_TYPE: "memory", USE_VALKEY_CLUSTER: "1" }, "valkey"],
+    [{ RATE_LIMITER_TYPE: "iovalkey", USE_REDIS_CLUSTER: "1" }, "redis"],
+  ])("%j contradicts itself", async (env, ...parts) => {
+    await expectFailure(() => target(env), EXIT.usage, ...parts);
+  });
+});
+
+test.each<[Record<string, string>, ...string[]]>([
+  [{ DURATION: "0" }, "DURATION=", "from 1 to 86400"],
+  [{ CONNECTIONS: "10001" }, "CONNECTIONS=", "from 1 to 10000"],
+  [{ RUNS: "x" }, "RUNS="],
+  [{ WARMUP: "-1" }, "WARMUP=", "from 0 to 3600, or auto"],
+  [{ SEED: "1e3" }, "SEED="],
+  [{ REQUEST_TYPE: "light2" }, "light2", "light, heavy"],
+  [{ TRAFFIC: "x;rm" }, "TRAFFIC="],
+  [{ STORE: "mars" }, "valkey, redis"],
+  [{ SERVERS: "17" }, "SERVERS=", "from 1 to 16"],
+  [{ LAYER: "store" }, "LAYER=", "server or limiter"],
+  [{ USE_REDIS_CLUSTER: "yes" }, "USE_REDIS_CLUSTER=", "true or false"],
+  [{ RATE_LIMIT_POINTS: "0" }, "RATE_LIMIT_POINTS", "from 1 to"],
+  [{ RATE_LIMIT_BLOCK_DURATION: "-1" }, "RATE_LIMIT_BLOCK_DURATION"],
+  [{ RATE_LIMITER_TYPE: "valkey-glid" }, "valkey-glide?"],
+])("refused as bad usage, naming the variable [R-range-1]: %j", async (env, ...parts) => {
+  await expectFailure(() => target(env), EXIT.usage, ...parts);
 });

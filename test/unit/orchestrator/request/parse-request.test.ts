@@ -1,17 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import type { Environment } from "../../../../src/contract/env.js";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";
-
-const parse = (argv: readonly string[], env: Environment = {}) => {
-  const request = parseCampaign(argv, env);
-  if (!request) throw new Error("help was printed");
-  return request;
-};
+import { parsed as parse } from "../../../helpers/request.js";
 
 test("the defaults are those of the original", () => {
   expect(parse(["--clients", "all"])).toMatchObject({

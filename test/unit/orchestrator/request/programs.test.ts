@@ -1,18 +1,12 @@
 import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";
+import { configurationHash } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
+import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { requireKnownPrograms } from "../../../../src/orchestrator/request/programs.js";
-import type { Request } from "../../../../src/orchestrator/request/request.js";
-import { targetTexts } from "../../../../src/orchestrator/request/target-texts.js";
+import { targetTexts } from "../../../../src/orchestrator/request/request.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { requestOf } from "../../../helpers/request.js";
-
-const inEnvironment = (env: Record<string, string>, ...flags: string[]): Request => {
-  const request = parseCampaign(["--clients", "iovalkey", ...flags], env);
-  if (!request) throw new Error("these flags ask for help");
-  return request;
-};
+import { parsed, requestOf } from "../../../helpers/request.js";
 
 test("programs and images of any store are named, each flag several times; a path may hold commas", () => {
   const { programs, settings } = requestOf(
@@ -36,7 +30,7 @@ test("a store's program that a flag and a variable of its own name, too is the s
     valkey: "/opt/a",
     redis: "/opt/r",
   });
-  const request = inEnvironment({ VALKEY_SERVER: "/opt/b" }, ...flag);
+  const request = parsed(["--clients", "iovalkey", ...flag], { VALKEY_SERVER: "/opt/b" });
   expect(request.programs.paths).toEqual({ valkey: "/opt/a" });
   expect(request.notices).toEqual(["--program valkey=/opt/a wins over VALKEY_SERVER /opt/b"]);
 });
@@ -47,13 +41,9 @@ test("programs of a store's versions are named by --store-versions, too", async 
   expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
   await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
   await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
+  const FORM = "NAME~VERSION";
   for (const text of ["valkey~", "valkey", "valkey~8.1,redis", "valkey~8.1=", "~8", "valkey~../x"])
-    await expectFailure(
-      () => requestOf("--store-versions", text),
-      EXIT.usage,
-      "--store-versions",
-      "NAME~VERSION",
-    );
+    await expectFailure(() => requestOf("--store-versions", text), EXIT.usage, "--store-versions", FORM);
 });
 
 test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
@@ -66,12 +56,8 @@ test("each target is measured in each Node of --node, by the version that it pri
   await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
   await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
   await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.usage, "/nowhere/node");
-  await expectFailure(
-    () => requestOf("--node", process.execPath, "--runtime", "docker"),
-    EXIT.usage,
-    "--node",
-    "--runtime local",
-  );
+  const docker = () => requestOf("--node", process.execPath, "--runtime", "docker");
+  await expectFailure(docker, EXIT.usage, "--node", "--runtime local");
 });
 
 test.each([
@@ -93,4 +79,57 @@ test("a name must be a store's that has a program; the nearest is suggested", as
   await expectFailure(() => check("--program", "memory~1=/x"), EXIT.usage, "--program", '"memory~1"');
   await expectFailure(() => check("--program", "valky=/x"), EXIT.usage, "--program", '"valky"', "valkey?");
   await expectFailure(() => check("--image", "memory=x:1"), EXIT.usage, "--image", '"memory"');
+});
+
+const setting = (text: string) => ["--service-env", `envoy-ratelimit:${text}`];
+const planOf = (...flags: string[]) => makePlan(requestOf(...flags), { available: () => true });
+
+test("settings of a service are given each with its flag; a value may hold commas and equals signs", () => {
+  const { serviceEnv, settings } = requestOf(...setting("REDIS_POOL_SIZE=5"), ...setting("A=b,c=d,E_F"));
+  expect(serviceEnv).toEqual({ "envoy-ratelimit": { REDIS_POOL_SIZE: "5", A: "b,c=d,E_F" } });
+  // The manifest repeats them.
+  expect(requestOf("--service-env", settings["service-env"] ?? "").serviceEnv).toEqual(serviceEnv);
+});
+
+test.each([
+  ["REDIS_POOL_SIZE=5", "SERVICE:NAME=value"],
+  ["envoy-ratelimit:pool=5", "SERVICE:NAME=value"],
+  ["envoy-ratelimit:$(x)=5", "SERVICE:NAME=value"],
+  ["envoy:A=5", "there is no service"],
+  ["envoy-ratelimit:PORT=1", "PORT"],
+  ["envoy-ratelimit:GRPC_PORT=1", "GRPC_PORT"],
+  ["envoy-ratelimit:PROMETHEUS_ADDR=:1", "PROMETHEUS_ADDR"],
+  ["envoy-ratelimit:REDIS_URL=x:1", "REDIS_URL"],
+  ["envoy-ratelimit:MEMCACHE_HOST_PORT=x:1", "MEMCACHE_HOST_PORT"],
+  ["envoy-ratelimit:LOCAL_CACHE_SIZE_IN_BYTES=1", "LOCAL_CACHE_SIZE_IN_BYTES"],
+  ["envoy-ratelimit:A=1,envoy-ratelimit:A=2", "A=1 and A=2"],
+])("--service-env %s is bad usage", async (value, reason) => {
+  await expectFailure(() => requestOf("--service-env", value), EXIT.usage, reason);
+});
+
+test("they belong to the configurations of targets with that service, and to their hash", () => {
+  const clients = ["--clients", "envoy-http@redis,ioredis", "--concurrency", "10"];
+  const hashes = (...flags: string[]) =>
+    new Map(
+      planOf(...clients, ...flags).configurations.map(({ hash, configuration }) => {
+        expect(hash).toBe(configurationHash(configuration));
+        expect(configuration.service_env !== undefined).toBe(
+          flags.length > 0 && configuration.target.client === "envoy-http",
+        );
+        return [configuration.target.client, hash];
+      }),
+    );
+  const [plain, changed] = [hashes(), hashes(...setting("REDIS_POOL_SIZE=5"))];
+  expect(changed.get("ioredis")).toBe(plain.get("ioredis"));
+  expect(changed.get("envoy-http")).not.toBe(plain.get("envoy-http"));
+});
+
+test("a setting that an option of the target also makes is a contradiction: the target is skipped", () => {
+  const clients = ["--clients", "envoy-http@redis,envoy-http@redis+pipeline-75us"];
+  const { skips, configurations } = planOf(...clients, ...setting("REDIS_PIPELINE_WINDOW=1ms"));
+  expect(configurations.map(({ configuration }) => configuration.target.options.length)).not.toContain(1);
+  expect(skips[0]).toMatchObject({
+    asked: "envoy-http+pipeline-75us",
+    reason: expect.stringContaining("REDIS_PIPELINE_WINDOW"),
+  });
 });

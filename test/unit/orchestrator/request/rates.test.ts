@@ -1,16 +1,18 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadText } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
+import { decisionRounds, firstRoundByTurns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
 import { expectFailure } from "../../../helpers/errors.js";
-import { everything, requestOf } from "../../../helpers/request.js";
+import { temporaryFolders } from "../../../helpers/folders.js";
+import { everything, planFor, requestOf } from "../../../helpers/request.js";
 
 const loads = (...flags: string[]) =>
-  makePlan(requestOf(...flags), everything).configurations.map(({ configuration }) =>
-    loadText(configuration),
-  );
+  planFor(...flags).configurations.map(({ configuration }) => loadText(configuration));
 
 describe("--rate", () => {
   test("plans an open loop at each rate, over up to 200 connections", () => {
@@ -89,4 +91,98 @@ describe("--find-max-rate", () => {
   ])("%j is refused", async (flags, part) => {
     await expectFailure(() => requestOf(...flags), EXIT.usage, part);
   });
+});
+
+const newFolder = temporaryFolders();
+
+function log(): string {
+  const path = join(newFolder(), "log.csv");
+  writeFileSync(path, "10,a\n10.5,b\n11,a\n");
+  return path;
+}
+
+test("a trace is the traffic, in closed loops and at its times", () => {
+  const path = log();
+  expect(requestOf("--trace", path)).toMatchObject({
+    traffic: ["trace"],
+    rates: [],
+    trace: { facts: { lines: 3, keys: 2 } },
+    settings: { trace: path, traffic: "trace" },
+  });
+  expect(requestOf("--trace", path, "--trace-speed", "1,10")).toMatchObject({
+    rates: [2, 20],
+    arrivals: "trace",
+  });
+  expect(requestOf("--trace", path, "--rate", "50")).toMatchObject({ rates: [50], arrivals: "constant" });
+});
+
+test("what contradicts it is refused with the flag", async () => {
+  const path = log();
+  for (const [flags, ...parts] of [
+    [["--trace", "/no/such.log"], "--trace"],
+    [["--trace-speed", "1"], "--trace"],
+    [["--trace", path, "--traffic", "fixed"], "--trace", "--traffic"],
+    [["--trace", path, "--trace-speed", "1", "--rate", "5"], "--trace-speed", "--rate"],
+    [["--trace", path, "--trace-speed", "0"], "--trace-speed"],
+    [["--trace", path, "--trace-speed", "0.001"], "--trace-speed"],
+    [["--arrivals", "trace", "--rate", "5"], "--arrivals"],
+  ] as const)
+    await expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
+});
+
+const none = ["--clients", "none"];
+
+test.each([
+  [5, [5]],
+  [6, [5, 6]],
+  [8, [5, 8]],
+  [20, [5, 7, 10, 14, 20]],
+  [30, [5, 7, 10, 14, 20, 30]],
+])("at most %d runs are looked at after %j", (most, looks) => {
+  expect(decisionRounds(most)).toEqual(looks);
+});
+
+test.each([
+  [1, 8],
+  [2, 9],
+  [3, 10],
+  [4, 10],
+])(
+  "by turns %d comparisons can be decided at the first look's share after %d rounds, and no sooner",
+  (comparisons, round) => {
+    const clearest = (rounds: number) => comparisons * 2 ** (1 - rounds);
+    expect(firstRoundByTurns(comparisons)).toBe(round);
+    expect(clearest(round)).toBeLessThanOrEqual(0.008);
+    expect(clearest(round - 1)).toBeGreaterThan(0.008);
+  },
+);
+
+test("by turns the looks begin where the family can be decided; few rounds have one look", () => {
+  const clients = ["--clients", "ioredis@valkey,iovalkey,valkey-glide"];
+  const plan = (...flags: string[]) => planFor(...clients, "--runs", "auto", "--order", "turns", ...flags);
+  expect(plan()).toMatchObject({ order: "turns", adaptive: { looks: [9, 13, 20] } });
+  expect(plan("--max-runs", "7").adaptive).toEqual({ looks: [7] });
+});
+
+test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a manifest repeats them", () => {
+  const request = requestOf(...none, "--runs", "auto");
+  expect(request).toMatchObject({ runs: 20, adaptive: {}, settings: { runs: "auto" } });
+  expect(makePlan(request, everything).adaptive).toEqual({ looks: [5, 7, 10, 14, 20] });
+  const asked = requestOf(...none, "--runs", "auto", "--max-runs", "7", "--budget", "1.5h");
+  expect(asked.settings).toMatchObject({ runs: "auto", "max-runs": "7", budget: "1.5h" });
+  expect(makePlan(asked, everything).adaptive).toEqual({ looks: [5, 7], budget_s: 5400 });
+  expect(planFor(...none)).not.toHaveProperty("adaptive");
+});
+
+test.each([
+  [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
+  [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto or --find-max-rate"],
+  [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
+  [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
+  [["--runs", "auto", "--budget", "20"], "with its unit"],
+  [["--runs", "auto", "--budget", "0s"], "with its unit"],
+  [["--runs", "auto", "--rate", "100"], "an open loop fixes"],
+  [["--runs", "automatic"], "or auto"],
+])("refused in one line: %j", async (flags, text) => {
+  await expectFailure(() => requestOf(...none, ...flags), EXIT.usage, text);
 });

@@ -4,8 +4,9 @@ import {
   type MachineReply,
   parseMachineRequest,
 } from "../../../../src/contract/machine-probe.js";
+import type { PlacedKind } from "../../../../src/contract/machines.js";
 import type { Lease } from "../../../../src/orchestrator/ownership/lease.js";
-import { MachineProbes } from "../../../../src/orchestrator/run/machine-probes.js";
+import { linkOf, linksBetween, MachineProbes } from "../../../../src/orchestrator/run/machine-probes.js";
 import type { Part, Runtime } from "../../../../src/runtimes/types.js";
 
 const READING = { round_trips_us: [100, 120], clock: { offset_us: 500, bound_us: 100 } };
@@ -50,5 +51,39 @@ describe("a link between machines", () => {
     const { links, warnings } = await probesWhoseLinksFail(2);
     expect(links).toEqual([]);
     expect(warnings).toEqual(["from a to b: no answer"]);
+  });
+});
+
+const links = (machines: Record<PlacedKind, readonly string[]>) => linksBetween((kind) => machines[kind]);
+
+describe("the links between machines", () => {
+  test("are those over which roles talk to each other, each once", () => {
+    expect(links({ generator: ["a"], server: ["b"], store: ["c"] })).toEqual([
+      ["a", "b"],
+      ["b", "c"],
+    ]);
+    expect(links({ generator: ["a", "b"], server: ["b"], store: ["a"] })).toEqual([["a", "b"]]);
+    expect(links({ generator: ["a"], server: ["a"], store: ["a"] })).toEqual([]);
+  });
+
+  test("grow with the machines of a kind", () => {
+    const machines = Array.from({ length: 32 }, (_, index) => `g${index}`);
+    expect(links({ generator: machines, server: ["s"], store: ["t"] })).toHaveLength(33);
+  });
+});
+
+test("a link's round trip is that of both ends, its rates have directions, and its clock is the second one's", () => {
+  const there = {
+    round_trips_us: [10, 12, 14, 90],
+    clock: { offset_us: 500, bound_us: 20 },
+    sent_bits_per_second: 9e9,
+    received_bits_per_second: 1e9,
+  };
+  const back = { round_trips_us: [11, 13, 15, 16], clock: { offset_us: -490, bound_us: 20 } };
+  expect(linkOf(["a", "b"], there, back)).toEqual({
+    between: ["a", "b"],
+    round_trip_us: { p50: 13, p90: 90, count: 8 },
+    bits_per_second: { there: 9e9, back: 1e9 },
+    clock: { offset_us: 495, bound_us: 15.1 },
   });
 });

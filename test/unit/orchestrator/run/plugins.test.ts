@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
-import { parseSingle } from "../../../../src/orchestrator/request/single-run.js";
+import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { checkPlugins, registerPlugins } from "../../../../src/orchestrator/run/plugins.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";

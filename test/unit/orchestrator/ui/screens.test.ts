@@ -1,11 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
-import { JsonScreen } from "../../../../src/orchestrator/ui/json-screen.js";
-import { type LineDetail, LineScreen } from "../../../../src/orchestrator/ui/line-screen.js";
 import { LiveScreen } from "../../../../src/orchestrator/ui/live-screen.js";
-import { openScreen } from "../../../../src/orchestrator/ui/open-screen.js";
-import { QuietScreen } from "../../../../src/orchestrator/ui/quiet-screen.js";
+import {
+  JsonScreen,
+  type LineDetail,
+  LineScreen,
+  openScreen,
+  QuietScreen,
+} from "../../../../src/orchestrator/ui/screens.js";
 import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
 import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -111,7 +114,7 @@ describe("--json", () => {
 
 test("--quiet writes only the path of the report, and set-up and problems on standard error", () => {
   const events = [tell.notice("building the image x", "setup"), ...state];
-  const { out, err } = render((outputs) => new QuietScreen(outputs), events);
+  const { out, err } = render((outputs) => new QuietScreen(outputs, "quiet"), events);
   expect(out.text).toBe("/results/20260101_120000/report/index.html\n");
   expect(err.lines.slice(0, 2)).toEqual(["building the image x", "a warning"]);
   expect(err.text).toContain("SIGKILL");

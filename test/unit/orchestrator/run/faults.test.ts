@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../../../../../src/contract/faults.js";
-import { type FaultClock, FaultInjection } from "../../../../../src/orchestrator/run/faults/injection.js";
-import type { RunningRole } from "../../../../../src/orchestrator/run/part-supervisor.js";
-import type { RunStore } from "../../../../../src/orchestrator/run/store.js";
-import type { RunningPart } from "../../../../../src/runtimes/types.js";
-import { FakeRuntime, partOf } from "../../../../helpers/fake-runtime.js";
+import type { Fault } from "../../../../src/contract/faults.js";
+import { type FaultClock, FaultInjection } from "../../../../src/orchestrator/run/faults.js";
+import type { RunningRole } from "../../../../src/orchestrator/run/part-supervisor.js";
+import type { RunStore } from "../../../../src/orchestrator/run/store.js";
+import type { RunningPart } from "../../../../src/runtimes/types.js";
+import { FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 
 /** Time that the test moves on. */
 class FakeClock implements FaultClock {

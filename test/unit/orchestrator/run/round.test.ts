@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { turnOf } from "../../../../src/contract/turns.js";
-import { GivenTurns } from "../../../../src/orchestrator/run/given-turns.js";
+import { GivenTurns } from "../../../../src/orchestrator/run/round.js";
 import type { Exit } from "../../../../src/runtimes/types.js";
 
 const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;

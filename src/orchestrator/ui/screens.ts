@@ -1,0 +1,142 @@
+import type { Environment } from "../../contract/env.js";
+import { usageError } from "../../contract/errors.js";
+import type { CampaignEvent, EventOf } from "../../contract/events.js";
+import { CampaignState } from "./campaign-state.js";
+import {
+  campaignText,
+  endText,
+  lookText,
+  phaseText,
+  roundText,
+  runLine,
+  runText,
+  secondPieces,
+} from "./event-text.js";
+import { finalLines, problemLines } from "./final-screen.js";
+import { LiveScreen } from "./live-screen.js";
+import { durationText, escapeControls, escapeControlsInLines, escapedJson } from "./text.js";
+import type { Detail, OutputMode, Outputs, Screen } from "./types.js";
+
+const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+
+/** One line per run, one line per phase, or also each second and the programs' lines. */
+export type LineDetail = "run" | "phase" | "verbose";
+
+/** Whatever is not drawn: lines on standard output, and warnings and problems on standard error. */
+abstract class WrittenScreen<Chosen extends string> implements Screen {
+  protected readonly detail: Chosen;
+  protected readonly state = new CampaignState();
+  readonly #outputs: Outputs;
+
+  constructor(outputs: Outputs, detail: Chosen) {
+    this.#outputs = outputs;
+    this.detail = detail;
+  }
+
+  protected abstract linesOf(event: CampaignEvent): string[];
+
+  protected isWarning({ level }: EventOf<"notice">): boolean {
+    return level === "warning";
+  }
+
+  show(event: CampaignEvent): void {
+    this.state.add(event);
+    const { out, err } = this.#outputs;
+    for (const line of this.linesOf(event)) out.write(`${line}\n`);
+    if (event.event === "notice" && this.isWarning(event)) err.write(`${escapeControls(event.text)}\n`);
+    if (event.event === "ended") for (const line of problemLines(this.state)) err.write(`${line}\n`);
+  }
+
+  close(): void {}
+}
+
+/** For a pipe, a file or a CI job: lines with the time of day, without escape sequences. */
+export class LineScreen extends WrittenScreen<LineDetail> {
+  protected linesOf(event: CampaignEvent): string[] {
+    const stamped = (text: string) => [`${clock(event.at)} ${escapeControls(text)}`];
+    switch (event.event) {
+      case "notice":
+        return this.isWarning(event) ? [] : [escapeControls(event.text)];
+      case "campaign":
+        return [escapeControls(campaignText(event, durationText(event.estimate_s)))];
+      case "run_kept":
+        return stamped(`[${event.number}/${event.of}] ${event.file} is kept`);
+      case "round_started":
+        if (this.detail === "run") return [];
+        return stamped(`${roundText(event)}; ${durationText(event.time_left_s)} left`);
+      case "run_started":
+        if (this.detail === "run") return [];
+        return stamped(
+          `[${event.number}/${event.of}] ${runText(event)}; ${durationText(event.time_left_s)} left`,
+        );
+      case "phase":
+        if (event.phase === "report") return stamped(phaseText("report"));
+        return this.detail === "run" ? [] : stamped(`  ${phaseText(event.phase)}`);
+      case "look":
+        return stamped(lookText(event));
+      case "second":
+        return this.detail === "verbose"
+          ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.state).join(", ")}`)
+          : [];
+      case "run_finished": {
+        if (this.detail !== "run") return stamped(`  ${endText(event, this.state)}`);
+        return stamped(runLine(event, this.state.started.get(event.file)?.configuration));
+      }
+      case "detail": {
+        if (this.detail !== "verbose") return [];
+        const text = event.role ? `${event.role}: ${event.text}` : event.text;
+        return escapeControlsInLines(text)
+          .split("\n")
+          .map((line) => `${clock(event.at)}     ${line}`);
+      }
+      case "ended":
+        return finalLines(this.state, Number.POSITIVE_INFINITY);
+      default:
+        return [];
+    }
+  }
+}
+
+/** Shows set-up, warnings and problems on standard error, and the report's path on standard output. */
+export class QuietScreen extends WrittenScreen<"quiet"> {
+  protected linesOf(event: CampaignEvent): string[] {
+    return event.event === "report" ? [event.path] : [];
+  }
+
+  protected override isWarning({ level }: EventOf<"notice">): boolean {
+    return level !== "info";
+  }
+}
+
+const QUIET_EVENTS: readonly string[] = ["second", "phase", "run_started"];
+
+/** Writes events as JSON lines to standard output, and warnings also as text to standard error. */
+export class JsonScreen extends WrittenScreen<Detail> {
+  protected linesOf(event: CampaignEvent): string[] {
+    if (event.event === "detail" && this.detail !== "verbose") return [];
+    if (this.detail === "quiet" && QUIET_EVENTS.includes(event.event)) return [];
+    return [escapedJson(event)];
+  }
+}
+
+const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
+
+export const isCi = ({ CI }: Environment): boolean =>
+  CI !== undefined && CI !== "" && CI !== "0" && CI !== "false";
+
+/** Whether somebody watches the output now. The log of a CI job is read later. */
+const isWatched = (outputs: Outputs, env: Environment): boolean => canRedraw(outputs, env) && !isCi(env);
+
+export function openScreen(
+  { format, detail, progress }: OutputMode,
+  outputs: Outputs,
+  env: Environment,
+): Screen {
+  if (format === "json") return new JsonScreen(outputs, detail);
+  if (detail === "quiet") return new QuietScreen(outputs, "quiet");
+  if (progress === "live" && !canRedraw(outputs, env))
+    throw usageError("--progress live needs a terminal: give --progress run or phase");
+  if (progress === "live" || (progress === undefined && isWatched(outputs, env)))
+    return new LiveScreen(outputs, detail);
+  return new LineScreen(outputs, detail === "verbose" ? "verbose" : (progress ?? "run"));
+}

@@ -1,0 +1,1 @@
+export { build as setup } from "../helpers/programs.js";
