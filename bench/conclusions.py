@@ -297,12 +297,7 @@ def main(words: list[str]) -> int:
     for host in HOSTS:
         for rounds in (5, 10, 20):
             told(f"{host}, {rounds} rounds, equal", rankings(host, campaigns, rounds), WRONG, COVERED)
-        told(
-            f"{host}, 10 rounds, five others",
-            rankings(host, campaigns, 10, others=MORE),
-            WRONG,
-            COVERED,
-        )
+        told(f"{host}, 10 rounds, five others", rankings(host, campaigns, 10, others=MORE), WRONG, COVERED)
         found = rankings(host, campaigns, 10, truth=PLANTED)
         # 80 % are asked where runs deviate by 2 %; these hosts move them by more.
         asked = (*COVERED, ("5 % found", 0.8)) if host == "calm" else COVERED

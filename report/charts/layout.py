@@ -40,9 +40,7 @@ _OF_SERVERS = {
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
     "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
 }
-_OF_LIMITERS = {
-    "no_controls": " Controls, which call no store, are not drawn.",
-}
+_OF_LIMITERS = {"no_controls": " Controls, which call no store, are not drawn."}
 
 
 @dataclass(frozen=True, slots=True)

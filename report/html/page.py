@@ -117,9 +117,7 @@ def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
 
 
 def render_page(
-    analysis: Analysis,
-    downloads: Sequence[str] = ("summary.csv", "runs.csv"),
-    at_rate: float = DEFAULT_RATE,
+    analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv"), at_rate: float = DEFAULT_RATE
 ) -> str:
     """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered

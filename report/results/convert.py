@@ -221,8 +221,7 @@ def _check_latency(stated: Latency | None, found: Mapping[str, Bounds], unanswer
         figure = getattr(stated, name)
         if (figure is None) != (unanswered > 0):
             raise FieldError(
-                f"$.latency.{name}",
-                f"is {_ms(figure)}, though {unanswered} requests failed or got no answer",
+                f"$.latency.{name}", f"is {_ms(figure)}, though {unanswered} requests failed or got no answer"
             )
     for name in bounds:
         if getattr(stated, name) is not None:
@@ -680,8 +679,7 @@ def _printed(result: PrintedResult) -> Printed:
         latency_ms=plain(result.latency),
         store_cpu_us_per_operation=result.store_cpu_us_per_operation,
         service_cpu_us_per_operation=next(
-            (role.cpu_us_per_request for role in result.resources.values() if role.kind == "service"),
-            None,
+            (role.cpu_us_per_request for role in result.resources.values() if role.kind == "service"), None
         ),
         bytes_per_key=result.memory.bytes_per_key if result.memory else None,
         program=result.program.id,

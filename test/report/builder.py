@@ -246,11 +246,7 @@ def result(
         },
         "duration": window_s,
         "requests": {"average": answered / window_s, "total": answered},
-        "warmup": {
-            "took_s": 1,
-            "requests": requests_per_second,
-            "lead_in": {"took_s": 0, "requests": 0},
-        },
+        "warmup": {"took_s": 1, "requests": requests_per_second, "lead_in": {"took_s": 0, "requests": 0}},
         "latency": latency(allowed_us, limited_us, censored=Counter(failed_us) + censored),
         "unsupported": [],
         "rate_limit_hits": limited,

@@ -69,10 +69,7 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
         if not same:
             bounds[name] = {"low": low, "high": high}
     if censored:
-        bounds |= {
-            "average": {"low": both.mean, "high": None},
-            "max": {"low": both.most, "high": None},
-        }
+        bounds |= {"average": {"low": both.mean, "high": None}, "max": {"low": both.most, "high": None}}
     return {
         "average": None if censored else both.mean,
         **found,

@@ -206,8 +206,7 @@ def test_answers_are_kept_back_and_forward_in_80_by_24(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "command"),
-    [(0, "./scripts/run-all.sh"), (1, "./scripts/run-all.sh --clients ioredis")],
+    ("answered", "command"), [(0, "./scripts/run-all.sh"), (1, "./scripts/run-all.sh --clients ioredis")]
 )
 def test_ctrl_c_prints_the_command_so_far(tmp_path: Path, answered: int, command: str) -> None:
     with Terminal(tmp_path, "run", rows=24, columns=80) as menu:

@@ -109,11 +109,7 @@ def test_other_limits_or_costs_are_other_work() -> None:
     )
     assert len({cell_title(cell) for cell in found.cells}) == 3
     texts = [cell.limits for cell in found.cells]
-    assert texts == [
-        "10 points",
-        "100 points",
-        "100 points",
-    ]
+    assert texts == ["10 points", "100 points", "100 points"]
     assert [len(ranking.summaries) for cell in found.cells for ranking in cell.rankings] == [2, 2, 2]
     (table,) = result_tables(found.cells, ())
     assert {"Quota", "Cost"} <= {column.name for column in table.columns}

@@ -15,12 +15,7 @@ from report.charts.lines import over_rate
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
-    return {
-        "model": "open",
-        "rate_per_second": per_second,
-        "arrivals": arrivals,
-        "connections": connections,
-    }
+    return {"model": "open", "rate_per_second": per_second, "arrivals": arrivals, "connections": connections}
 
 
 def open_result(label: str, per_second: int, **changes: Document) -> Document:
@@ -82,10 +77,7 @@ def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> Non
     outcome = build(None, [result(configuration("iovalkey")), open_result("iovalkey", 1000)])
     names = ("load_model", "rate_per_second", "arrivals", "service_p99_ms", "sends_late", "sends_dropped")
     rows = [tuple(row[name] for name in names) for row in csv.DictReader(io.StringIO(outcome.csv))]
-    assert rows == [
-        ("closed", "", "", "", "", ""),
-        ("open", "1000.000", "constant", "0.800", "7", "10"),
-    ]
+    assert rows == [("closed", "", "", "", "", ""), ("open", "1000.000", "constant", "0.800", "7", "10")]
 
 
 def chart_data(summaries: tuple[Summary, ...]) -> ChartData:

@@ -50,9 +50,7 @@ def test_bytes_of_runs_csv(build: Build) -> None:
 
 def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
     disturbed = result(
-        configuration(),
-        2,
-        host_load={"cpus": 2, "busy_cpu_percent": 197.5, "foreign_cpu_percent": 88.25},
+        configuration(), 2, host_load={"cpus": 2, "busy_cpu_percent": 197.5, "foreign_cpu_percent": 88.25}
     )
     disturbed["resources"]["server-1"]["run_delay_us"] = 1_234
     for node in ("store-1", "store-2"):

@@ -108,10 +108,7 @@ class Hostile:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311
         self._configuration = configuration()
-        self._sound = {
-            "manifest": manifest([self._configuration], 2),
-            "result": result(self._configuration),
-        }
+        self._sound = {"manifest": manifest([self._configuration], 2), "result": result(self._configuration)}
         self._values: dict[str, dict[Place, Any]] = {}
         for name, document in self._sound.items():
             schema = schema_of(name)

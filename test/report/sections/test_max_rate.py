@@ -55,11 +55,7 @@ def searched(
         "max": 1_000_000,
         "trials_per_rate": 5,
     }
-    manifested["max_rate"] = {
-        "trials": states,
-        "spent_s": 60,
-        **({"ended": {"why": why}} if why else {}),
-    }
+    manifested["max_rate"] = {"trials": states, "spent_s": 60, **({"ended": {"why": why}} if why else {})}
     return manifested, results
 
 

@@ -34,11 +34,7 @@ def recommended(*results: Document, **manifested: Any) -> Recommendation:
     )
     configurations = [document["configuration"] for document in results]
     campaign = Campaign(
-        name="test",
-        manifest=manifest(configurations, **manifested),
-        planned=(),
-        runs=runs,
-        ignored=(),
+        name="test", manifest=manifest(configurations, **manifested), planned=(), runs=runs, ignored=()
     )
     return recommend(analyse(campaign))
 
