@@ -9,7 +9,7 @@ import { decodePlugins } from "./src/contract/plugins.js";
  */
 const ISOLATED = [
   "test/unit/targets/{clients,own-settings}.test.ts",
-  "test/unit/{plugins/load,orchestrator/{run/plugins,request/claim-files}}.test.ts",
+  "test/unit/{plugins/load,orchestrator/{run/plugins,request/config-file}}.test.ts",
 ];
 /** What `npm test` runs of the integration tests: the main job. */
 const MAIN = "test/integration/**/*.main.test.ts";
