@@ -44,9 +44,8 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
   }
-  if (!["redis:", "rediss:"].includes(url.protocol)) {
+  if (!["redis:", "rediss:"].includes(url.protocol))
     throw usageError(`the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`);
-  }
   if (!url.hostname || (url.pathname !== "" && url.pathname !== "/") || url.search || url.hash) {
     throw usageError(
       `the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query; ${ENCODED}`,

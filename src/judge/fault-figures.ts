@@ -201,9 +201,8 @@ function recoveryOf(
       `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
     );
   const slice = service.recovery({ from: search_from, to: observed.to }, before.p99_us);
-  if (slice === undefined) {
+  if (slice === undefined)
     return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };
-  }
   const text =
     before.seconds < BEFORE_S.most
       ? { recovery_text: `compared with the ${before.seconds} s before it` }

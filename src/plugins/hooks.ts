@@ -15,8 +15,7 @@ export function initialize(urls: readonly string[]): void {
 
 export function resolve<Resolved>(specifier: string, context: Context, next: Next<Resolved>): Resolved {
   if (!singleFiles.has(context.parentURL ?? "") || isBuiltin(specifier)) return next(specifier, context);
-  if (/^\.{0,2}\/|^file:/.test(specifier)) {
+  if (/^\.{0,2}\/|^file:/.test(specifier))
     throw new Error(`it imports ${specifier}: a plugin of several files is a folder with a package.json`);
-  }
   return next(specifier, { ...context, parentURL: import.meta.url });
 }

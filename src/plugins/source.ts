@@ -36,9 +36,8 @@ async function contents(folder: string): Promise<string[]> {
       const name = relative(folder, path);
       if (!(await lstat(path)).isSymbolicLink()) return `${sha256(read(path))}  ${name}`;
       const target = await readlink(path);
-      if (!resolve(dirname(path), target).startsWith(folder + sep)) {
+      if (!resolve(dirname(path), target).startsWith(folder + sep))
         throw new Error(`${name} is a link out of the folder, which cannot go into a container`);
-      }
       return `${target}  ${name}`;
     }),
   );

@@ -89,9 +89,8 @@ export function predictLimitedShare(
   const { keys, shares } = requestKeysOf(profile);
   const { load } = seen;
   const requests = sum(load.map((phase) => phase.requests));
-  if (canNotBeUsedUp(limits, requests)) {
+  if (canNotBeUsedUp(limits, requests))
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
-  }
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);

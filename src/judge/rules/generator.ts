@@ -156,9 +156,8 @@ export const littlesLaw: Rule = {
       return notApplicable("decisions in the client's own process are never in flight");
     const { connections } = request.load;
     const average = latency?.average ?? undefined;
-    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0) {
+    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0)
       return notApplicable("too few answers, or failures among them");
-    }
     const perAnswer = requests.average / answered(counts);
     const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
     const most = (perAnswer * answered(ends(counts)) * average) / 1000;

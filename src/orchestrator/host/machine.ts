@@ -51,9 +51,8 @@ export function conditionsOf(
     if (cap !== undefined && cap > cpus)
       conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}, all that there are`);
   }
-  if (machine.governor && machine.governor !== "performance") {
+  if (machine.governor && machine.governor !== "performance")
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);
-  }
   return conditions;
 }
 

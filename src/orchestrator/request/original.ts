@@ -144,12 +144,7 @@ interface OriginalFlag {
 
 /** Flags of the original that name a setting otherwise. */
 const RENAMED: readonly OriginalFlag[] = [
-  {
-    names: ["time", "duration"],
-    value: "<s>",
-    help: "measured seconds of a run",
-    key: "duration-mode",
-  },
+  { names: ["time", "duration"], value: "<s>", help: "measured seconds of a run", key: "duration-mode" },
   { names: ["requests", "request-types"], value: "<list>", help: "light, heavy", key: "workload" },
   { names: ["limiters", "rate-limiters"], value: "<list>", help: "targets", key: "clients" },
 ];
@@ -178,12 +173,7 @@ const PLANS: readonly { names: readonly [string, string]; values: Readonly<Recor
   },
   {
     names: ["quick", "quick-mode"],
-    values: {
-      ...EVERYTHING,
-      concurrency: "50 100",
-      workload: "light",
-      clients: "valkey-glide iovalkey",
-    },
+    values: { ...EVERYTHING, concurrency: "50 100", workload: "light", clients: "valkey-glide iovalkey" },
   },
 ];
 

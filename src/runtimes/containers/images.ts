@@ -228,9 +228,8 @@ async function writeBuildContext(
   base: string,
   additions: readonly Addition[],
 ): Promise<void> {
-  for (const { path, imagePath } of additions) {
+  for (const { path, imagePath } of additions)
     await cp(path, join(context, imagePath), { recursive: true, verbatimSymlinks: true });
-  }
   const folders = [...new Set(additions.map(({ imagePath }) => imagePath.split("/")[0]))];
   const steps = folders.flatMap((folder) => [
     `COPY ${folder} /app/${folder}`,
@@ -263,9 +262,8 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   const hash = createHash("sha256").update(nodeVersion);
   const folders = await Promise.all(INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))));
   const single = [dockerfile, ...INPUTS].map((name) => join(packageFolder, name));
-  for (const path of [...single, ...folders.flat()]) {
+  for (const path of [...single, ...folders.flat()])
     hash.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
-  }
   return hash.digest("hex").slice(0, 12);
 }
 

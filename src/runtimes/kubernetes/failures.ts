@@ -72,9 +72,8 @@ function disruption(pod: V1Pod): PodFailure | undefined {
       `it ran into its deadline${limit === undefined ? "" : ` of ${limit} s`}, which ends pods that a campaign lost: run again`,
     );
   }
-  if (status?.reason === "NodeLost" || status?.reason === "NodeShutdown" || status?.reason === "Terminated") {
+  if (status?.reason === "NodeLost" || status?.reason === "NodeShutdown" || status?.reason === "Terminated")
     return final(`${nodeOf(pod)} was lost or shut down: see \`kubectl get nodes\`, then run again`);
-  }
   // A refusal of the kubelet itself, e.g. OutOfcpu, OutOfmemory, UnexpectedAdmissionError, NodeAffinity.
   if (status?.phase === "Failed" && status.reason && (status.containerStatuses ?? []).length === 0) {
     return final(

@@ -36,9 +36,8 @@ function agreedValue(requested: readonly (RequestedValue | undefined)[]): string
   return given[0]?.id;
 }
 
-function requestedValue(id: string | undefined, source: string): RequestedValue | undefined {
-  return id === undefined ? undefined : { id, source };
-}
+const requestedValue = (id: string | undefined, source: string): RequestedValue | undefined =>
+  id === undefined ? undefined : { id, source };
 
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
@@ -50,9 +49,8 @@ function decideTarget(env: ServerEnv): Target {
     useCluster ? [{ id, source: `${storeVariableNames(id).useCluster}=true` }] : [],
   );
   const beside = env.store ? `STORE=${env.store}` : clusters[0]?.source;
-  if (client.control && beside) {
+  if (client.control && beside)
     throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
-  }
   const store = agreedValue([
     requestedValue(parsed.store, modeSource),
     requestedValue(env.store, `STORE=${env.store}`),

@@ -69,10 +69,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
     common.UseFilters(filterFor(hook.onError))(limited);
   }
   class Root {}
-  common.Module({
-    imports: parts.imports,
-    controllers: [limited, controllerOf(common, routes.open)],
-  })(Root);
+  common.Module({ imports: parts.imports, controllers: [limited, controllerOf(common, routes.open)] })(Root);
   const app = await core.NestFactory.create(Root, adapter, {
     logger: logLevel === "silent" ? false : ["error"],
     abortOnError: false,

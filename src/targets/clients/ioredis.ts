@@ -195,9 +195,8 @@ const settingsOf = (
   );
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
-function reason(error: Error): string {
-  return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
-}
+const reason = (error: Error): string =>
+  messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 
 /** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
 function ready(connection: Connection): Promise<void> {

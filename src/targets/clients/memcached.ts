@@ -78,9 +78,8 @@ async function close(client: Memcached): Promise<void> {
   client.end();
   const { connections } = client as unknown as Pools;
   const deadlineMs = Date.now() + CLOSE_TIMEOUT_MS;
-  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs) {
+  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs)
     await delay(10);
-  }
   client.end();
 }
 

@@ -101,9 +101,8 @@ const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimi
   consume: (key, points) => bounded(library.consume(key, points), timeoutMs),
 });
 
-function isAnswer(refusal: unknown): refusal is Answer {
-  return typeof (refusal as Answer | null)?.msBeforeNext === "number";
-}
+const isAnswer = (refusal: unknown): refusal is Answer =>
+  typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
 /** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
 function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): LimiterScript | undefined {

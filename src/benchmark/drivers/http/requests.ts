@@ -41,9 +41,8 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
 
 function freshKeyOffsets(buffer: Buffer): number[] {
   const offsets: number[] = [];
-  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
+  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1))
     offsets.push(at + FRESH_KEY_PREFIX.length);
-  }
   return offsets;
 }
 

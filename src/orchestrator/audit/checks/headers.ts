@@ -104,12 +104,7 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   const answers: Answers = await system.send([
     { after_ms: 0, keys: [key], count: 1 },
     // One by one: a limiter that is not atomic denies, too.
-    ...Array.from({ length: points + 1 }, () => ({
-      after_ms,
-      keys: [key],
-      count: 1,
-      waits: true as const,
-    })),
+    ...Array.from({ length: points + 1 }, () => ({ after_ms, keys: [key], count: 1, waits: true as const })),
     ...moments.map((moment) => ({ after_ms: moment, keys: [key], count: 1 })),
   ]);
   const [denied] = answers.requireDecided().limited;
