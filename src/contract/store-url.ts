@@ -3,11 +3,7 @@ import { messageOf, usageError } from "./errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
 
 /** PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the client's own. */
-export interface StoreTls {
-  ca?: string;
-  cert?: string;
-  key?: string;
-}
+export type StoreTls = { ca?: string; cert?: string; key?: string };
 
 /** Credentials and encryption of a store. They are secret: never printed, never stored. */
 export interface StoreAccess {

@@ -2,9 +2,7 @@ import { isBuiltin } from "node:module";
 
 /** Resolves the imports of plugins of one file as if the file were in this project. */
 
-interface Context {
-  parentURL?: string | undefined;
-}
+type Context = { parentURL?: string | undefined };
 type Next<Resolved> = (specifier: string, context: Context) => Resolved;
 
 const singleFiles = new Set<string>();

@@ -43,10 +43,7 @@ async function contents(folder: string): Promise<string[]> {
   );
 }
 
-interface PackageFile {
-  version?: string;
-  entry: string;
-}
+type PackageFile = { version?: string; entry: string };
 
 /** The version and the entry module of a folder by its package.json: `exports` as text, or `main`, else index.js. */
 async function packageOf(folder: string): Promise<PackageFile> {

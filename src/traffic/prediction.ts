@@ -40,10 +40,7 @@ export interface Observation {
 }
 
 /** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
-interface RequestKeys {
-  slots: readonly number[];
-  exhausted: boolean;
-}
+type RequestKeys = { slots: readonly number[]; exhausted: boolean };
 
 function requestKeysOf(profile: TrafficProfile): {
   keys: RequestKeys[];

@@ -18,10 +18,7 @@ const FEWEST_REQUESTS = 100;
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
-interface Speed {
-  id: string;
-  value: number;
-}
+type Speed = { id: string; value: number };
 
 /** Those that stand out from the median of the others, each in words. */
 const outliers = (

@@ -121,10 +121,7 @@ interface StartedSystem {
   restart: (part: RunningPart) => Promise<void>;
 }
 
-export interface SendOptions {
-  servers?: number | readonly number[];
-  begin?: SenderRequest["begin"];
-}
+export type SendOptions = { servers?: number | readonly number[]; begin?: SenderRequest["begin"] };
 
 /** A target's store, service, servers and sender, started for checks. */
 export class AuditedSystem {

@@ -86,11 +86,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
   }
 }
 
-interface ResolvedTargets {
-  targets: Target[];
-  skips: Plan["skips"];
-  notes: string[];
-}
+type ResolvedTargets = { targets: Target[]; skips: Plan["skips"]; notes: string[] };
 
 interface RequestedTarget {
   target: Target;

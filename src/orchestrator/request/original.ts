@@ -135,12 +135,7 @@ function targetText(env: Environment): string {
   });
 }
 
-interface OriginalFlag {
-  names: readonly string[];
-  value: string;
-  help: string;
-  key: string;
-}
+type OriginalFlag = { names: readonly string[]; value: string; help: string; key: string };
 
 /** Flags of the original that name a setting otherwise. */
 const RENAMED: readonly OriginalFlag[] = [

@@ -4,10 +4,7 @@ import { badValue, listOf, type NumberName, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
-export interface SettingValue {
-  source: string;
-  value: string;
-}
+export type SettingValue = { source: string; value: string };
 
 /** Settings from one source, by key. The value of a switch is `true` or `false`. */
 export type Layer = ReadonlyMap<string, SettingValue>;

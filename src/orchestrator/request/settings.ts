@@ -22,11 +22,7 @@ import { PRESETS } from "./presets.js";
 import { AUTO, CUSTOM_DURATION, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
-export interface SettingChoice {
-  value: string;
-  label?: string;
-  hint?: string;
-}
+export type SettingChoice = { value: string; label?: string; hint?: string };
 
 export interface SingleRunVariable {
   name: string;

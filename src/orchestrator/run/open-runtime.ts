@@ -241,11 +241,7 @@ export function availability(
   return external.store === plainId(id) || `the store that already runs is ${external.store}`;
 }
 
-export interface OpeningContext {
-  packageFolder: string;
-  eventLog: EventLog;
-  signal: AbortSignal;
-}
+export type OpeningContext = { packageFolder: string; eventLog: EventLog; signal: AbortSignal };
 
 /** What a campaign or an audit needs before its first part is started. */
 export interface Opened extends OpeningContext {

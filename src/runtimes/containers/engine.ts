@@ -30,11 +30,7 @@ export class NoAnswer extends Error {
   }
 }
 
-interface Request {
-  path: string;
-  method: string;
-  abortSignal?: AbortSignal;
-}
+type Request = { path: string; method: string; abortSignal?: AbortSignal };
 type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 

@@ -23,16 +23,9 @@ import { removeContainer } from "./part.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 
-export interface ImageHolder {
-  docker: Docker;
-  name: string;
-}
+export type ImageHolder = { docker: Docker; name: string };
 
-interface ImageDetails {
-  Id: string;
-  Architecture: string;
-  RootFS: { Layers?: string[] };
-}
+type ImageDetails = { Id: string; Architecture: string; RootFS: { Layers?: string[] } };
 
 const detailsOf = async (docker: Docker, name: string): Promise<ImageDetails> =>
   (await docker.getImage(name).inspect()) as unknown as ImageDetails;
@@ -302,10 +295,7 @@ export async function outdatedImages(
 }
 
 /** A command that builds images like `docker build`, and the environment in which it finds the engine. */
-export interface Builder {
-  binary: string;
-  environment: Readonly<Record<string, string>>;
-}
+export type Builder = { binary: string; environment: Readonly<Record<string, string>> };
 
 type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 

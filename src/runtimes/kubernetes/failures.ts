@@ -234,11 +234,7 @@ function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefi
   );
 }
 
-interface ClusterFacts {
-  namespace: string;
-  context?: string;
-  server?: string;
-}
+type ClusterFacts = { namespace: string; context?: string; server?: string };
 
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 

@@ -23,10 +23,7 @@ export interface ServerConfig {
   access?: StoreAccess;
 }
 
-interface RequestedValue {
-  id: string;
-  source: string;
-}
+type RequestedValue = { id: string; source: string };
 
 /** The value on which all variables agree. @throws usageError naming two that differ */
 function agreedValue(requested: readonly (RequestedValue | undefined)[]): string | undefined {

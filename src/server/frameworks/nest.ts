@@ -29,9 +29,7 @@ interface Core {
   NestFactory: { create(root: Class, adapter: unknown, options: object): Promise<NestApp> };
   BaseExceptionFilter: new (adapter: unknown) => Filter;
 }
-interface Platform {
-  ExpressAdapter: new () => { getInstance(): ExpressApp };
-}
+type Platform = { ExpressAdapter: new () => { getInstance(): ExpressApp } };
 interface NestApp {
   init(): Promise<unknown>;
   close(): Promise<void>;
@@ -40,10 +38,7 @@ interface NestApp {
 }
 
 /** To which a limiter adds what its users add to their module and controller. */
-interface NestParts {
-  imports: unknown[];
-  guards: unknown[];
-}
+type NestParts = { imports: unknown[]; guards: unknown[] };
 
 /** Without the syntax of decorators, which Node does not run. */
 export const buildNest: BuildServer = async (routes, { logLevel, load, trustProxy = false }) => {

@@ -27,9 +27,7 @@ interface Connection {
 }
 
 /** A command of the libraries, whose members are not declared. */
-interface SentCommand {
-  promise: Promise<unknown>;
-}
+type SentCommand = { promise: Promise<unknown> };
 
 type CommandClass = new (
   name: string,
@@ -105,10 +103,7 @@ const standaloneOptions = {
 /** The libraries then ask for no INFO, and do not send CLIENT SETINFO. */
 const withoutHandshake = { enableReadyCheck: false, disableClientInfo: true } as const;
 
-interface CommonOptions {
-  enableAutoPipelining?: boolean;
-  disableClientInfo?: boolean;
-}
+type CommonOptions = { enableAutoPipelining?: boolean; disableClientInfo?: boolean };
 type StandaloneOptions = Partial<Omit<typeof standaloneOptions, "enableReadyCheck">> &
   StoreAccess &
   Node &

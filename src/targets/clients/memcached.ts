@@ -53,9 +53,7 @@ const settings: ClientSettings = {
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The pools of connections by server, which `end` empties. */
-interface Pools {
-  connections: Record<string, { pending: number }>;
-}
+type Pools = { connections: Record<string, { pending: number }> };
 
 /**
  * Opens the first connection, which all commands then share: at once they would find the empty pool full. @throws

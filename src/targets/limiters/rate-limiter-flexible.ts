@@ -20,10 +20,7 @@ import { noBlock, preload, unsupported } from "./library.js";
 export const PACKAGE = "rate-limiter-flexible";
 
 /** The members of the library's answer that we use. */
-interface Answer {
-  msBeforeNext: number;
-  remainingPoints: number;
-}
+type Answer = { msBeforeNext: number; remainingPoints: number };
 
 /** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
 export interface LibraryLimiter {

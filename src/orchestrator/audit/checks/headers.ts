@@ -12,10 +12,7 @@ const SLACK_MS = 100;
 const LONGER_MS = 1500;
 
 /** A wait in seconds that an answer names, by the header that names it. */
-interface NamedWait {
-  header: string;
-  seconds: number;
-}
+type NamedWait = { header: string; seconds: number };
 
 /** Seconds since 1970 instead of seconds from now. */
 const EPOCH_S = 1_000_000_000;
