@@ -11,7 +11,6 @@ export interface PluginSource {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
   displayName: string;
-  /** The module to import. */
   entry: string;
   /** Whether it is a single file, which may import the project's packages and Node's modules. */
   isSingleFile: boolean;

@@ -59,7 +59,6 @@ export function conditionsOf(
 export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
   !machines && (!engine || engine.kernel === release());
 
-/** `a`, `a and b`, `a, b and c`. */
 const listText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
 

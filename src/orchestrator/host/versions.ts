@@ -132,9 +132,7 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
   return unfinished;
 }
 
-/**
- * The folder appears complete or not at all, even if another process installs the same. @throws environmentError
- */
+/** It appears complete or not at all, even if another process installs the same. @throws environmentError */
 async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
   let temporary: string;
   try {

@@ -116,9 +116,7 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
   mode: DurationMode;
 }
 
-/**
- * A list has alternatives, each a configuration of its own; `/` joins the faults of one run. @throws usageError
- */
+/** A list has alternatives, each a configuration; `/` joins the faults of one run. @throws usageError */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");
   if (!given) return [[]];

@@ -150,7 +150,6 @@ const EVERYTHING = {
   workload: "light heavy",
   clients: "all",
 };
-/** Plans of the original. */
 const PLANS: readonly { names: readonly [string, string]; values: Readonly<Record<string, string>> }[] = [
   { names: ["defaults", "default"], values: EVERYTHING },
   {
@@ -229,7 +228,6 @@ function settingLayer(env: Environment, withDefaults: boolean): [string, Setting
   });
 }
 
-/** The flags of a parsed command line by setting. */
 function settingsOf(flags: Layer): Map<string, SettingValue> {
   const settings = new Map(flags);
   for (const { names, key } of RENAMED)

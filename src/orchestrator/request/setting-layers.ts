@@ -30,9 +30,7 @@ export class Settings {
   readonly #values = new Map<string, SettingValue>();
   readonly #notices: string[];
 
-  /**
-   * @param layers later override earlier, with a notice @param preset overridden by all @throws usageError
-   */
+  /** @param layers later ones win, with a notice @param preset overridden by all @throws usageError */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);

@@ -42,7 +42,6 @@ import type { EventLog } from "../ui/event-log.js";
 import { moduleAvailability, requireModules, usedModules } from "./module-files.js";
 import { withTraceFile } from "./plugins.js";
 
-/** `valkey` of `valkey~8.1`. */
 const plainId = (id: string): string => id.replace(/~.*/, "");
 const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
 const withTag = (name: string, tag: string): string =>

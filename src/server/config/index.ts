@@ -19,7 +19,6 @@ import { isCluster } from "../../targets/topologies.js";
 
 export interface ServerConfig {
   spec: RunSpec & { limits: Limits; server: ServerSpec };
-  /** Credentials and encryption of the store. */
   access?: StoreAccess;
 }
 
