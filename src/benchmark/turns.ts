@@ -8,10 +8,7 @@ import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
 
-export interface TurnAnswers {
-  answers: number;
-  latency_sum_us: number;
-}
+export type TurnAnswers = { answers: number; latency_sum_us: number };
 
 /** What a worker has used so far; the differences around a turn are the target's. */
 export interface Usage {

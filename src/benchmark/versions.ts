@@ -9,6 +9,7 @@ export function versionIn(path: string): string {
 }
 
 /** Versions of what generates the load, as loaded, besides the libraries of a driver. */
-export function generatorVersions(): { node: string; harness: string } {
-  return { node: process.versions.node, harness: versionIn(require.resolve("../../package.json")) };
-}
+export const generatorVersions = (): { node: string; harness: string } => ({
+  node: process.versions.node,
+  harness: versionIn(require.resolve("../../package.json")),
+});

@@ -28,7 +28,6 @@ const admissionsSchema = z.strictObject({
 /** Admitted requests, and the bounds that the declared algorithm sets to them. */
 export type Admissions = z.infer<typeof admissionsSchema>;
 
-/** What one check showed of one target. */
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),

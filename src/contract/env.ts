@@ -59,9 +59,8 @@ export function parseNodes(text: string): Node[] {
   });
 }
 
-export function formatNodes(nodes: readonly Node[]): string {
-  return nodes.map(({ host, port }) => `${host}:${port}`).join(",");
-}
+export const formatNodes = (nodes: readonly Node[]): string =>
+  nodes.map(({ host, port }) => `${host}:${port}`).join(",");
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 

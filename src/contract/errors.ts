@@ -26,14 +26,12 @@ export class BenchError extends Error {
 }
 
 /** Bad input by the user: the message says what is valid. Exit code 2. */
-export function usageError(message: string, options?: ErrorOptions): BenchError {
-  return new BenchError(message, EXIT.usage, options);
-}
+export const usageError = (message: string, options?: ErrorOptions): BenchError =>
+  new BenchError(message, EXIT.usage, options);
 
 /** The machine cannot run what the user requested: the message says how to fix it. Exit code 3. */
-export function environmentError(message: string, options?: ErrorOptions): BenchError {
-  return new BenchError(message, EXIT.environment, options);
-}
+export const environmentError = (message: string, options?: ErrorOptions): BenchError =>
+  new BenchError(message, EXIT.environment, options);
 
 /** The message of any thrown value; where it is empty, those of the errors behind it, else its code or name. */
 export function messageOf(error: unknown): string {
@@ -47,6 +45,4 @@ export function messageOf(error: unknown): string {
 export const inOneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]+\s*/g, " ");
 
 /** The last line that a program printed, which says why it failed; undefined where it printed nothing. */
-export function lastLine(text: string): string | undefined {
-  return text.trim().split("\n").at(-1) || undefined;
-}
+export const lastLine = (text: string): string | undefined => text.trim().split("\n").at(-1) || undefined;

@@ -80,12 +80,7 @@ export const namedFaults: readonly NamedFault[] = [
     role: "store-1",
     settles_s: 20,
   },
-  {
-    id: "primary-pause",
-    summary: "cluster: a primary stops for 2 s",
-    action: "pause",
-    role: "store-1",
-  },
+  { id: "primary-pause", summary: "cluster: a primary stops for 2 s", action: "pause", role: "store-1" },
   {
     id: "manual-failover",
     summary: "cluster: a replica takes over from its primary, by CLUSTER FAILOVER",

@@ -60,10 +60,7 @@ function addressedServers(text: string, run_nonce: string): AddressedServer[] {
 }
 
 /** What a load generator is asked that gives the load to a group of targets by turns. */
-export interface GeneratorGroup {
-  runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]];
-  turns: TurnsSpec;
-}
+export type GeneratorGroup = { runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]]; turns: TurnsSpec };
 
 /** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {

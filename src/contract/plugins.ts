@@ -46,6 +46,5 @@ export function parsePluginPaths(text: string, separator: string): string[] {
 }
 
 /** The environment variable with which a program loads these plugins. */
-export function encodePlugins(paths: readonly string[] = []): Record<string, string> {
-  return paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};
-}
+export const encodePlugins = (paths: readonly string[] = []): Record<string, string> =>
+  paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};

@@ -29,6 +29,5 @@ function isOutOfFiles(error: unknown): boolean {
 const tooFewFiles = (): BenchError =>
   environmentError("this process may not open enough files: raise the limit, e.g. ulimit -n 4096");
 
-export function printDocument(document: unknown): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(`${JSON.stringify(document)}\n`, () => resolve()));
-}
+export const printDocument = (document: unknown): Promise<void> =>
+  new Promise((resolve) => process.stdout.write(`${JSON.stringify(document)}\n`, () => resolve()));

@@ -51,16 +51,9 @@ export const DEFAULT_KEY_PREFIX = "rl";
 const DEFAULT_MODE = "valkey-glide";
 
 /** A store that the variables can name, and the port where it listens if they do not say. */
-export interface AddressableStore {
-  id: string;
-  defaultPort: number;
-}
+export type AddressableStore = { id: string; defaultPort: number };
 
-export interface StoreVariables {
-  useCluster: boolean;
-  standalone: Node;
-  clusterNodes: Node[];
-}
+export type StoreVariables = { useCluster: boolean; standalone: Node; clusterNodes: Node[] };
 
 export function storeVariableNames(id: string) {
   const name = id.toUpperCase().replaceAll(/[^0-9A-Z]/g, "_");

@@ -3,11 +3,7 @@ import { messageOf, usageError } from "./errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
 
 /** PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the client's own. */
-export interface StoreTls {
-  ca?: string;
-  cert?: string;
-  key?: string;
-}
+export type StoreTls = { ca?: string; cert?: string; key?: string };
 
 /** Credentials and encryption of a store. They are secret: never printed, never stored. */
 export interface StoreAccess {
@@ -44,9 +40,8 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
   }
-  if (!["redis:", "rediss:"].includes(url.protocol)) {
+  if (!["redis:", "rediss:"].includes(url.protocol))
     throw usageError(`the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`);
-  }
   if (!url.hostname || (url.pathname !== "" && url.pathname !== "/") || url.search || url.hash) {
     throw usageError(
       `the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query; ${ENCODED}`,

@@ -171,6 +171,4 @@ export function formatTargetText({
 }
 
 /** The target's label in file names: `~ @ : + /` become dashes. */
-export function targetFileName(label: string): string {
-  return label.replaceAll(/[~@:+/]/g, "-");
-}
+export const targetFileName = (label: string): string => label.replaceAll(/[~@:+/]/g, "-");

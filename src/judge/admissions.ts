@@ -1,12 +1,7 @@
 import type { Admissions } from "../contract/admissions.js";
 import { sum } from "../contract/numbers.js";
 
-interface KeyCount {
-  key: string;
-  least: number;
-  most: number;
-  counted: number;
-}
+type KeyCount = { key: string; least: number; most: number; counted: number };
 
 const deviation = ({ least, most, counted }: KeyCount): number =>
   counted < least ? least - counted : Math.max(0, counted - most);

@@ -17,10 +17,7 @@ const LEAST_SLICES = 3;
 const LEAST_LIMITED_SHARE = 0.01;
 
 /** Admissions of the model from the injection of a fault to the next one, or to the end of the window. */
-export interface PredictedAdmissions {
-  counters_kept: number;
-  counters_lost?: number;
-}
+export type PredictedAdmissions = { counters_kept: number; counters_lost?: number };
 
 /** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
 const SAME_S = 0.01;
@@ -39,16 +36,9 @@ export interface FaultRun {
 type InjectedFault = FaultRecord & { injected: NonNullable<FaultRecord["injected"]> };
 
 /** Slices of a timeline: `from` to before `to`. */
-interface Span {
-  from: number;
-  to: number;
-}
+type Span = { from: number; to: number };
 
-interface Ends {
-  allowed: number;
-  limited: number;
-  failed: number;
-}
+type Ends = { allowed: number; limited: number; failed: number };
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
@@ -201,9 +191,8 @@ function recoveryOf(
       `only ${rounded(observed_s, 1)} s of the run are left after it, and ${RECOVERED.seconds} s are needed`,
     );
   const slice = service.recovery({ from: search_from, to: observed.to }, before.p99_us);
-  if (slice === undefined) {
+  if (slice === undefined)
     return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };
-  }
   const text =
     before.seconds < BEFORE_S.most
       ? { recovery_text: `compared with the ${before.seconds} s before it` }

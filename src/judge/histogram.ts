@@ -30,9 +30,8 @@ export function encodeHistogram(histogram: Histogram): EncodedHistogram {
 /** @throws Error when the data is not a histogram, or its number of values differs from `count` */
 export function decodeHistogram(encoded: EncodedHistogram): Histogram {
   const histogram = decodeFromCompressedBase64(encoded.data, 32, false);
-  if (histogram.totalCount !== encoded.count) {
+  if (histogram.totalCount !== encoded.count)
     throw new Error(`the histogram has ${histogram.totalCount} values instead of ${encoded.count}`);
-  }
   return histogram;
 }
 

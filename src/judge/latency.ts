@@ -81,6 +81,5 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
-export function unsupportedPercentiles(samples: number): string[] {
-  return Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));
-}
+export const unsupportedPercentiles = (samples: number): string[] =>
+  Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));

@@ -35,10 +35,7 @@ function busier(
 type Placed = Pick<MeasuredResult, "links" | "placement" | "resources">;
 type Traffic = NonNullable<RoleResources["network"]>;
 
-interface End {
-  machine: string;
-  network: Traffic;
-}
+type End = { machine: string; network: Traffic };
 
 /**
  * A role's traffic is divided evenly among its peers; what cluster nodes say to each other counts with the rest.
@@ -117,11 +114,7 @@ const ADMITTED_AT_LEAST = 0.01;
 /** From this share of its measured rate on, a link between machines is the limit. */
 const FULL = 0.8;
 
-interface Candidate {
-  resource: Limit["resource"];
-  used: number;
-  text: string;
-}
+type Candidate = { resource: Limit["resource"]; used: number; text: string };
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 

@@ -36,10 +36,7 @@ export function overloadText({ request, requests }: Evidence, schedule: Schedule
 /** With a larger share of failures the target did not serve its load (M9). */
 const MAX_FAILED_SHARE = 0.001;
 
-interface TargetOutcome {
-  outcome?: OutcomeStatus;
-  outcome_text?: string;
-}
+type TargetOutcome = { outcome?: OutcomeStatus; outcome_text?: string };
 
 /** Whether the target did not serve its load (M24). */
 export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }): boolean =>

@@ -88,9 +88,8 @@ const NOT_APPLICABLE = [
 ].map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
-export function judgePrinted(evidence: PrintedEvidence): Verdict {
-  return verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
-}
+export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
+  verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   const roles = Object.entries(evidence.resources);

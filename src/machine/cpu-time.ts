@@ -46,11 +46,7 @@ export function readHostCpu(): HostCpu | undefined {
   }
 }
 
-interface HostWork {
-  elapsed_us: number;
-  programs_us: number;
-  interrupts_us: number;
-}
+type HostWork = { elapsed_us: number; programs_us: number; interrupts_us: number };
 
 /** Derived from idle time, which is exact: most kernels only sample user and system time. */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {

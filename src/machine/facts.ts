@@ -6,10 +6,7 @@ import type { Machine } from "../contract/manifest.js";
 import { rounded, totals } from "../contract/numbers.js";
 import { readHardware } from "./hardware.js";
 
-interface NetworkBytes {
-  received_bytes: number;
-  sent_bytes: number;
-}
+type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
 /** Links that carry what another one carries, too: those of containers, and bridges. */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;

@@ -15,7 +15,6 @@ import { openScreen } from "./ui/screens.js";
 import { ensureSize } from "./ui/tty.js";
 
 const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
-/** Flags that are short for a command. */
 const ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",
   "-h": "help",

@@ -112,9 +112,8 @@ const RESERVED_STORES = ["server", "loadtest"];
 export function registerStores(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "stores", storeSchema, (name, member) => {
     const store = member as StoreDescription;
-    if (store.compatibleWith !== undefined) {
+    if (store.compatibleWith !== undefined)
       checked(name, knownIds(findStore), [store.compatibleWith], ["stores", store.id, "compatibleWith"]);
-    }
     addToList(name, "store", stores, store, RESERVED_STORES);
   });
 }

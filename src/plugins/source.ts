@@ -11,7 +11,6 @@ export interface PluginSource {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
   displayName: string;
-  /** The module to import. */
   entry: string;
   /** Whether it is a single file, which may import the project's packages and Node's modules. */
   isSingleFile: boolean;
@@ -36,18 +35,14 @@ async function contents(folder: string): Promise<string[]> {
       const name = relative(folder, path);
       if (!(await lstat(path)).isSymbolicLink()) return `${sha256(read(path))}  ${name}`;
       const target = await readlink(path);
-      if (!resolve(dirname(path), target).startsWith(folder + sep)) {
+      if (!resolve(dirname(path), target).startsWith(folder + sep))
         throw new Error(`${name} is a link out of the folder, which cannot go into a container`);
-      }
       return `${target}  ${name}`;
     }),
   );
 }
 
-interface PackageFile {
-  version?: string;
-  entry: string;
-}
+type PackageFile = { version?: string; entry: string };
 
 /** The version and the entry module of a folder by its package.json: `exports` as text, or `main`, else index.js. */
 async function packageOf(folder: string): Promise<PackageFile> {

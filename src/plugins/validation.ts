@@ -27,10 +27,7 @@ export function checked<Value>(
 }
 
 export function forEachMember<Kind extends string>(
-  plugins: readonly {
-    displayName: string;
-    members: { [Name in Kind]?: readonly unknown[] | undefined };
-  }[],
+  plugins: readonly { displayName: string; members: { [Name in Kind]?: readonly unknown[] | undefined } }[],
   kind: Kind,
   schema: z.ZodType,
   register: (name: string, member: unknown, where: readonly PropertyKey[]) => void,
@@ -54,8 +51,7 @@ export function addToList<Thing extends { id: string }>(
   thing: Thing,
   reserved: readonly string[] = [],
 ): void {
-  if ([...list.map(({ id }) => id), ...reserved].includes(thing.id)) {
+  if ([...list.map(({ id }) => id), ...reserved].includes(thing.id))
     throw usageError(`plugin ${plugin}: the ${kind} ${thing.id} exists already: give yours another id`);
-  }
   (list as Thing[]).push(thing);
 }

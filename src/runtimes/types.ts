@@ -85,10 +85,7 @@ export interface Part {
   ready?: { path: string; accepts(body: unknown): boolean };
 }
 
-export interface Exit {
-  code: number | null;
-  signal: string | null;
-}
+export type Exit = { code: number | null; signal: string | null };
 
 export interface PartCounters {
   cpu_us: number;
@@ -99,11 +96,7 @@ export interface PartCounters {
 }
 
 /** A process of this host, identified by id and start time, and its folder. */
-export interface ProcessIdentity {
-  pid: number;
-  started: string;
-  folder?: string;
-}
+export type ProcessIdentity = { pid: number; started: string; folder?: string };
 
 /** What a runtime may be able to do to a running part, each with its undoing. */
 export const partFaults = ["kill", "pause", "disconnect"] as const;
@@ -197,28 +190,16 @@ export interface Runtime {
 }
 
 /** Where parts run, as `process.platform` and `process.arch` name it. */
-export interface Platform {
-  system: string;
-  architecture: string;
-}
+export type Platform = { system: string; architecture: string };
 
 /** A plugin on this machine: the absolute path of its file or folder, and its facts. */
-export interface PluginSource {
-  path: string;
-  facts: PluginFacts;
-}
+export type PluginSource = { path: string; facts: PluginFacts };
 
 /** Library versions on this machine: subfolders of one folder. */
-export interface InstalledVersions {
-  folder: string;
-  facts: readonly VersionFacts[];
-}
+export type InstalledVersions = { folder: string; facts: readonly VersionFacts[] };
 
 /** A process on this host that owns what a runtime started. */
-export interface Owner {
-  pid: number;
-  started: string;
-}
+export type Owner = { pid: number; started: string };
 
 /** Something that the harness created and that is no longer used. */
 export interface Leftover {

@@ -69,8 +69,6 @@ export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>)
   return loaded.default ?? (loaded as Exports);
 };
 
-/**
- * Where what is installed on demand is loaded from. @param folder absent: this user's @throws environmentError
- */
+/** Loads what is installed on demand. @param folder absent: that of the user @throws environmentError */
 export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
   wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

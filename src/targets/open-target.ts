@@ -19,10 +19,7 @@ export interface OpenTarget {
   close(): Promise<void>;
 }
 
-interface RequestedPackage {
-  package: string | undefined;
-  version: string | undefined;
-}
+type RequestedPackage = { package: string | undefined; version: string | undefined };
 
 /** Where that package is loaded from. @throws environmentError when the version is not installed */
 const librariesFor = ({ package: name, version }: RequestedPackage, folder: string | undefined): Libraries =>

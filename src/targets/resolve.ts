@@ -125,9 +125,8 @@ function limiterOf(
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
   const wrong = requested.find(({ id, version }) => version && !isLimiter(id));
   if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
-  if (named?.version && !findLimiter(named.id).package) {
+  if (named?.version && !findLimiter(named.id).package)
     return { skip: `${named.id} has no versions: it is not an npm package` };
-  }
   if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id)) return named;
   return { skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}` };
 }
@@ -183,9 +182,8 @@ export function resolveTarget(text: string, available: Availability = () => true
   const plain = findClient(requested.client);
   const topology = findTopology(requested.topology ?? plain.topologies[0]).id;
   const isProgram = requested.store !== undefined && findStore(requested.store).program !== undefined;
-  if (requested.storeVersion && !isProgram) {
+  if (requested.storeVersion && !isProgram)
     return { skip: `${requested.store} has no versions: it is no program` };
-  }
   const limiter = limiterOf(text, plain, requested.options);
   if (limiter && "skip" in limiter) return limiter;
   // The client's own limiter is not an option; naming it can only give it a version.
@@ -198,12 +196,10 @@ export function resolveTarget(text: string, available: Availability = () => true
   if ("skip" in client) return client;
   if (own && limiter && requested.store && !client.stores.includes(requested.store))
     return { skip: `${requested.store} decides itself: +${limiter.id} is another limiter` };
-  if (requested.version && !plain.package) {
+  if (requested.version && !plain.package)
     return { skip: `${plain.id} has no versions: it is not an npm package` };
-  }
-  if (requested.store && !canUse(client, requested.store)) {
+  if (requested.store && !canUse(client, requested.store))
     return { skip: storeSkip(client, requested.store, topology) };
-  }
   const stores = (requested.store ? [requested.store] : client.stores).filter((id) => runsAs(id, topology));
   if (stores.length === 0) {
     const store = findStore(requested.store ?? client.stores[0]);

@@ -210,10 +210,7 @@ export interface RequestLimiter {
 }
 
 /** The members of a request that a hook tells its key from, in every framework. */
-export interface HookedRequest {
-  readonly query: unknown;
-  readonly ip?: string | undefined;
-}
+export type HookedRequest = { readonly query: unknown; readonly ip?: string | undefined };
 
 /** What a limiter that decides in a hook of the web framework is told, and tells. */
 export interface LimiterHook {

@@ -40,10 +40,7 @@ export interface Observation {
 }
 
 /** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
-interface RequestKeys {
-  slots: readonly number[];
-  exhausted: boolean;
-}
+type RequestKeys = { slots: readonly number[]; exhausted: boolean };
 
 function requestKeysOf(profile: TrafficProfile): {
   keys: RequestKeys[];
@@ -89,9 +86,8 @@ export function predictLimitedShare(
   const { keys, shares } = requestKeysOf(profile);
   const { load } = seen;
   const requests = sum(load.map((phase) => phase.requests));
-  if (canNotBeUsedUp(limits, requests)) {
+  if (canNotBeUsedUp(limits, requests))
     return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
-  }
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);

@@ -47,10 +47,7 @@ function difference(earlier: Reading, after: Reading, own_s?: number): ServerSam
   };
 }
 
-interface Reading {
-  at_ms: number;
-  usage: Usage;
-}
+type Reading = { at_ms: number; usage: Usage };
 
 /** All servers together; the event loop is that of the busiest. */
 const together = (at_ms: number, each: readonly ServerSample[]): ServerSample => ({

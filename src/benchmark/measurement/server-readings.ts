@@ -26,9 +26,8 @@ async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Heal
     body = await getJson(`${url}/healthz`, FIRST_TIMEOUT_MS);
   } catch (error) {
     // A foreign server may answer with something other than JSON.
-    if (!(error instanceof SyntaxError)) {
+    if (!(error instanceof SyntaxError))
       throw environmentError(`nothing answers at ${url}: ${reasonOf(error)}`);
-    }
   }
   const health = healthSchema.safeParse(body);
   if (run_nonce !== "" && health.data?.run_nonce !== run_nonce) {

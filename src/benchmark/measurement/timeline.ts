@@ -27,11 +27,7 @@ export class AnswerLog {
   }
 }
 
-export interface WorkerTimeline {
-  slices: Slices;
-  timeline_slices: TimelineSlices;
-  latencies_us: Uint32Array;
-}
+export type WorkerTimeline = { slices: Slices; timeline_slices: TimelineSlices; latencies_us: Uint32Array };
 
 /** The latencies of each slice, by worker: a worker's answers belong to its slices in their order. */
 export function latenciesBySlice(

@@ -9,10 +9,7 @@ import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turns.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
 /** The place of one worker among those of all generators: number `index`, from 0, of `of`. */
-interface WorkerPlace {
-  index: number;
-  of: number;
-}
+type WorkerPlace = { index: number; of: number };
 
 /**
  * The first worker of each generator, then the second of each: so larger shares fall on many generators, and an open
@@ -99,9 +96,7 @@ export type Command =
 export type GivenTurns = Pick<TurnsPlan, "seconds" | "counts">;
 
 /** Ends the warm-up that is running. It has no reply of its own. */
-export interface EndWarmUp {
-  command: "endWarmUp";
-}
+export type EndWarmUp = { command: "endWarmUp" };
 
 export interface WorkerWindow extends WindowPlan {
   /** Open loop: sends that fall due within half a millisecond share a wake. */

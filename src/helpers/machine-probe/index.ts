@@ -59,10 +59,7 @@ function countersOfMachine(): MachineCounters {
 
 async function factsOfMachine(): Promise<MachineFacts> {
   const kernel_instance = kernelInstance();
-  return {
-    machine: await describeMachine(),
-    ...(kernel_instance ? { kernel_instance } : {}),
-  };
+  return { machine: await describeMachine(), ...(kernel_instance ? { kernel_instance } : {}) };
 }
 
 runProgram(main);

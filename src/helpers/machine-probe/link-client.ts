@@ -33,12 +33,7 @@ function throttledPeriods(): number {
 }
 
 /** An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied by the other. */
-export interface Exchange {
-  sent_ms: number;
-  received_ms: number;
-  replied_ms: number;
-  answered_ms: number;
-}
+export type Exchange = { sent_ms: number; received_ms: number; replied_ms: number; answered_ms: number };
 
 /** Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures themselves. */
 const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;

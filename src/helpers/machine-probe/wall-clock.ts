@@ -5,10 +5,7 @@ export const WALL_CLOCK_ERROR_US = 0.5;
 const TICKS = 200;
 
 /** How far the system clock is ahead of the monotonic one, milliseconds: at least and at most. */
-interface Ahead {
-  least: number;
-  most: number;
-}
+type Ahead = { least: number; most: number };
 
 /**
  * The system clock to the microsecond. JavaScript shows its milliseconds alone: the moment at which it ticks is found on

@@ -79,7 +79,6 @@ function named(service: ServiceSpec | undefined): ServiceSpec {
   throw usageError("the request names no service");
 }
 
-/** What one request asks. */
 export interface Task {
   actions: readonly ProbeAction[];
   nodes: readonly Node[];
@@ -91,9 +90,7 @@ export interface Task {
   fault?: StoreFault | undefined;
 }
 
-/**
- * On new connections: between requests the probe has none to the store. @throws usageError; environmentError
- */
+/** On new connections: between requests the probe has none. @throws usageError; environmentError */
 export async function performAll(
   { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,
   { actions, nodes, timeoutS, ...others }: Task,

@@ -4,10 +4,7 @@ import type { Node } from "../../contract/env.js";
 import type { RelayMode } from "../../contract/relay.js";
 
 /** A chunk on its way, and when it is due; no chunk: the end of the direction. */
-interface Held {
-  due_ms: number;
-  chunk: Buffer | undefined;
-}
+type Held = { due_ms: number; chunk: Buffer | undefined };
 
 /** One direction of a connection. What it carries keeps its order, whatever the mode was when it came. */
 class Direction {

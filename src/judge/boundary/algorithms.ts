@@ -35,10 +35,7 @@ const countBelow = (ascending: Float64Array, limit: number): number => countUnti
  * Requests as two ascending lists, of their sends and of their answers. A request was decided on somewhere between the
  * two, so one that lies within an interval as a whole was decided on in it, and one that does not touch it was not.
  */
-interface Intervals {
-  sent_ms: Float64Array;
-  answered_ms: Float64Array;
-}
+type Intervals = { sent_ms: Float64Array; answered_ms: Float64Array };
 
 export function intervalsOf(
   { sent_ms, answered_ms, outcome }: KeyDecisions,
@@ -70,17 +67,10 @@ export function mostWithin({ sent_ms, answered_ms }: Intervals, length_ms: numbe
   return most;
 }
 
-export interface Quota {
-  requests: number;
-  window_ms: number;
-}
+export type Quota = { requests: number; window_ms: number };
 
 /** The measured window, and how to get the wall clock: milliseconds to add to the monotonic one. */
-export interface MeasuredSpan {
-  opened_ms: number;
-  closed_ms: number;
-  wall_offset_ms: number;
-}
+export type MeasuredSpan = { opened_ms: number; closed_ms: number; wall_offset_ms: number };
 
 /**
  * By how much a limiter's clock may be off between two of its readings: it counts whole milliseconds, and ours and the

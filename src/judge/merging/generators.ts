@@ -94,10 +94,7 @@ export function callFigures(
 }
 
 /** What one of several generators wrote, and when its window opened. */
-export interface GeneratorShare {
-  output: GeneratorOutput;
-  opened_after_ms: number;
-}
+export type GeneratorShare = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
  * Counts are added up, histograms merged (M18); what is about the servers comes from the first, which reads them for

@@ -24,10 +24,7 @@ const middleOf = (cell: number): number => {
 };
 
 /** Latencies of answers in microseconds, each as often as `counts` says, or once. */
-export interface CountedValues {
-  values_us: ArrayLike<number>;
-  counts?: ArrayLike<number>;
-}
+export type CountedValues = { values_us: ArrayLike<number>; counts?: ArrayLike<number> };
 
 /** Latencies that come and go, with their percentiles: exact below 2 ms, else to a thousandth. */
 class LatencyCells {
@@ -87,11 +84,7 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   });
 }
 
-export interface TimelineFacts {
-  opens_s: number;
-  opened_at: Date;
-  openLoop: boolean;
-}
+export type TimelineFacts = { opens_s: number; opened_at: Date; openLoop: boolean };
 
 export function timelineFrom(
   slices: Slices,

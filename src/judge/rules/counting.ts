@@ -60,10 +60,7 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 /** The most descriptors of a request: what a call that is under way may have decided on. */
 const MOST_DESCRIPTORS = 16;
 
-interface Range {
-  least: number;
-  most: number;
-}
+type Range = { least: number; most: number };
 
 /** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
 function consumesOf(consumers: Evidence["consumers"]) {

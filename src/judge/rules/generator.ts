@@ -18,10 +18,7 @@ const FEWEST_REQUESTS = 100;
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
-interface Speed {
-  id: string;
-  value: number;
-}
+type Speed = { id: string; value: number };
 
 /** Those that stand out from the median of the others, each in words. */
 const outliers = (
@@ -156,9 +153,8 @@ export const littlesLaw: Rule = {
       return notApplicable("decisions in the client's own process are never in flight");
     const { connections } = request.load;
     const average = latency?.average ?? undefined;
-    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0) {
+    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0)
       return notApplicable("too few answers, or failures among them");
-    }
     const perAnswer = requests.average / answered(counts);
     const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
     const most = (perAnswer * answered(ends(counts)) * average) / 1000;

@@ -94,9 +94,8 @@ export const latencyIsReal: Rule = {
   },
 };
 
-function figure(value: number, { load }: Evidence["request"]): string {
-  return load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
-}
+const figure = (value: number, { load }: Evidence["request"]): string =>
+  load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
 /** The remedy is a longer warm-up. */
 function rampFinding(evidence: Evidence): Finding | undefined {

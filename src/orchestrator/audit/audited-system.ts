@@ -95,7 +95,6 @@ export interface SystemSettings {
   caps: KindCaps;
   modules: Readonly<Record<string, string>>;
   serviceEnv: Readonly<Record<string, string>> | undefined;
-  /** How the servers differ, in their order. */
   servers?: readonly ServerDifference[] | undefined;
 }
 
@@ -121,10 +120,7 @@ interface StartedSystem {
   restart: (part: RunningPart) => Promise<void>;
 }
 
-export interface SendOptions {
-  servers?: number | readonly number[];
-  begin?: SenderRequest["begin"];
-}
+export type SendOptions = { servers?: number | readonly number[]; begin?: SenderRequest["begin"] };
 
 /** A target's store, service, servers and sender, started for checks. */
 export class AuditedSystem {
@@ -221,10 +217,7 @@ export class AuditedSystem {
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
   }
 
-  /**
-   * Does something to the roles of that kind, or to the one of that id.
-   * @returns its undoing, where there is one
-   */
+  /** Does something to the roles of a kind, or to the one of that id. @returns its undoing, if any */
   inject(action: FaultAction, role: string): Promise<(() => Promise<void>) | undefined> {
     const roles = this.#started.supervisor.roles(role);
     const targets = { roles, store: this.store, restart: this.#started.restart };

@@ -13,10 +13,7 @@ export interface Burst {
 }
 
 /** How many requests an algorithm can admit. */
-export interface Range {
-  least: number;
-  most: number;
-}
+export type Range = { least: number; most: number };
 
 /** Clocks of two processes on one machine, and the rounding of stores that count milliseconds. */
 const CLOCK_SLACK_MS = 5;

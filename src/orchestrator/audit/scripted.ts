@@ -104,5 +104,4 @@ export async function steady(system: AuditedSystem, servers: readonly number[] =
   };
 }
 
-/** As a finding keeps it. */
 export const admissionsOf = ({ seen, least, most }: Admissions): Admissions => ({ seen, least, most });

@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
 import { type ExitCode, environmentError, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
-import type { MeasuredResult } from "../../contract/result.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
@@ -97,10 +96,6 @@ export async function runCampaign(
 
 const hasFaults = ({ faults }: Request): boolean => faults.some((each) => each.length > 0);
 
-interface OpenedPlanContext extends PlanContext {
-  external: ExternalStore | undefined;
-}
-
 interface MeasureContext extends Opened, OpenedRuntime {
   foreignLoad: ForeignLoadCheck;
   began: Date;
@@ -126,11 +121,18 @@ async function measure(
     ...(partFaults ? { partFaults } : {}),
   };
   const findings = existing ? undefined : await findingsAt(asked, planContext, context);
+  const trialOf = trialsAt(asked, external, context);
+  const throughputOf = async (each: Configuration) => (await trialOf(each)).requests_per_second;
+  const tell = (text: string) => eventLog.setUp(text);
   const calibration =
-    asked.calibrates && !existing ? await calibrationAt(asked, planContext, context) : undefined;
+    asked.calibrates && !existing
+      ? await calibrate(calibrated(selectConfigurations(asked, planContext)), throughputOf, tell)
+      : undefined;
   const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
   const generator_trials =
-    asked.findsGenerators && !existing ? await generatorsAt(atItsRate, planContext, context) : undefined;
+    asked.findsGenerators && !existing
+      ? await generatorsNeeded(hardestLoads(selectConfigurations(atItsRate, planContext)), trialOf, tell)
+      : undefined;
   const request = generator_trials ? withGenerators(atItsRate, generator_trials.generators) : atItsRate;
   const planned = () => {
     const made = planOf(request, { ...planContext, ...(findings && { findings }) });
@@ -243,55 +245,25 @@ async function findingsAt(
 /** Makes one run of a configuration before the campaign, which is not one of its own. */
 function trialsAt(
   request: Request,
-  { external }: OpenedPlanContext,
+  external: ExternalStore | undefined,
   { eventLog, signal, lease, runtime }: MeasureContext,
-): (configuration: Configuration) => Promise<MeasuredResult> {
+): (configuration: Configuration) => Promise<GeneratorTrial> {
   return async (configuration) => {
+    const { seed, workers, caps } = request;
     const settings = {
       configuration,
-      seed: request.seed,
+      seed,
+      workers,
+      caps,
       warmupS: CALIBRATION_WARMUP_S,
-      workers: request.workers,
-      caps: request.caps,
       modules: moduleFiles(request),
       ...(external ? { external } : {}),
     };
-    const listener = {
-      phase() {},
-      second() {},
-      fault() {},
-      log: (role: string, line: string) => eventLog.programLine(role, line),
-    };
+    const log = (role: string, line: string) => eventLog.programLine(role, line);
+    const listener = { phase() {}, second() {}, fault() {}, log };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
-    return result;
-  };
-}
-
-/** Finds the rate of a campaign that names none. */
-function calibrationAt(
-  request: Request,
-  planContext: OpenedPlanContext,
-  context: MeasureContext,
-): ReturnType<typeof calibrate> {
-  const resultOf = trialsAt(request, planContext, context);
-  const throughputOf = async (configuration: Configuration): Promise<number> =>
-    (await resultOf(configuration)).requests.average;
-  const configurations = calibrated(selectConfigurations(request, planContext));
-  return calibrate(configurations, throughputOf, (text) => context.eventLog.setUp(text));
-}
-
-function generatorsAt(
-  request: Request,
-  planContext: OpenedPlanContext,
-  context: MeasureContext,
-): ReturnType<typeof generatorsNeeded> {
-  const resultOf = trialsAt(request, planContext, context);
-  const trialOf = async (configuration: Configuration): Promise<GeneratorTrial> => {
-    const result = await resultOf(configuration);
     return { isSaturated: isGeneratorSaturated(result), requests_per_second: result.requests.average };
   };
-  const configurations = hardestLoads(selectConfigurations(request, planContext));
-  return generatorsNeeded(configurations, trialOf, (text) => context.eventLog.setUp(text));
 }
 
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */

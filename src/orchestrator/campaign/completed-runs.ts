@@ -33,11 +33,7 @@ export const NO_COMPLETED_RUNS: CompletedRuns = {
 export const isComplete = ({ manifest }: ExistingCampaign, { missing }: CompletedRuns): boolean =>
   missing === 0 && isDecided(manifest);
 
-export interface CampaignOutcome {
-  folder: string;
-  outcomes: readonly RunOutcome[];
-  search?: MaxRateState;
-}
+export type CampaignOutcome = { folder: string; outcomes: readonly RunOutcome[]; search?: MaxRateState };
 
 /** Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError */
 export async function openExistingCampaign(

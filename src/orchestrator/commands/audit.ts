@@ -91,10 +91,7 @@ export const audit: CliCommand = {
   async run(argv, { env, audit: runAudit, print }): Promise<ExitCode> {
     const command = parseCommandLine(definition(), argv);
     if (!command) return EXIT.done;
-    const { checks: named, format = "table" } = command.opts<{
-      checks?: string;
-      format?: Format;
-    }>();
+    const { checks: named, format = "table" } = command.opts<{ checks?: string; format?: Format }>();
     const chosen = checksOf(named);
     if (env.STORE_URL)
       throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");

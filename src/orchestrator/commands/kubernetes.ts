@@ -52,12 +52,7 @@ async function namespaceOf(context: string | undefined): Promise<string> {
   }
 }
 
-interface Options {
-  namespace?: string;
-  kubeContext?: string;
-  name: string;
-  user?: string;
-}
+type Options = { namespace?: string; kubeContext?: string; name: string; user?: string };
 
 export const kubernetes: CliCommand = {
   name: "kubernetes",

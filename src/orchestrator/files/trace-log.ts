@@ -24,11 +24,7 @@ const MAX_DISORDER_MS = 60_000;
 const MAX_LEFT_OUT_SHARE = 0.01;
 
 /** What a line says; undefined where it has no time or key. */
-interface Entry {
-  time_ms: number;
-  key: string;
-  cost?: number | undefined;
-}
+type Entry = { time_ms: number; key: string; cost?: number | undefined };
 type ParseLine = (line: string) => Entry | undefined;
 
 /** Names of columns and members, the first that is there counts. */

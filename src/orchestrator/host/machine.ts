@@ -51,16 +51,14 @@ export function conditionsOf(
     if (cap !== undefined && cap > cpus)
       conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}, all that there are`);
   }
-  if (machine.governor && machine.governor !== "performance") {
+  if (machine.governor && machine.governor !== "performance")
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);
-  }
   return conditions;
 }
 
 export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
   !machines && (!engine || engine.kernel === release());
 
-/** `a`, `a and b`, `a, b and c`. */
 const listText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
 

@@ -132,9 +132,7 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
   return unfinished;
 }
 
-/**
- * The folder appears complete or not at all, even if another process installs the same. @throws environmentError
- */
+/** It appears complete or not at all, even if another process installs the same. @throws environmentError */
 async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
   let temporary: string;
   try {
@@ -209,9 +207,8 @@ function failureText({ name, version }: PackageVersion, stdout: string, stderr: 
   const { code, summary } = parseJson(stdout, npmFailureSchema)?.error ?? {
     summary: lastLine(stderr) ?? "npm gave no reason",
   };
-  if (code === "ETARGET" || code === "E404") {
+  if (code === "ETARGET" || code === "E404")
     return `the npm registry has no ${name} ${version}: npm view ${name} versions lists those that exist`;
-  }
   const why = summary.replaceAll(/\s+/g, " ").slice(0, 300);
   return `${name} ${version} cannot be installed: ${why}; check that npm can reach its registry`;
 }

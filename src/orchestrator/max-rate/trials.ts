@@ -1,11 +1,7 @@
 import type { MaxRateState } from "../../contract/manifest.js";
 import { toThreeDigits } from "../../contract/numbers.js";
 
-interface RateRange {
-  from: number;
-  min: number;
-  max: number;
-}
+type RateRange = { from: number; min: number; max: number };
 
 /** Between which rates the bound lies. */
 interface Bracket {

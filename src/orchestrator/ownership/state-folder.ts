@@ -155,9 +155,8 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
         await link(own, path);
         return () => rm(path, { force: true });
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EEXIST") {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST")
           throw environmentError(`${path} cannot be written: ${messageOf(error)}`);
-        }
       }
       const text = readOwnFile(path)?.toString("utf8") ?? "";
       await refuseIfOwnerAlive(text);

@@ -39,9 +39,8 @@ export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan
 }
 
 /** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
-export function requestedRuns({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] {
-  return adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
-}
+export const requestedRuns = ({ plan, adaptive }: Pick<Manifest, "plan" | "adaptive">): Plan["runs"] =>
+  adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */
 export const isDecided = ({

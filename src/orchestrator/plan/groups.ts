@@ -60,10 +60,7 @@ const mostClusters = (cpus: number): number => (cpus < 8 ? CLUSTERS : GROUP_SIZE
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
 /** What a group has room for beside the routes without a limiter. */
-interface Room {
-  cpus: number;
-  most: number;
-}
+type Room = { cpus: number; most: number };
 
 const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
   members.length <= most && members.filter(onCluster).length <= mostClusters(cpus);

@@ -86,11 +86,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
   }
 }
 
-interface ResolvedTargets {
-  targets: Target[];
-  skips: Plan["skips"];
-  notes: string[];
-}
+type ResolvedTargets = { targets: Target[]; skips: Plan["skips"]; notes: string[] };
 
 interface RequestedTarget {
   target: Target;
@@ -107,7 +103,6 @@ function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] 
 
 /** The requested targets that can be measured here, each once, and why the others cannot. */
 function resolveTargets(request: Request, { available, external }: PlanContext): ResolvedTargets {
-  // A plain word may be a client or a group.
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients)
     if (idSchema.safeParse(word).success) requireKnown("client or group", word, words);

@@ -93,11 +93,7 @@ function missingStore(id: string, available: Availability, findings: StoreFindin
 const durationS = ({ duration }: Request, connections: number): number =>
   duration.mode === "fixed" ? duration.seconds : connections <= 100 ? 120 : 180;
 
-interface StoreLayerContext {
-  available: Availability;
-  caps?: Configuration["caps"];
-  findings?: StoreFindings;
-}
+type StoreLayerContext = { available: Availability; caps?: Configuration["caps"]; findings?: StoreFindings };
 
 /** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(

@@ -95,7 +95,6 @@ const nameSchema = z
 const ENDPOINT =
   /^(unix:\/\/\/[^\s?#]+|tcp:\/\/[^\s/?#@]+|ssh:\/\/[^\s?#:-][^\s?#:]*(:\d+)?(\/[^\s?#]*)?|[a-zA-Z0-9][\w.+-]*)$/;
 
-/** The file as it is written. */
 const fileSchema = dockerHostsSchema.extend({
   network: nameSchema.default("host"),
   hosts: z

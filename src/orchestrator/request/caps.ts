@@ -77,10 +77,7 @@ export function requireCpus(caps: KindCaps, available: readonly number[]): void 
   }
 }
 
-interface Core {
-  cpus: readonly number[];
-  node: number;
-}
+type Core = { cpus: readonly number[]; node: number };
 
 /** The cores of a machine, those of one NUMA node next to each other. Where no topology is known, each CPU is a core. */
 function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {

@@ -13,10 +13,7 @@ import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
-export interface ExistingCampaign {
-  folder: string;
-  manifest: Manifest;
-}
+export type ExistingCampaign = { folder: string; manifest: Manifest };
 
 const keysOnResume = (kind: Setting["onResume"]): string[] =>
   SETTINGS.flatMap(({ key, onResume }) => (onResume === kind ? [key] : []));

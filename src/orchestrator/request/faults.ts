@@ -31,10 +31,7 @@ const FORMS =
   "NAME[@START[+LENGTH]] or ACTION:ROLE[@START[+LENGTH]], e.g. store-restart or pause:store-1@5s+2s";
 
 /** A fault, and whether the user gave its times. */
-interface Given {
-  fault: Fault;
-  isTimed: boolean;
-}
+type Given = { fault: Fault; isTimed: boolean };
 
 /** What happens at one moment has no length, and what lasts to the end neither. */
 function lengthOf(
@@ -119,9 +116,7 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
   mode: DurationMode;
 }
 
-/**
- * A list has alternatives, each a configuration of its own; `/` joins the faults of one run. @throws usageError
- */
+/** A list has alternatives, each a configuration; `/` joins the faults of one run. @throws usageError */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");
   if (!given) return [[]];

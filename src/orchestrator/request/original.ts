@@ -135,21 +135,11 @@ function targetText(env: Environment): string {
   });
 }
 
-interface OriginalFlag {
-  names: readonly string[];
-  value: string;
-  help: string;
-  key: string;
-}
+type OriginalFlag = { names: readonly string[]; value: string; help: string; key: string };
 
 /** Flags of the original that name a setting otherwise. */
 const RENAMED: readonly OriginalFlag[] = [
-  {
-    names: ["time", "duration"],
-    value: "<s>",
-    help: "measured seconds of a run",
-    key: "duration-mode",
-  },
+  { names: ["time", "duration"], value: "<s>", help: "measured seconds of a run", key: "duration-mode" },
   { names: ["requests", "request-types"], value: "<list>", help: "light, heavy", key: "workload" },
   { names: ["limiters", "rate-limiters"], value: "<list>", help: "targets", key: "clients" },
 ];
@@ -160,7 +150,6 @@ const EVERYTHING = {
   workload: "light heavy",
   clients: "all",
 };
-/** Plans of the original. */
 const PLANS: readonly { names: readonly [string, string]; values: Readonly<Record<string, string>> }[] = [
   { names: ["defaults", "default"], values: EVERYTHING },
   {
@@ -178,12 +167,7 @@ const PLANS: readonly { names: readonly [string, string]; values: Readonly<Recor
   },
   {
     names: ["quick", "quick-mode"],
-    values: {
-      ...EVERYTHING,
-      concurrency: "50 100",
-      workload: "light",
-      clients: "valkey-glide iovalkey",
-    },
+    values: { ...EVERYTHING, concurrency: "50 100", workload: "light", clients: "valkey-glide iovalkey" },
   },
 ];
 
@@ -244,7 +228,6 @@ function settingLayer(env: Environment, withDefaults: boolean): [string, Setting
   });
 }
 
-/** The flags of a parsed command line by setting. */
 function settingsOf(flags: Layer): Map<string, SettingValue> {
   const settings = new Map(flags);
   for (const { names, key } of RENAMED)

@@ -238,9 +238,7 @@ function outputModeOf(settings: Settings): OutputMode {
   };
 }
 
-/**
- * @param layers later override earlier @param command repeats the campaign, given its seed @throws usageError
- */
+/** @param layers later override earlier @param command repeats it, given its seed @throws usageError */
 export function requestFromLayers(
   layers: readonly Layer[],
   command: (seed: number) => string,

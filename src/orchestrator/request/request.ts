@@ -177,9 +177,7 @@ export type NumberName = keyof typeof RANGES;
 export const badValue = (source: string, value: string, why: string): BenchError =>
   usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: ${why}`);
 
-/**
- * @param whole refuses fractions @param orElse a word that is valid too, for the message @throws usageError
- */
+/** @param whole no fractions @param orElse a word that is valid too, for the message @throws usageError */
 export function numberIn(name: NumberName, flag: string, text: string, whole = true, orElse = ""): number {
   const { min, max, unit } = RANGES[name];
   const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;

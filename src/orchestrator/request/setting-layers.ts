@@ -4,10 +4,7 @@ import { badValue, listOf, type NumberName, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
-export interface SettingValue {
-  source: string;
-  value: string;
-}
+export type SettingValue = { source: string; value: string };
 
 /** Settings from one source, by key. The value of a switch is `true` or `false`. */
 export type Layer = ReadonlyMap<string, SettingValue>;
@@ -33,9 +30,7 @@ export class Settings {
   readonly #values = new Map<string, SettingValue>();
   readonly #notices: string[];
 
-  /**
-   * @param layers later override earlier, with a notice @param preset overridden by all @throws usageError
-   */
+  /** @param layers later ones win, with a notice @param preset overridden by all @throws usageError */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);

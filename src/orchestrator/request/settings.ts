@@ -22,11 +22,7 @@ import { PRESETS } from "./presets.js";
 import { AUTO, CUSTOM_DURATION, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
-export interface SettingChoice {
-  value: string;
-  label?: string;
-  hint?: string;
-}
+export type SettingChoice = { value: string; label?: string; hint?: string };
 
 export interface SingleRunVariable {
   name: string;
@@ -173,10 +169,7 @@ const targets = group("targets", "what is measured", [
   flag(
     "operations <list>",
     `store layer: ${operations.map(({ id, summary }) => `${id} (${summary})`).join(", ")}`,
-    {
-      defaultText: "all",
-      choices: () => explained(operations),
-    },
+    { defaultText: "all", choices: () => explained(operations) },
   ),
   flag("payload-bytes <list>", "store layer: sizes of the values of set and get", {
     defaultText: String(DEFAULT_PAYLOAD_BYTES),
@@ -281,10 +274,7 @@ const measure = group("measure", "how it is measured", [
   flag("arrivals <spread>", "spacing of the sends of an open loop: constant|poisson", {
     defaultText: "constant",
     choices: () => valuesOnly(namedArrivals),
-    singleRun: {
-      name: "ARRIVALS",
-      schema: z.enum(namedArrivals, "must be constant or poisson"),
-    },
+    singleRun: { name: "ARRIVALS", schema: z.enum(namedArrivals, "must be constant or poisson") },
   }),
   flag("find-max-rate", "open loop: search the highest rate that meets --slo, starting at --rate"),
   flag("slo <list>", 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"'),
@@ -322,10 +312,7 @@ const measure = group("measure", "how it is measured", [
       toValue: (text) => `${text},0`,
     },
   }),
-  flag("order <order>", orders.join("|"), {
-    defaultValue: "turns",
-    choices: () => valuesOnly(orders),
-  }),
+  flag("order <order>", orders.join("|"), { defaultValue: "turns", choices: () => valuesOnly(orders) }),
   flag(
     "reference <target>",
     "the target, or at the store layer the store, with which the others of its ranking are compared",
@@ -372,11 +359,7 @@ const machines = group("machines", "where it runs, and the caps of each part", [
   flag("runtime <runtime>", `auto|${runtimeIds.join("|")}`, {
     defaultValue: "auto",
     choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(runtimeIds)],
-    singleRun: {
-      name: "RUNTIME",
-      schema: z.string().max(40),
-      help: ["auto", ...runtimeIds].join(", "),
-    },
+    singleRun: { name: "RUNTIME", schema: z.string().max(40), help: ["auto", ...runtimeIds].join(", ") },
     onResume: "flag",
   }),
   flag("hosts <file>", "YAML file that names Docker engines of several machines, by role: see docs/hosts.md"),
@@ -477,10 +460,7 @@ const output = group("output", "files, resuming, and what is printed", [
     "continue a campaign of --output (default: the newest); refuses flags that change its plan",
     { flagOnly: true, onResume: "flag" },
   ),
-  flag("allow-parallel", "start even if another campaign is running", {
-    incidental: true,
-    onResume: "flag",
-  }),
+  flag("allow-parallel", "start even if another campaign is running", { incidental: true, onResume: "flag" }),
   flag("force", "start even if the preset refuses a machine with warnings", { incidental: true }),
   flag(
     "config <file>",
@@ -492,10 +472,7 @@ const output = group("output", "files, resuming, and what is printed", [
     "one JSON object per line on standard output, everything else on standard error; one document with --dry-run",
     { flagOnly: true, onResume: "flag" },
   ),
-  flag("quiet", "only warnings, problems and the path of the report", {
-    flagOnly: true,
-    onResume: "flag",
-  }),
+  flag("quiet", "only warnings, problems and the path of the report", { flagOnly: true, onResume: "flag" }),
   flag(
     "progress <mode>",
     "live|run|phase (redrawn in place, one line per run, one line per phase); default: live on a terminal, else run",

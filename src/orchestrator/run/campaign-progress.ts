@@ -246,9 +246,7 @@ export class Progress {
     });
   }
 
-  /**
-   * A phase of runs made at the same time is told when the first comes to it. @param runs get their programs' lines
-   */
+  /** A phase of runs made together is told when the first comes to it. @param runs get programs' lines */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
   ): RunListener[] {

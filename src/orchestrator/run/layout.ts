@@ -100,7 +100,8 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
   const isForeign = isProgramLayer(configuration.layer) || configuration.target.program !== undefined;
   const generatorIds = isForeign ? [] : idsOf("generator");
   const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
-  const specs = new RunSpecs(settings, storeIds, serverIds, relayIds);
+  // All but the probe know the relays alone.
+  const specs = runSpecsOf(settings, relayIds.length > 0 ? relayIds : storeIds, serverIds);
   return [
     ...storeIds.map((id) => storeRole(id, settings)),
     ...relayIds.map((id, index) => relayRole(id, storeIds[index] ?? "")),
@@ -172,7 +173,6 @@ const certificateFiles = (): NonNullable<Part["files"]> => {
   };
 };
 
-/** `store-1` → `relay-1`. */
 const relayOf = (storeId: string): string => storeId.replace("store", "relay");
 
 const relayRole = (id: string, storeId: string): Role => ({
@@ -335,116 +335,83 @@ export const serviceSpec = (id: string, nonce: string, { host, port, ports }: No
   ...(ports ? { ports: { ...ports } } : {}),
 });
 
+type RunSpecs = ReturnType<typeof runSpecsOf>;
+
 /** What one run asks of its programs: the same document for each, with the member that only this program reads. */
-class RunSpecs {
-  readonly #settings: RunSettings;
-  readonly #storeIds: readonly string[];
-  readonly #serverIds: readonly string[];
-
-  constructor(
-    settings: RunSettings,
-    storeIds: readonly string[],
-    serverIds: readonly string[],
-    relayIds: readonly string[],
-  ) {
-    this.#settings = settings;
-    // All but the probe know the relays alone.
-    this.#storeIds = relayIds.length > 0 ? relayIds : storeIds;
-    this.#serverIds = serverIds;
-  }
-
+function runSpecsOf(settings: RunSettings, storeIds: readonly string[], serverIds: readonly string[]) {
+  const { configuration, runNonce } = settings;
+  const { target, limits, workload, traffic, load, extent } = configuration;
+  const diagnose = settings.diagnose ? ({ diagnose: true } as const) : {};
   /** Each server has its own nonce, so that no two are mistaken for each other. */
-  nonceOf(id: string): string {
-    return `${this.#settings.runNonce}-${id}`;
-  }
-
-  forProbe(allocation: PartAllocation): RunSpec {
-    return this.#spec(PROBE, undefined, allocation);
-  }
-
-  forServer(id: string, places: Places, allocation: PartAllocation): RunSpec {
-    const { complexity = DEFAULT_COMPLEXITY } = this.#settings.configuration.workload;
-    return {
-      ...this.#spec(id, places, allocation),
-      server: {
-        host: allocation.bind,
-        port: allocation.port,
-        complexity,
-        log_level: "silent",
-        ...this.#settings.servers?.[this.#serverIds.indexOf(id)],
-        ...this.#diagnose,
-      },
-    };
-  }
-
-  forGenerator(
-    { id, index, of }: { id: string; index: number; of: number },
-    places: Places,
-    allocation: PartAllocation,
-  ): RunSpec {
-    const { configuration, seed, warmupS, workers } = this.#settings;
-    const { workload, traffic, load, extent } = configuration;
-    const layer = driverLayerSchema.parse(configuration.layer);
-    return {
-      ...this.#spec(id, places, allocation),
-      generator: {
-        layer,
-        workload,
-        traffic,
-        load,
-        extent,
-        ...(of > 1 ? { share: { index, of } } : {}),
-        workers: workersOf(configuration, workers),
-        warmup_s: warmupS,
-        seed,
-        timeout_s: REQUEST_TIMEOUT_S,
-        servers: this.#serverIds.map((server) => {
-          const { host, port } = placeOf(server, places);
-          return { id: server, url: `http://${host}:${port}`, run_nonce: this.nonceOf(server) };
-        }),
-        progress: "json",
-        waits_for_readings: true,
-        ...(configuration.faults ? { timeline: true } : {}),
-        ...this.#diagnose,
-      },
-    };
-  }
-
-  get #diagnose(): Pick<RunSettings, "diagnose"> {
-    return this.#settings.diagnose ? { diagnose: true } : {};
-  }
-
-  nodes(places: Places): readonly Node[] {
-    return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
-  }
-
-  #service(places: Places | undefined): Pick<RunSpec, "service"> {
-    const { configuration, runNonce } = this.#settings;
-    const { service } = configuration.target;
-    if (!service || !places) return {};
-    return { service: serviceSpec(service, runNonce, placeOf(SERVICE, places)) };
-  }
-
-  #spec(id: string, places: Places | undefined, { plugins = [], versions }: PartAllocation): RunSpec {
-    const { configuration } = this.#settings;
-    const { target, limits } = configuration;
-    return runSpec({
-      run_nonce: this.nonceOf(id),
+  const nonceOf = (id: string): string => `${runNonce}-${id}`;
+  const nodes = (places: Places): readonly Node[] =>
+    settings.external?.nodes ?? storeIds.map((id) => placeOf(id, places));
+  const spec = (
+    id: string,
+    places: Places | undefined,
+    { plugins = [], versions }: PartAllocation,
+  ): RunSpec =>
+    runSpec({
+      run_nonce: nonceOf(id),
       target: { text: target.text, label: target.label },
       limits,
       store: {
         id: target.store,
         ...namedEngine(target.store),
         topology: target.topology,
-        nodes: places ? [...this.nodes(places)] : [],
+        nodes: places ? [...nodes(places)] : [],
         ...(isEncrypted(target) ? { ca: storeAuthority().ca } : {}),
       },
-      ...this.#service(places),
-      key_prefix: keyPrefixOf(this.#settings),
+      ...(target.service && places
+        ? { service: serviceSpec(target.service, runNonce, placeOf(SERVICE, places)) }
+        : {}),
+      key_prefix: keyPrefixOf(settings),
       plugins: [...plugins],
       ...(versions ? { versions_folder: versions } : {}),
     });
-  }
+  return {
+    nonceOf,
+    nodes,
+    forProbe: (allocation: PartAllocation): RunSpec => spec(PROBE, undefined, allocation),
+    forServer: (id: string, places: Places, allocation: PartAllocation): RunSpec => ({
+      ...spec(id, places, allocation),
+      server: {
+        host: allocation.bind,
+        port: allocation.port,
+        complexity: workload.complexity ?? DEFAULT_COMPLEXITY,
+        log_level: "silent",
+        ...settings.servers?.[serverIds.indexOf(id)],
+        ...diagnose,
+      },
+    }),
+    forGenerator: (
+      { id, index, of }: { id: string; index: number; of: number },
+      places: Places,
+      allocation: PartAllocation,
+    ): RunSpec => ({
+      ...spec(id, places, allocation),
+      generator: {
+        layer: driverLayerSchema.parse(configuration.layer),
+        workload,
+        traffic,
+        load,
+        extent,
+        ...(of > 1 ? { share: { index, of } } : {}),
+        workers: workersOf(configuration, settings.workers),
+        warmup_s: settings.warmupS,
+        seed: settings.seed,
+        timeout_s: REQUEST_TIMEOUT_S,
+        servers: serverIds.map((server) => {
+          const { host, port } = placeOf(server, places);
+          return { id: server, url: `http://${host}:${port}`, run_nonce: nonceOf(server) };
+        }),
+        progress: "json",
+        waits_for_readings: true,
+        ...(configuration.faults ? { timeline: true } : {}),
+        ...diagnose,
+      },
+    }),
+  };
 }
 
 /** On an external store the keys of each run have their own prefix, and expire with their window. */

@@ -199,9 +199,8 @@ export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[
 }
 
 /** Smallest value that at least this share of them does not exceed. */
-function quantile(ascending: readonly number[], share: number): number {
-  return ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
-}
+const quantile = (ascending: readonly number[], share: number): number =>
+  ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 
 /** Both of two measurements: what lies within both bounds. Two that contradict each other are both within the result. */
 export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffset {

@@ -42,7 +42,6 @@ import type { EventLog } from "../ui/event-log.js";
 import { moduleAvailability, requireModules, usedModules } from "./module-files.js";
 import { withTraceFile } from "./plugins.js";
 
-/** `valkey` of `valkey~8.1`. */
 const plainId = (id: string): string => id.replace(/~.*/, "");
 const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
 const withTag = (name: string, tag: string): string =>
@@ -241,11 +240,7 @@ export function availability(
   return external.store === plainId(id) || `the store that already runs is ${external.store}`;
 }
 
-export interface OpeningContext {
-  packageFolder: string;
-  eventLog: EventLog;
-  signal: AbortSignal;
-}
+export type OpeningContext = { packageFolder: string; eventLog: EventLog; signal: AbortSignal };
 
 /** What a campaign or an audit needs before its first part is started. */
 export interface Opened extends OpeningContext {

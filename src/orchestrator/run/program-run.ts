@@ -54,11 +54,7 @@ interface ProgramStart {
   expected_s: number;
 }
 
-interface ProgramEnd {
-  arguments: readonly string[];
-  output: string;
-  program_s: number;
-}
+type ProgramEnd = { arguments: readonly string[]; output: string; program_s: number };
 
 export type RawPrintedRun = Pick<
   PrintedResult,

@@ -144,9 +144,8 @@ export function measuredDocument(
 ): MeasuredResult {
   const { store, service, faults } = seen;
   const roles = { ...result.resources };
-  for (const [role, observed] of Object.entries(resources)) {
+  for (const [role, observed] of Object.entries(resources))
     roles[role] = mergeRole(roles[role], observed, wasEnded({ faults }, role));
-  }
   const idle = judgeIdle(roles);
   const startedVersion = (id: string) => startedVersionOf(identity.runtime, id);
   const reported = [...new Set(store?.nodes.map(({ at_end }) => at_end.version))].join(", ");
@@ -169,11 +168,7 @@ export function measuredDocument(
     ...seen,
     resources: idle.roles,
     notes: [...result.notes, ...warmupNotes(result), ...idle.notes, ...notes],
-    versions: {
-      ...result.versions,
-      ...(version ? { store: version } : {}),
-      ...(limiter ? { limiter } : {}),
-    },
+    versions: { ...result.versions, ...(version ? { store: version } : {}), ...(limiter ? { limiter } : {}) },
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const verdict = judge(evidence);

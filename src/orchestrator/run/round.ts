@@ -93,10 +93,7 @@ export class GivenTurns {
 const READ_WITHIN_MS = 8_000;
 const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
-export interface RoundMember {
-  request: Omit<RunSettings, "runNonce">;
-  listener: RunListener;
-}
+export type RoundMember = { request: Omit<RunSettings, "runNonce">; listener: RunListener };
 
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 

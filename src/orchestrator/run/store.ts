@@ -65,12 +65,7 @@ function diagnosisOf(role: string, from: NodeCounters, to: NodeCounters, wasRese
       },
     ] as const;
   });
-  return {
-    role,
-    commands: Object.fromEntries(commands),
-    ...grown("received_bytes"),
-    ...grown("sent_bytes"),
-  };
+  return { role, commands: Object.fromEntries(commands), ...grown("received_bytes"), ...grown("sent_bytes") };
 }
 
 /** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */

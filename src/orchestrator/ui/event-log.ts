@@ -119,7 +119,6 @@ export class EventLog {
     return this.#state.measured;
   }
 
-  /** Releases the terminal. */
   close(): void {
     this.#screen.close();
   }

@@ -18,17 +18,11 @@ import { finalLines, problemLines } from "./final-screen.js";
 import { bar, durationText, escapeControls, escapeControlsInLines, flow, truncate, wrap } from "./text.js";
 import type { Detail, Output, Outputs, Screen } from "./types.js";
 
-export interface Size {
-  columns: number;
-  rows: number;
-}
+export type Size = { columns: number; rows: number };
 
 /** The role of a line; the live screen gives it a colour. */
 type Tone = "head" | "strong" | "normal" | "dim" | "problem";
-interface LiveLine {
-  tone: Tone;
-  text: string;
-}
+type LiveLine = { tone: Tone; text: string };
 
 /** Older live figures are not shown: they would look current. */
 const STALE_MS = 2_500;

@@ -13,7 +13,6 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
 /** The verb for a count: `1 run is`, `3 runs are`. */
 export const are = (count: number): string => (count === 1 ? "is" : "are");
 
-/** `1 run`, `3 runs`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** `45 s`, `12 min`, `2 h 05 min`. */

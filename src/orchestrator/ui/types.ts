@@ -19,10 +19,7 @@ export interface Output {
   off?(event: "resize", listener: () => void): unknown;
 }
 
-export interface Outputs {
-  out: Output;
-  err: Output;
-}
+export type Outputs = { out: Output; err: Output };
 
 export type Detail = "quiet" | "normal" | "verbose";
 

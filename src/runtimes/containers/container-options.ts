@@ -99,6 +99,5 @@ export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
   };
 }
 
-export function fittingCaps(caps: Caps, cores: number): Caps {
-  return caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;
-}
+export const fittingCaps = (caps: Caps, cores: number): Caps =>
+  caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;

@@ -121,9 +121,8 @@ export async function controlGroupOf(
     const folders = new Map<string, string>();
     for (const line of lines) {
       const [, controllers = "", ...path] = line.split(":");
-      for (const controller of controllers.split(",")) {
+      for (const controller of controllers.split(","))
         folders.set(controller, join(ROOT, controller, path.join(":")));
-      }
     }
     const version = existsSync(join(folders.get("") ?? "", "cpu.stat")) ? unified : separate;
     const read = (controller: string, name: string) =>

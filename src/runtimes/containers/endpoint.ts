@@ -94,9 +94,8 @@ export const socketAt = (socketPath: string, name: string): Promise<EngineConnec
 
 export async function connectTo({ docker, tls }: Endpoint, name: string): Promise<EngineAccess> {
   if (!docker.includes("://")) return connectTo(await contextEndpoint(docker), name);
-  if (docker.startsWith("unix://")) {
+  if (docker.startsWith("unix://"))
     return accessTo(await socketAt(docker.slice("unix://".length), name), { DOCKER_HOST: docker });
-  }
   if (docker.startsWith("ssh://")) {
     const { socketPath, close } = await openSshTunnel(docker).catch((error) => {
       throw new Error(`${name} cannot be reached: ${error.message}`, { cause: error });

@@ -3,7 +3,6 @@ import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import type { EngineFacts, ImageFacts } from "../types.js";
 
-/** For the first answer of an engine. */
 const FIRST_ANSWER_WITHIN_MS = 5_000;
 /** How long an engine may take. */
 const LIMITS_MS = {
@@ -30,11 +29,7 @@ export class NoAnswer extends Error {
   }
 }
 
-interface Request {
-  path: string;
-  method: string;
-  abortSignal?: AbortSignal;
-}
+type Request = { path: string; method: string; abortSignal?: AbortSignal };
 type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 
@@ -130,7 +125,6 @@ export class EngineConnection {
   }
 }
 
-/** A client of an engine that has the Docker API. */
 export async function engineAt(endpoint: Docker.DockerOptions, name: string): Promise<EngineConnection> {
   // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");

@@ -23,16 +23,9 @@ import { removeContainer } from "./part.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 
-export interface ImageHolder {
-  docker: Docker;
-  name: string;
-}
+export type ImageHolder = { docker: Docker; name: string };
 
-interface ImageDetails {
-  Id: string;
-  Architecture: string;
-  RootFS: { Layers?: string[] };
-}
+type ImageDetails = { Id: string; Architecture: string; RootFS: { Layers?: string[] } };
 
 const detailsOf = async (docker: Docker, name: string): Promise<ImageDetails> =>
   (await docker.getImage(name).inspect()) as unknown as ImageDetails;
@@ -228,9 +221,8 @@ async function writeBuildContext(
   base: string,
   additions: readonly Addition[],
 ): Promise<void> {
-  for (const { path, imagePath } of additions) {
+  for (const { path, imagePath } of additions)
     await cp(path, join(context, imagePath), { recursive: true, verbatimSymlinks: true });
-  }
   const folders = [...new Set(additions.map(({ imagePath }) => imagePath.split("/")[0]))];
   const steps = folders.flatMap((folder) => [
     `COPY ${folder} /app/${folder}`,
@@ -263,9 +255,8 @@ async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: st
   const hash = createHash("sha256").update(nodeVersion);
   const folders = await Promise.all(INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))));
   const single = [dockerfile, ...INPUTS].map((name) => join(packageFolder, name));
-  for (const path of [...single, ...folders.flat()]) {
+  for (const path of [...single, ...folders.flat()])
     hash.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
-  }
   return hash.digest("hex").slice(0, 12);
 }
 
@@ -304,10 +295,7 @@ export async function outdatedImages(
 }
 
 /** A command that builds images like `docker build`, and the environment in which it finds the engine. */
-export interface Builder {
-  binary: string;
-  environment: Readonly<Record<string, string>>;
-}
+export type Builder = { binary: string; environment: Readonly<Record<string, string>> };
 
 type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 

@@ -13,7 +13,6 @@ const IDLE_S = 900;
 
 export const PODMAN_SERVICE = { prefix: "ratelimit-bench-podman-", what: "the Podman service" };
 
-/** Starts the service of its API. */
 async function connectToPodman(): Promise<EngineAccess> {
   const { failed } = await execa("podman", ["--version"], {
     reject: false,

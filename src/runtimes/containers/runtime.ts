@@ -119,10 +119,7 @@ export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> |
   return host;
 }
 
-interface ConnectedEngine {
-  access: EngineAccess;
-  spec?: DockerHost | undefined;
-}
+type ConnectedEngine = { access: EngineAccess; spec?: DockerHost | undefined };
 
 interface ContainerAccess {
   id: string;

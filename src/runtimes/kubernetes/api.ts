@@ -142,9 +142,8 @@ async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promis
     );
   }
   // Without any file the library invents a cluster at localhost:8080.
-  if (!config.getCurrentCluster() || config.currentContext === "loaded-context") {
+  if (!config.getCurrentCluster() || config.currentContext === "loaded-context")
     throw environmentError("there is no kubeconfig: set KUBECONFIG, or make ~/.kube/config");
-  }
   const names = config.getContexts().map(({ name }) => name);
   if (access.context !== undefined) {
     if (!names.includes(access.context)) throw usageError(unknownContext(access.context, names));

@@ -72,9 +72,8 @@ function disruption(pod: V1Pod): PodFailure | undefined {
       `it ran into its deadline${limit === undefined ? "" : ` of ${limit} s`}, which ends pods that a campaign lost: run again`,
     );
   }
-  if (status?.reason === "NodeLost" || status?.reason === "NodeShutdown" || status?.reason === "Terminated") {
+  if (status?.reason === "NodeLost" || status?.reason === "NodeShutdown" || status?.reason === "Terminated")
     return final(`${nodeOf(pod)} was lost or shut down: see \`kubectl get nodes\`, then run again`);
-  }
   // A refusal of the kubelet itself, e.g. OutOfcpu, OutOfmemory, UnexpectedAdmissionError, NodeAffinity.
   if (status?.phase === "Failed" && status.reason && (status.containerStatuses ?? []).length === 0) {
     return final(
@@ -235,11 +234,7 @@ function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefi
   );
 }
 
-interface ClusterFacts {
-  namespace: string;
-  context?: string;
-  server?: string;
-}
+type ClusterFacts = { namespace: string; context?: string; server?: string };
 
 const CERTIFICATE = /^(UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|CERT_|ERR_TLS)/;
 

@@ -302,11 +302,7 @@ const END_WITHIN_MS = 2_000;
 /** From a command to the supervisor until it says that it is done. */
 const DONE_WITHIN_MS = 10_000;
 
-interface PodContext {
-  api: KubernetesApi;
-  watch: PodWatch;
-  ownNetwork: boolean;
-}
+type PodContext = { api: KubernetesApi; watch: PodWatch; ownNetwork: boolean };
 
 export class PodPart extends RestartablePart implements RunningPart {
   readonly name: string;

@@ -45,14 +45,12 @@ export function campaignMetadata(owner: Owner, campaign: string) {
 
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
-const roleLabels = (role: string, kind: RoleKind) => ({
-  [ROLE_LABEL]: labelValue(role),
-  [KIND_LABEL]: kind,
-});
+const roleLabels = (role: string, kind: RoleKind) => ({ [ROLE_LABEL]: labelValue(role), [KIND_LABEL]: kind });
 
 const NAME = "[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?";
 const KEY = `(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/)?${NAME}`;
 const VALUE = `(?:${NAME})?`;
+const listed = (text: string): string[] => text.split(",").map((value) => value.trim());
 const FORMS: readonly { form: RegExp; operator: string; values(text: string): string[] }[] = [
   { form: new RegExp(`^(${KEY})\\s*==?\\s*(${VALUE})$`), operator: "In", values: (text) => [text] },
   { form: new RegExp(`^(${KEY})\\s*!=\\s*(${VALUE})$`), operator: "NotIn", values: (text) => [text] },
@@ -61,10 +59,6 @@ const FORMS: readonly { form: RegExp; operator: string; values(text: string): st
   { form: new RegExp(`^(${KEY})$`), operator: "Exists", values: () => [] },
   { form: new RegExp(`^!\\s*(${KEY})$`), operator: "DoesNotExist", values: () => [] },
 ];
-
-function listed(text: string): string[] {
-  return text.split(",").map((value) => value.trim());
-}
 
 /**
  * As `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`. @param source its flag @throws

@@ -171,9 +171,8 @@ export const local: RuntimeDescription = {
     const programs = new Map<string, ProgramFacts | string>(ownPrograms.map((id) => [id, node]));
     let found: Promise<string | undefined> | undefined;
     const environment = () => (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
-    for (const source of options.programs) {
+    for (const source of options.programs)
       programs.set(source.id, (await findProgram(source, environment)) ?? missing(source));
-    }
     return localRuntime(options, programs);
   },
   /** Leases name the processes before they do anything. */

@@ -19,14 +19,10 @@ import { isCluster } from "../../targets/topologies.js";
 
 export interface ServerConfig {
   spec: RunSpec & { limits: Limits; server: ServerSpec };
-  /** Credentials and encryption of the store. */
   access?: StoreAccess;
 }
 
-interface RequestedValue {
-  id: string;
-  source: string;
-}
+type RequestedValue = { id: string; source: string };
 
 /** The value on which all variables agree. @throws usageError naming two that differ */
 function agreedValue(requested: readonly (RequestedValue | undefined)[]): string | undefined {
@@ -36,9 +32,8 @@ function agreedValue(requested: readonly (RequestedValue | undefined)[]): string
   return given[0]?.id;
 }
 
-function requestedValue(id: string | undefined, source: string): RequestedValue | undefined {
-  return id === undefined ? undefined : { id, source };
-}
+const requestedValue = (id: string | undefined, source: string): RequestedValue | undefined =>
+  id === undefined ? undefined : { id, source };
 
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
@@ -50,9 +45,8 @@ function decideTarget(env: ServerEnv): Target {
     useCluster ? [{ id, source: `${storeVariableNames(id).useCluster}=true` }] : [],
   );
   const beside = env.store ? `STORE=${env.store}` : clusters[0]?.source;
-  if (client.control && beside) {
+  if (client.control && beside)
     throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
-  }
   const store = agreedValue([
     requestedValue(parsed.store, modeSource),
     requestedValue(env.store, `STORE=${env.store}`),

@@ -10,7 +10,6 @@ import {
 
 /** The members of Express's application that the server uses. */
 export interface ExpressApp extends RequestListener {
-  /** The prototype of all requests. */
   request: Partial<WebRequest>;
   set(setting: string, value: unknown): void;
   get(path: string, ...handlers: unknown[]): void;

@@ -28,7 +28,6 @@ export interface WebRoutes {
   /** Handlers of `GET` by path, behind the hook if there is one. */
   limited: Readonly<Record<string, Handler>>;
   hook?: RouteHook;
-  /** Handlers of `GET` by path. */
   open: Readonly<Record<string, Handler>>;
   notFound: Handler;
   onError: ErrorHandler;

@@ -29,9 +29,7 @@ interface Core {
   NestFactory: { create(root: Class, adapter: unknown, options: object): Promise<NestApp> };
   BaseExceptionFilter: new (adapter: unknown) => Filter;
 }
-interface Platform {
-  ExpressAdapter: new () => { getInstance(): ExpressApp };
-}
+type Platform = { ExpressAdapter: new () => { getInstance(): ExpressApp } };
 interface NestApp {
   init(): Promise<unknown>;
   close(): Promise<void>;
@@ -40,10 +38,7 @@ interface NestApp {
 }
 
 /** To which a limiter adds what its users add to their module and controller. */
-interface NestParts {
-  imports: unknown[];
-  guards: unknown[];
-}
+type NestParts = { imports: unknown[]; guards: unknown[] };
 
 /** Without the syntax of decorators, which Node does not run. */
 export const buildNest: BuildServer = async (routes, { logLevel, load, trustProxy = false }) => {
@@ -69,10 +64,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
     common.UseFilters(filterFor(hook.onError))(limited);
   }
   class Root {}
-  common.Module({
-    imports: parts.imports,
-    controllers: [limited, controllerOf(common, routes.open)],
-  })(Root);
+  common.Module({ imports: parts.imports, controllers: [limited, controllerOf(common, routes.open)] })(Root);
   const app = await core.NestFactory.create(Root, adapter, {
     logger: logLevel === "silent" ? false : ["error"],
     abortOnError: false,

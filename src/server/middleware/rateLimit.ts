@@ -115,7 +115,6 @@ function answer(
   }
 }
 
-/** Without a limiter. */
 function unlimitedHandler(counters: Counters, work: Work): Handler {
   return (request, reply) => {
     counters.requests++;

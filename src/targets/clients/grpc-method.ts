@@ -1,8 +1,4 @@
-interface Field {
-  type: string;
-  id: number;
-  rule?: "repeated";
-}
+type Field = { type: string; id: number; rule?: "repeated" };
 
 /** One method of a service, with the messages and enums that it uses by name. */
 export interface GrpcMethod {

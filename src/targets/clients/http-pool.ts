@@ -11,10 +11,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** An idle connection stays open. */
 const IDLE_TIMEOUT_MS = 600_000;
 
-interface HttpAnswer {
-  status: number;
-  text: string;
-}
+type HttpAnswer = { status: number; text: string };
 
 interface HttpPool {
   version: string;

@@ -27,9 +27,7 @@ interface Connection {
 }
 
 /** A command of the libraries, whose members are not declared. */
-interface SentCommand {
-  promise: Promise<unknown>;
-}
+type SentCommand = { promise: Promise<unknown> };
 
 type CommandClass = new (
   name: string,
@@ -105,10 +103,7 @@ const standaloneOptions = {
 /** The libraries then ask for no INFO, and do not send CLIENT SETINFO. */
 const withoutHandshake = { enableReadyCheck: false, disableClientInfo: true } as const;
 
-interface CommonOptions {
-  enableAutoPipelining?: boolean;
-  disableClientInfo?: boolean;
-}
+type CommonOptions = { enableAutoPipelining?: boolean; disableClientInfo?: boolean };
 type StandaloneOptions = Partial<Omit<typeof standaloneOptions, "enableReadyCheck">> &
   StoreAccess &
   Node &
@@ -195,9 +190,8 @@ const settingsOf = (
   );
 
 /** The message of an error, or of the node's error behind an error of the cluster client. */
-function reason(error: Error): string {
-  return messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
-}
+const reason = (error: Error): string =>
+  messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 
 /** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
 function ready(connection: Connection): Promise<void> {

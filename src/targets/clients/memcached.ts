@@ -53,9 +53,7 @@ const settings: ClientSettings = {
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** The pools of connections by server, which `end` empties. */
-interface Pools {
-  connections: Record<string, { pending: number }>;
-}
+type Pools = { connections: Record<string, { pending: number }> };
 
 /**
  * Opens the first connection, which all commands then share: at once they would find the empty pool full. @throws
@@ -78,9 +76,8 @@ async function close(client: Memcached): Promise<void> {
   client.end();
   const { connections } = client as unknown as Pools;
   const deadlineMs = Date.now() + CLOSE_TIMEOUT_MS;
-  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs) {
+  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs)
     await delay(10);
-  }
   client.end();
 }
 

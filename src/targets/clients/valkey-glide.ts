@@ -142,7 +142,6 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
   reportedSettings(sharedSettings, settings && passedSettings[settings], hello);
 
-/** Standalone or cluster client. */
 type Closable = { close(): void };
 
 /** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */

@@ -21,9 +21,7 @@ interface Status {
   durationUntilReset?: string | { seconds?: number; nanos?: number } | null;
 }
 
-export interface RateLimitResponse {
-  statuses?: readonly Status[];
-}
+export type RateLimitResponse = { statuses?: readonly Status[] };
 
 /** What a client of the service gives to the limiter. */
 export interface EnvoyHandle {

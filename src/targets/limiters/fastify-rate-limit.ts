@@ -13,10 +13,7 @@ const PACKAGE = "@fastify/rate-limit";
 const LOCAL_KEYS = 1_000_000;
 
 /** The members of a request that the library reads. */
-interface LimitedRequest {
-  key: string;
-  routeOptions: { config?: undefined };
-}
+type LimitedRequest = { key: string; routeOptions: { config?: undefined } };
 
 /** Its decision. `isAllowed` only says that the key is on an allow list, so it is not read. */
 interface Answer {

@@ -41,9 +41,7 @@ interface Throttler {
   ThrottlerGuard: Guard;
   ThrottlerStorageService: new () => Storage;
 }
-interface RedisLibrary {
-  ThrottlerStorageRedisService: new (options: object) => RedisStorage;
-}
+type RedisLibrary = { ThrottlerStorageRedisService: new (options: object) => RedisStorage };
 
 export const nestjsThrottler: LimiterDescription = {
   id: "nestjs-throttler",

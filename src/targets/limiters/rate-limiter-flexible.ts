@@ -20,10 +20,7 @@ import { noBlock, preload, unsupported } from "./library.js";
 export const PACKAGE = "rate-limiter-flexible";
 
 /** The members of the library's answer that we use. */
-interface Answer {
-  msBeforeNext: number;
-  remainingPoints: number;
-}
+type Answer = { msBeforeNext: number; remainingPoints: number };
 
 /** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
 export interface LibraryLimiter {
@@ -101,9 +98,8 @@ const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimi
   consume: (key, points) => bounded(library.consume(key, points), timeoutMs),
 });
 
-function isAnswer(refusal: unknown): refusal is Answer {
-  return typeof (refusal as Answer | null)?.msBeforeNext === "number";
-}
+const isAnswer = (refusal: unknown): refusal is Answer =>
+  typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
 /** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
 function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): LimiterScript | undefined {

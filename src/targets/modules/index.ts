@@ -15,7 +15,6 @@ interface ModuleAnswer {
 }
 
 interface ModuleLimiter {
-  /** One line for help texts. */
   summary: string;
   algorithm: Algorithm;
   /** Parameters of the command after the key. */

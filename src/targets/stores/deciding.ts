@@ -31,9 +31,7 @@ interface DecidingServer
   name: string;
   /** Asks nothing that the server counts. @throws Error where it does not decide yet */
   requireReady(node: DecidingNode): Promise<void>;
-  /**
-   * Since its start: they cannot be reset, so a clean start is that they are 0. @param metrics of `GET /metrics`
-   */
+  /** Since its start: they cannot be reset, so a clean start has none. @param metrics of `GET /metrics` */
   readingOf(name: string, metrics: string): StoreReading;
 }
 
@@ -51,9 +49,7 @@ export async function get({ host, name, ports }: DecidingNode, path: string): Pr
   }
 }
 
-/**
- * A metric by its name with labels, which may be written as `1.5e+06`. @throws environmentError without it
- */
+/** A metric by its name with labels, maybe as `1.5e+06`. @throws environmentError without it */
 export function metricsIn(name: string, metrics: string): (metric: string) => number {
   const lines = metrics.split("\n");
   return (metric) => {

@@ -16,9 +16,7 @@ export function outcomeOf(status: number): Outcome {
   return status === LIMITED_STATUS ? "limited" : "failed";
 }
 
-interface PreparedRequest {
-  requestBuffer: Buffer;
-}
+type PreparedRequest = { requestBuffer: Buffer };
 
 export interface RequestSource {
   /** Takes the next request; valid until the next call. */
@@ -41,9 +39,8 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
 
 function freshKeyOffsets(buffer: Buffer): number[] {
   const offsets: number[] = [];
-  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1)) {
+  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1))
     offsets.push(at + FRESH_KEY_PREFIX.length);
-  }
   return offsets;
 }
 
@@ -106,10 +103,7 @@ function sourcesFor(
 }
 
 /** A connection: where it goes, and what it sends. */
-export interface Connection {
-  url: URL;
-  source: RequestSource;
-}
+export type Connection = { url: URL; source: RequestSource };
 
 /** Connection i of all workers goes to endpoint i modulo their number, so that they are spread evenly. */
 export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {

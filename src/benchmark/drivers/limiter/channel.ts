@@ -69,10 +69,7 @@ export interface Decider {
   consume(keys: Keys): Promise<Decision>;
 }
 
-interface CallCounts {
-  begun: number;
-  finished: number;
-}
+type CallCounts = { begun: number; finished: number };
 
 export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "failed"];
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };

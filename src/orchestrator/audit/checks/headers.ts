@@ -12,10 +12,7 @@ const SLACK_MS = 100;
 const LONGER_MS = 1500;
 
 /** A wait in seconds that an answer names, by the header that names it. */
-interface NamedWait {
-  header: string;
-  seconds: number;
-}
+type NamedWait = { header: string; seconds: number };
 
 /** Seconds since 1970 instead of seconds from now. */
 const EPOCH_S = 1_000_000_000;
@@ -104,12 +101,7 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   const answers: Answers = await system.send([
     { after_ms: 0, keys: [key], count: 1 },
     // One by one: a limiter that is not atomic denies, too.
-    ...Array.from({ length: points + 1 }, () => ({
-      after_ms,
-      keys: [key],
-      count: 1,
-      waits: true as const,
-    })),
+    ...Array.from({ length: points + 1 }, () => ({ after_ms, keys: [key], count: 1, waits: true as const })),
     ...moments.map((moment) => ({ after_ms: moment, keys: [key], count: 1 })),
   ]);
   const [denied] = answers.requireDecided().limited;

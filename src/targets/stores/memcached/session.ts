@@ -98,9 +98,8 @@ export class MemcachedNode {
     this.#socket = undefined;
     this.#rest = "";
     socket?.destroy();
-    for (const { text, reject } of this.#pending.splice(0)) {
+    for (const { text, reject } of this.#pending.splice(0))
       reject(environmentError(`${this.name} does not answer: ${text}: ${why}`));
-    }
   }
 }
 
@@ -135,9 +134,8 @@ const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
  * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to `cmd_set`, which is why
  * targets with this limiter take no block.
  */
-function decisionsOf(number: (name: string) => number): number {
-  return number("incr_hits") + number("cmd_set") - number("incr_misses");
-}
+const decisionsOf = (number: (name: string) => number): number =>
+  number("incr_hits") + number("cmd_set") - number("incr_misses");
 
 /** Decisions of a limiter that names the commands that carry them: memcached counts some of its commands. */
 const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
@@ -243,9 +241,8 @@ async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promi
 }
 
 export async function connect(places: readonly Node[], access: StoreAccess): Promise<StoreSession> {
-  if (access.username || access.password || access.tls) {
+  if (access.username || access.password || access.tls)
     throw usageError("memcached is reached without a password and without TLS");
-  }
   const nodes = places.map((place) => new MemcachedNode(place));
   return {
     ready: (_topology, deadlineMs) =>

@@ -38,9 +38,8 @@ export async function clusterProblem(
     const info = await clusterInfo(node);
     if (info.get("cluster_state") !== "ok")
       return `${node.name}: cluster_state is ${info.get("cluster_state")}`;
-    if (info.get("cluster_slots_ok") !== String(SLOTS)) {
+    if (info.get("cluster_slots_ok") !== String(SLOTS))
       return `${node.name}: ${info.get("cluster_slots_ok")} of ${SLOTS} slots are covered`;
-    }
     const replication = await node.info("replication");
     const link = replication.get("master_link_status");
     if (link !== undefined && link !== "up") return `${node.name}: the link to its primary is ${link}`;

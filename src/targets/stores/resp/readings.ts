@@ -28,9 +28,8 @@ export const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await unlessRefused(node.info("replication")))?.get("role") === "slave";
 
 /** One field of `calls=5,usec=31,…,failed_calls=1`. */
-function statistic(text: string, name: string): number {
-  return Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
-}
+const statistic = (text: string, name: string): number =>
+  Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 
 /** All and failed calls of these commands since the statistics were reset; a command without a call is absent. */
 function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {

@@ -144,7 +144,6 @@ async function injectFault(nodes: Nodes, fault: StoreFault, deadlineMs: number):
   }
 }
 
-/** Keys that are filled in at the same time. */
 const FILLED_AT_ONCE = 500;
 
 const tests: Readonly<Record<StoreFeature, (node: StoreNode) => Promise<boolean>>> = {

@@ -20,9 +20,8 @@ export function storesByFields(
   return own.length > 0 ? own : found;
 }
 
-function field(info: string, name: string): string | undefined {
-  return new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
-}
+const field = (info: string, name: string): string | undefined =>
+  new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
 
 /**
  * The version of the requested store, from the INFO answers of its nodes; different versions are joined.

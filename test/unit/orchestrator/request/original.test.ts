@@ -88,7 +88,6 @@ describe("run-benchmark.sh", () => {
   test.each<[string, Record<string, string>, ...string[]]>([
     ["--clusters --standalone", {}, "--clusters", "--standalone"],
     ["--time 0", {}, "--time", "from 1 to"],
-    ["--time abc", {}, "--time"],
     ["--concurrency abc --quick", {}, "--concurrency"],
     ["--requests medium", {}, "medium"],
     ["--defaults", { SKIP_CONTAINER_SETUP: "true" }, "STORE_URL"],
@@ -188,8 +187,6 @@ describe("the target that the variables name together", () => {
 
 test.each<[Record<string, string>, ...string[]]>([
   [{ DURATION: "0" }, "DURATION=", "from 1 to 86400"],
-  [{ CONNECTIONS: "10001" }, "CONNECTIONS=", "from 1 to 10000"],
-  [{ RUNS: "x" }, "RUNS="],
   [{ WARMUP: "-1" }, "WARMUP=", "from 0 to 3600, or auto"],
   [{ SEED: "1e3" }, "SEED="],
   [{ REQUEST_TYPE: "light2" }, "light2", "light, heavy"],
@@ -199,7 +196,6 @@ test.each<[Record<string, string>, ...string[]]>([
   [{ LAYER: "store" }, "LAYER=", "server or limiter"],
   [{ USE_REDIS_CLUSTER: "yes" }, "USE_REDIS_CLUSTER=", "true or false"],
   [{ RATE_LIMIT_POINTS: "0" }, "RATE_LIMIT_POINTS", "from 1 to"],
-  [{ RATE_LIMIT_BLOCK_DURATION: "-1" }, "RATE_LIMIT_BLOCK_DURATION"],
   [{ RATE_LIMITER_TYPE: "valkey-glid" }, "valkey-glide?"],
 ])("refused as bad usage, naming the variable [R-range-1]: %j", async (env, ...parts) => {
   await expectFailure(() => target(env), EXIT.usage, ...parts);
