@@ -45,7 +45,7 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
     found: dict[str, int] = {}
-    for role in figures.roles.values():
+    for role in figures.record.resources.values():
         if role.kind in kinds:
             found[role.kind] = found.get(role.kind, 0) + role.cpu_us
     return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
 from report.base.format import ABSENT
-from report.results.model import Campaign, Fault, FaultFigures, FaultRecord, Identity, Run
+from report.results.model import Campaign, Fault, Identity, Run
+from report.results.records import FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
 
 #: What stands for a recovery that did not come, where figures are put in order.
 NEVER = math.inf
@@ -70,11 +71,26 @@ class Spread:
 @dataclass(frozen=True, slots=True)
 class FaultedRun:
     run: Run
-    record: FaultRecord
-    figures: FaultFigures
+    record: MeasuredResultFault
+    figures: FaultFiguresFault
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.run.measured.record.timeline if self.run.measured else None
 
 
 Read = Callable[[FaultedRun], float | None]
+
+
+def faults_of(run: Run) -> Sequence[MeasuredResultFault]:
+    """As they took place, in the order of the plan."""
+    return (run.measured.record.faults if run.measured else None) or ()
+
+
+def p99_before(faulted: FaultedRun) -> float | None:
+    """In µs, of the ten seconds before the first fault, or of what there was; None where it is not known."""
+    stated = faulted.run.measured and faulted.run.measured.record.fault_figures
+    return stated.before.p99_us if stated and stated.before else None
 
 
 def recovery(faulted: FaultedRun) -> float | None:
@@ -85,13 +101,15 @@ def recovery(faulted: FaultedRun) -> float | None:
 def over_admission(faulted: FaultedRun) -> float | None:
     """Requests more than the quotas admit; None where the quotas cannot be used up, or are not known."""
     over = faulted.figures.over_admission
-    return over.seen if over else None
+    return over.admitted - over.counters_kept if isinstance(over, OverAdmission) else None
 
 
 def predicted_over_admission(faulted: FaultedRun) -> float | None:
     """The same by the model, as if all counters had been lost."""
     over = faulted.figures.over_admission
-    return over.predicted if over else None
+    if not isinstance(over, OverAdmission) or over.counters_lost is None:
+        return None
+    return over.counters_lost - over.counters_kept
 
 
 def answer_share(name: str) -> Read:
@@ -99,7 +117,7 @@ def answer_share(name: str) -> Read:
 
     def read(faulted: FaultedRun) -> float | None:
         answers = faulted.figures.answers
-        return answers[name] if answers else None
+        return float(getattr(answers, name)) if answers else None
 
     return read
 
@@ -121,18 +139,24 @@ class FaultCase:
     @property
     def counted(self) -> tuple[FaultedRun, ...]:
         return tuple(
-            FaultedRun(run, record, record.figures)
-            for run in self.runs
-            if run.verdict != "invalid" and (record := self.record_of(run)) and record.figures
+            faulted for run in self.runs if run.verdict != "invalid" and (faulted := self.faulted(run))
         )
 
     @property
     def verdict(self) -> str:
         return worst_verdict(self.runs, lambda run: run.measured)
 
-    def record_of(self, run: Run) -> FaultRecord | None:
-        records = run.faults.records if run.faults else ()
+    def record_of(self, run: Run) -> MeasuredResultFault | None:
+        records = faults_of(run)
         return records[self.place] if self.place < len(records) else None
+
+    def faulted(self, run: Run) -> FaultedRun | None:
+        """None where the fault was not injected."""
+        record, stated = self.record_of(run), run.measured and run.measured.record.fault_figures
+        for figures in stated.faults if stated else ():
+            if record and figures.fault == self.place:
+                return FaultedRun(run, record, figures)
+        return None
 
     def spread(self, read: Read) -> Spread | None:
         values = sorted(value for each in self.counted if (value := read(each)) is not None)
@@ -141,17 +165,17 @@ class FaultCase:
         return Spread(statistics.median_high(values), values[0], values[-1], len(values))
 
     @property
-    def typical(self) -> Run | None:
+    def typical(self) -> FaultedRun | None:
         """The run that is drawn: of those that count the one in the middle by recovery, outage and number."""
         ordered = sorted(
-            (each for each in self.counted if each.run.faults and each.run.faults.timeline),
+            (each for each in self.counted if each.timeline),
             key=lambda each: (
                 NEVER if (found := recovery(each)) is None else found,
                 each.figures.outage_seen_s,
                 each.run.run,
             ),
         )
-        return ordered[len(ordered) // 2].run if ordered else None
+        return ordered[len(ordered) // 2] if ordered else None
 
 
 @dataclass(frozen=True, slots=True)

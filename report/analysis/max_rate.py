@@ -94,7 +94,7 @@ def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[t
 
 
 def _limit(run: Run | None) -> LimitedBy | None:
-    return run.measured.limited_by if run and run.measured else None
+    return run.measured.record.limited_by if run and run.measured else None
 
 
 def _is_censored(trials: Sequence[RateTrial]) -> bool:

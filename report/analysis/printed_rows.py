@@ -8,12 +8,23 @@ from statistics import median
 from report.analysis.cells import load_key
 from report.analysis.foreign_cpu import attributable
 from report.analysis.summary import Summary
-from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Printed, Run
+from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Run
+from report.results.records import PrintedResult
+from report.results.roles import cpu_us_per_request
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
 from report.statistics.samples import Place, Sample, sample_of
 
-Read = Callable[[Printed], float | None]
+Read = Callable[[PrintedResult], float | None]
+
+
+def bytes_per_key(printed: PrintedResult) -> float | None:
+    return printed.memory.bytes_per_key if printed.memory else None
+
+
+def service_cpu(printed: PrintedResult) -> float | None:
+    """µs per operation; None without a service."""
+    return cpu_us_per_request(printed.resources).get("service")
 
 
 def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
@@ -40,11 +51,11 @@ class PrintedRow:
         return str(self.identity.store)
 
     @property
-    def figures(self) -> Printed | None:
+    def figures(self) -> PrintedResult | None:
         return self.median.printed if self.median else None
 
     @property
-    def counted(self) -> tuple[Printed, ...]:
+    def counted(self) -> tuple[PrintedResult, ...]:
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Read) -> tuple[float, ...]:
@@ -72,7 +83,7 @@ class PrintedRow:
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        values = self.values(lambda printed: printed.foreign_cpu_percent)
+        values = self.values(lambda printed: getattr(printed.host_load, "foreign_cpu_percent", None))
         return median(values) if values else None
 
     @property
@@ -141,7 +152,7 @@ def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> t
 
 #: What stores are compared by: name in files, whether more is better, and the figure.
 COMPARED: tuple[tuple[str, bool, Read], ...] = (
-    ("operations_per_second", True, lambda printed: printed.operations_per_second),
+    ("operations_per_second", True, lambda printed: printed.operations.per_second),
     ("store_cpu_us_per_operation", False, lambda printed: printed.store_cpu_us_per_operation),
 )
 

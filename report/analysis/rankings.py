@@ -19,6 +19,7 @@ from report.analysis.foreign_cpu import attributable
 from report.analysis.groups import Group
 from report.analysis.resolution import Resolution
 from report.analysis.summary import Summary, sample_between
+from report.results.model import script_sha1
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
@@ -114,7 +115,9 @@ class Ranking:
     @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
         """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
-        return frozenset((script.sha1, script.name) for row in self.summaries for script in row.scripts)
+        return frozenset(
+            (script_sha1(script), script.name_or_sha1) for row in self.summaries for script in row.scripts
+        )
 
     @property
     def one_script(self) -> str | None:

@@ -32,7 +32,7 @@ def _least_to_most(figures: Measured) -> float | None:
 
 
 def _all_ready_s(figures: Measured) -> float | None:
-    return max(figures.servers_ready_s) if figures.servers_ready_s else None
+    return max((figures.record.servers_ready_s or {}).values(), default=None)
 
 
 #: Jain's index of the answers of the servers: 1 where all gave the same number.

@@ -52,8 +52,8 @@ def _text(metric: str, value: float | None) -> str:
 def error_share(summary: Summary) -> float | None:
     """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid ones."""
     measured = [run.measured for run in summary.runs if run.measured]
-    failed = sum(figures.errors_total for figures in measured)
-    sent = sum(figures.requests_sent for figures in measured)
+    failed = sum(figures.record.totalErrors for figures in measured)
+    sent = sum(figures.record.counts.sent for figures in measured)
     return failed / sent if sent else None
 
 

@@ -118,8 +118,8 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         p99_ms=figures.percentiles_ms.get("p99") if figures else None,
         p99_supported=bool(figures and "p99" not in figures.unsupported),
         server_cpu_us=server_cpu(figures) if figures else None,
-        calls_per_request=figures.calls_per_request if figures else None,
-        descriptors_per_call=figures.descriptors_per_call if figures else None,
+        calls_per_request=figures.record.calls_per_request if figures else None,
+        descriptors_per_call=figures.record.descriptors_per_call if figures else None,
         values={name: summary.sample(figure) for name, figure in FIGURES.items()},
         ratios={
             thing: {name: ratios_to(reference, summary, figure) for name, figure in FIGURES.items()}
@@ -149,7 +149,7 @@ def record_of(campaign: Campaign, summaries: tuple[Summary, ...], folder: Path) 
         name=one_line(folder.name),
         campaign=campaign.name,
         folder=folder,
-        started_at=manifest["started_at"] if manifest else min(run.started_at for run in every),
+        started_at=manifest["started_at"] if manifest else min(run.record.started_at for run in every),
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),

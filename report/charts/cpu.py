@@ -20,7 +20,7 @@ _COLOURS = {
 
 
 def _used(row: ChartRow) -> dict[str, float]:
-    return cpu_us_per_request(row.figures.roles)
+    return cpu_us_per_request(row.figures.record.resources)
 
 
 def _text(row: ChartRow, text: LayerText) -> str:

@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.faults import FaultCase, FaultGroup, fault_words, seconds_text
+from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
-from report.results.model import FaultRecord, Timeline
+from report.results.records import Timeline
 
 MAX_STRIPS = 12
 _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
@@ -22,48 +22,52 @@ _BEFORE_S = 5.0
 #: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate. It
 #: is not round, so that the title of a strip and a tick do not meet.
 _MAX_RATE = 1.9
+#: The width of a slice.
+_WIDTH_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class _Strip:
     case: FaultCase
     timeline: Timeline
-    record: FaultRecord
+    faulted: FaultedRun
 
     @property
     def from_s(self) -> float:
-        return self.record.from_s or 0.0
+        injected = self.faulted.record.injected
+        return injected.from_s if injected else 0.0
 
     @property
     def to_s(self) -> float:
-        return self.from_s if self.record.to_s is None else self.record.to_s
+        injected = self.faulted.record.injected
+        return injected.to_s if injected else 0.0
 
     @property
     def slices(self) -> range:
-        first = int(max(0.0, self.from_s - _BEFORE_S) / self.timeline.width_s)
+        first = int(max(0.0, self.from_s - _BEFORE_S) / _WIDTH_S)
         return range(first, len(self.timeline.allowed))
 
     @property
     def times_s(self) -> list[float]:
-        return [round(index * self.timeline.width_s - self.from_s, 3) for index in self.slices]
+        return [round(index * _WIDTH_S - self.from_s, 3) for index in self.slices]
 
     @property
     def usual_rate(self) -> float:
         line = self.timeline
-        until = int(self.from_s / line.width_s)
+        until = int(self.from_s / _WIDTH_S)
         ended = [
             sum(each) for each in zip(line.allowed, line.limited, line.failed, line.timed_out, strict=True)
         ]
         before = ended[:until] if sum(ended[:until]) else ended
-        return sum(before) / len(before) / line.width_s if before else 0.0
+        return sum(before) / len(before) / _WIDTH_S if before else 0.0
 
     @property
     def title(self) -> str:
-        figures = self.record.figures
+        figures = self.faulted.figures
         shown = ""
-        if figures and figures.recovery == "never":
+        if figures.recovery == "never":
             shown = "no recovery"
-        elif figures and figures.recovery_s is not None:
+        elif figures.recovery_s is not None:
             seen = figures.outage_seen_s or figures.recovery_s
             shown = f"recovery {seconds_text(figures.recovery_s)} s" if seen else "no outage seen"
         label = f"<b>{literal(self.case.identity.label)}</b>"
@@ -71,20 +75,15 @@ class _Strip:
 
 
 def _strips(group: FaultGroup) -> list[_Strip]:
-    found = []
-    for case in group.cases:
-        run = case.typical
-        record = case.record_of(run) if run else None
-        if run and run.faults and run.faults.timeline and record:
-            found.append(_Strip(case, run.faults.timeline, record))
-    return found
+    found = ((case, case.typical) for case in group.cases)
+    return [_Strip(case, each.timeline, each) for case, each in found if each and each.timeline]
 
 
 def _areas(strip: _Strip, number: int, legend: bool) -> list[go.Scatter]:
     line, times_s = strip.timeline, strip.times_s
 
     def per_second(*columns: Sequence[int]) -> list[float]:
-        return [round(sum(column[index] for column in columns) / line.width_s, 1) for index in strip.slices]
+        return [round(sum(column[index] for column in columns) / _WIDTH_S, 1) for index in strip.slices]
 
     kinds = (
         ("admitted", SERVED, per_second(line.allowed)),
@@ -155,8 +154,8 @@ def _band(strip: _Strip, number: int) -> dict[str, Any]:
 
 
 def _recovery_line(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    figures = strip.record.figures
-    if not figures or not figures.recovery_s:
+    figures = strip.faulted.figures
+    if not figures.recovery_s:
         return []
     return [
         {
@@ -183,7 +182,7 @@ def _axes(strips: Sequence[_Strip]) -> _Axes:
     return _Axes(
         times_s=(
             min(strip.times_s[0] for strip in strips),
-            max(strip.times_s[-1] + strip.timeline.width_s for strip in strips),
+            max(strip.times_s[-1] + _WIDTH_S for strip in strips),
         ),
         top_rate=_MAX_RATE * max(strip.usual_rate for strip in strips),
         p99_range=_p99_range(strips),

@@ -7,13 +7,13 @@ import plotly.graph_objects as go
 
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, value_axis
-from report.results.model import Second
+from report.results.records import Sample
 
 #: A longer run has several seconds a point.
 MAX_POINTS = 120
 
 
-def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
+def _points(seconds: Sequence[Sample]) -> list[tuple[float, float]]:
     step = -(-len(seconds) // MAX_POINTS)
     stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
     return [

@@ -19,7 +19,9 @@ from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
 from report.compare.selection import Selection
-from report.results.model import Campaign
+from report.results.model import Campaign, Run
+from report.results.record import plain
+from report.results.records import Turns
 from report.sections.script_text import script_names
 
 #: Of the machine in the manifest; memory apart, which differs by a few bytes after a restart.
@@ -161,7 +163,7 @@ def round_trip_notes(base: Selection, new: Selection) -> list[str]:
 
 def _runtimes(summary: Summary, read: Callable[[Mapping[str, Any] | None], Any]) -> str:
     found = {
-        json.dumps([read(run.runtime), summary.identity.caps], sort_keys=True)
+        json.dumps([read(plain(run.record.runtime)), summary.identity.caps], sort_keys=True)
         for run in summary.runs
         if run.measured
     }
@@ -196,7 +198,8 @@ def _versions(summary: Summary, part: str) -> tuple[str, ...]:
 
 
 def store_text(summary: Summary) -> str:
-    embedded = any(run.runtime and run.runtime.get("embedded_store") for run in summary.runs if run.measured)
+    measured = [run.record.runtime for run in summary.runs if run.measured]
+    embedded = any(runtime and runtime.embedded_store for runtime in measured)
     version = ", ".join(_versions(summary, "store"))
     parts = [summary.identity.store_text, version, "(embedded)" if embedded else ""]
     return one_line(" ".join(filter(None, parts)))
@@ -206,7 +209,7 @@ def _runtime_text(summary: Summary, with_caps: bool) -> str:
     name = summary.runtime or "not known"
     if not with_caps:
         return name
-    applied = [(run.runtime or {}).get("caps", {}) for run in summary.runs if run.measured]
+    applied = [(plain(run.record.runtime) or {}).get("caps", {}) for run in summary.runs if run.measured]
     caps = dict.fromkeys(caps_text({**asked, **json.loads(summary.identity.caps)}) for asked in applied)
     return f"{name} (caps: {one_line(' and '.join(caps))})"
 
@@ -216,7 +219,7 @@ def _has_script(summary: Summary) -> bool:
 
 
 def _scripts(summary: Summary) -> set[str]:
-    return {script.name for script in summary.scripts}
+    return {script.name_or_sha1 for script in summary.scripts}
 
 
 def _script_differs(base: Summary, new: Summary) -> bool:
@@ -266,11 +269,16 @@ def campaign_differences(base: Selection, new: Selection) -> list[Difference]:
     return found
 
 
+def turns_of(run: Run) -> Turns | None:
+    """None of a run that had the load alone."""
+    return run.measured.record.turns if run.measured else None
+
+
 def turns_differences(pairs: Sequence[tuple[Summary, Summary]]) -> list[Difference]:
     """Of two campaigns by turns: how many targets were up at once, and how long a slice was (rule M22)."""
     found = []
     for base, new in pairs:
-        one, other = ([run.turns for run in row.runs if run.turns] for row in (base, new))
+        one, other = (list(filter(None, map(turns_of, row.runs))) for row in (base, new))
         if not one or not other:
             continue
         # With `--runs auto` decided targets leave their groups: the largest is the planned one.

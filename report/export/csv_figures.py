@@ -21,6 +21,13 @@ VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "har
 Read = Callable[[Measured], float | None]
 
 
+#: Failed requests: the column, and the figure of a record.
+FAILED = (
+    *(("connection_errors", "errors"), ("timeouts", "timeouts"), ("failed_answers", "counts.failed_answers")),
+    ("errors_total", "totalErrors"),
+)
+
+
 def bound_of(name: str, end: Literal["low", "high"]) -> Read:
 
     def read(measured: Measured) -> float | None:
@@ -33,7 +40,7 @@ def bound_of(name: str, end: Literal["low", "high"]) -> Read:
 
 
 def _gap(name: str) -> Read:
-    return lambda measured: getattr(measured.schedule and measured.schedule.gaps_ms, name, None)
+    return lambda measured: getattr(measured.record.schedule and measured.record.schedule.gaps_ms, name, None)
 
 
 #: Of an open loop: name, figure and decimals.
@@ -43,11 +50,11 @@ SCHEDULE_FIGURES: tuple[tuple[str, Read, int], ...] = tuple(
 
 
 def wakes_shared(measured: Measured) -> Cell:
-    return str(measured.schedule.shared_wakes).lower() if measured.schedule else None
+    return str(measured.record.schedule.shared_wakes).lower() if measured.record.schedule else None
 
 
 def late_percentiles(measured: Measured) -> Cell:
-    return " ".join(measured.schedule.late_percentiles) if measured.schedule else None
+    return " ".join(measured.record.schedule.late_percentiles) if measured.record.schedule else None
 
 
 #: With traffic boundary, each the worst of some runs: name and figure.

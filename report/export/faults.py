@@ -13,6 +13,7 @@ from report.analysis.faults import (
     answer_share,
     fault_words,
     over_admission,
+    p99_before,
     predicted_over_admission,
     recovery,
 )
@@ -27,7 +28,7 @@ _FIGURES: tuple[tuple[str, Callable[[FaultedRun], float | None], int], ...] = (
     ("error_share", lambda each: each.figures.error_share, 6),
     ("first_error_s", lambda each: each.figures.first_error_s, 3),
     ("recovery_s", recovery, 3),
-    ("p99_before_us", lambda each: each.run.faults.p99_before_us if each.run.faults else None, 0),
+    ("p99_before_us", p99_before, 0),
     ("p99_worst_us", lambda each: each.figures.p99_worst_us, 0),
     ("requests_lost", lambda each: each.figures.requests_lost, 0),
     ("over_admission", over_admission, 0),
@@ -47,7 +48,7 @@ def _finite(value: float | None) -> float | None:
 def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
     fault = group.fault
     record = case.record_of(run)
-    faulted = FaultedRun(run, record, record.figures) if record and record.figures else None
+    faulted = case.faulted(run)
     return {
         **_identity(case),
         "rate_per_second": csv_number(case.identity.rate_per_second, 3),
@@ -55,8 +56,8 @@ def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
         "fault_start_s": csv_number(fault.start_s, 3),
         "fault_length_s": csv_number(fault.length_s, 3),
         "run": run.run,
-        "verdict": run.verdict if run.measured else run.status,
-        "injected": str(record is not None and record.from_s is not None).lower(),
+        "verdict": run.verdict if run.measured else run.record.status,
+        "injected": str(record is not None and record.injected is not None).lower(),
         "undone": str(record is None or record.undone).lower(),
         "observed_s": csv_number(faulted.figures.observed_s, 1) if faulted else None,
         "recovery": faulted.figures.recovery if faulted else None,

@@ -9,6 +9,7 @@ from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
     BOUNDARY_FIGURES,
+    FAILED,
     FIRST_DIMENSIONS,
     FIRST_KINDS,
     LATER_DIMENSIONS,
@@ -54,10 +55,6 @@ def _identity(*names: str) -> Iterable[Column]:
     return ((name, attrgetter(f"summary.identity.{name}")) for name in names)
 
 
-def _figures(*names: str) -> Iterable[Column]:
-    return ((name, _figure(attrgetter(name))) for name in names)
-
-
 def _percentile(name: str) -> Callable[[_Row], Cell]:
     return _figure(lambda measured: measured.percentiles_ms.get(name), 3)
 
@@ -76,7 +73,7 @@ def _by_kind(kinds: Sequence[str]) -> Iterable[Column]:
         ):
             # Bound now: the loop goes on before the column is read.
             def figure(measured: Measured, read=read, kind=kind) -> float | None:  # type: ignore[no-untyped-def]
-                value: float | None = read(measured.roles).get(kind)
+                value: float | None = read(measured.record.resources).get(kind)
                 return value
 
             yield f"{kind}_{name}", _figure(figure, digits)
@@ -87,12 +84,14 @@ def _reasons(run: Run) -> Cell:
 
 
 def _warm_up_steady(measured: Measured) -> Cell:
-    steady = measured.warm_up.steady
+    steady = measured.record.warmup.steady
     return None if steady is None else str(steady).lower()
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[_Row], Cell]:
-    return _of_measured(lambda measured: read([measured.boundary]) if measured.boundary else None)
+    return _of_measured(
+        lambda measured: read([measured.record.boundary]) if measured.record.boundary else None
+    )
 
 
 def _count(key: str) -> Column:
@@ -119,42 +118,42 @@ _COLUMNS: tuple[Column, ...] = (
     ("requests_asked", lambda row: row.summary.identity.requests),
     ("run", lambda row: row.number),
     ("median", lambda row: str(row.run is not None and row.run is row.summary.median).lower()),
-    ("status", lambda row: row.run.status if row.run else "missing"),
+    ("status", lambda row: row.run.record.status if row.run else "missing"),
     ("verdict", _of_run(lambda run: run.verdict)),
     ("failure", _of_run(lambda run: run.failure)),
     ("verdict_reasons", _of_run(_reasons)),
     ("limited_by", _of_measured(lambda measured: measured.limiting_resource)),
-    ("notes", _of_run(lambda run: "; ".join(run.notes) or None)),
-    ("started_at", _of_run(lambda run: run.started_at)),
-    ("duration_s", _figure(lambda measured: measured.duration_s, 6)),
+    ("notes", _of_run(lambda run: "; ".join(run.record.notes) or None)),
+    ("started_at", _of_run(lambda run: run.record.started_at)),
+    ("duration_s", _figure(lambda measured: measured.record.duration, 6)),
     ("requests_per_second", _figure(lambda measured: measured.requests_per_second, 3)),
-    ("requests_total", _figure(lambda measured: measured.requests_total)),
+    ("requests_total", _figure(lambda measured: measured.record.requests.total)),
     *((f"latency_{name}_ms", _percentile(name)) for name in _PERCENTILES),
     *((f"latency_{name}_ms", _latency(name)) for name in ("average", "min", "max", "stddev")),
     ("latency_unsupported", _of_measured(lambda measured: " ".join(measured.unsupported))),
-    ("rate_limit_hits", _figure(lambda measured: measured.rate_limit_hits)),
+    ("rate_limit_hits", _figure(lambda measured: measured.record.rate_limit_hits)),
     ("limited_share", _figure(lambda measured: measured.limited_share, 6)),
     *_by_kind(FIRST_KINDS),
     ("foreign_cpu_percent", _figure(lambda measured: measured.foreign_cpu_percent, 1)),
-    ("server_heap_bytes", _figure(lambda measured: measured.heap_bytes)),
+    ("server_heap_bytes", _figure(lambda measured: measured.record.memory_usage)),
     ("store_memory_bytes", _figure(lambda measured: measured.store_memory_bytes)),
-    *_figures("connection_errors", "timeouts", "failed_answers", "errors_total"),
+    *((name, _figure(attrgetter(f"record.{path}"))) for name, path in FAILED),
     *(
         (f"{part}_version", _of_run(lambda run, part=part: run.versions.get(part)))  # type: ignore[misc]
         for part in VERSIONED
     ),
-    ("runtime", _of_run(lambda run: run.runtime["id"] if run.runtime else None)),
+    ("runtime", _of_run(lambda run: run.record.runtime.id if run.record.runtime else None)),
     ("file", _of_run(lambda run: run.file)),
     ("layer", lambda row: row.summary.identity.layer),
     *map(_count, FIRST_DIMENSIONS),
-    ("calls_per_request", _figure(lambda measured: measured.calls_per_request, 3)),
-    ("descriptors_per_call", _figure(lambda measured: measured.descriptors_per_call, 3)),
+    ("calls_per_request", _figure(lambda measured: measured.record.calls_per_request, 3)),
+    ("descriptors_per_call", _figure(lambda measured: measured.record.descriptors_per_call, 3)),
     ("outcome", _of_run(lambda run: run.outcome)),
     ("outcome_text", _of_run(lambda run: run.outcome_text)),
-    ("warmup_s", _figure(lambda measured: measured.warm_up.took_s, 3)),
-    ("warmup_requests", _figure(lambda measured: measured.warm_up.requests)),
+    ("warmup_s", _figure(lambda measured: measured.record.warmup.took_s, 3)),
+    ("warmup_requests", _figure(lambda measured: measured.record.warmup.requests)),
     ("warmup_steady", _of_measured(_warm_up_steady)),
-    ("requests_followed", _figure(lambda measured: measured.requests_followed)),
+    ("requests_followed", _figure(lambda measured: measured.record.counts.followed)),
     *(
         (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))
         for name in (*_PERCENTILES, "average", "max")

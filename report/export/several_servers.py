@@ -107,7 +107,7 @@ def _document(step: ServerStep) -> dict[str, Any]:
             if (span := spans[name])
         },
         "answers_by_server": list(figures.answers_by_server) if figures else [],
-        "servers_ready_s": list(figures.servers_ready_s) if figures else [],
+        "servers_ready_s": list((figures.record.servers_ready_s or {}).values()) if figures else [],
         **{
             name: _ratio_document(comparison) if comparison else None
             for name, comparison in zip(_RATIOS, _comparisons(step), strict=True)
@@ -125,6 +125,6 @@ def _document(step: ServerStep) -> dict[str, Any]:
         if first
         else None,
         "limited_by": {"resource": limit.resource, "text": limit.text}
-        if figures and (limit := figures.limited_by)
+        if figures and (limit := figures.record.limited_by)
         else None,
     }

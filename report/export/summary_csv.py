@@ -9,6 +9,7 @@ from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text
 from report.export.csv_figures import (
     BOUNDARY_FIGURES,
+    FAILED,
     FIRST_DIMENSIONS,
     FIRST_KINDS,
     LATER_DIMENSIONS,
@@ -19,8 +20,8 @@ from report.export.csv_figures import (
     late_percentiles,
     wakes_shared,
 )
-from report.results.model import Measured, Role
-from report.results.records import Boundary, Schedule
+from report.results.model import Measured, stated_bounds
+from report.results.records import Boundary, Resource, Schedule
 from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
 from report.sections.boundary import boundaries_of
 from report.statistics.median import MIN_FIGURES, median_interval
@@ -46,7 +47,7 @@ def _spread(name: str, digits: int = 2) -> Callable[[Summary], Cell]:
 
 def _service_bound(name: str, end: str) -> Callable[[Summary], Cell]:
     def read(figures: Measured) -> float | None:
-        known = figures.service_bounds_ms.get(name)
+        known = stated_bounds(figures.record.service_time).get(name)
         return getattr(known, end) if known else None
 
     return _figure(read, 3)
@@ -67,12 +68,12 @@ def _untypical(summary: Summary) -> Cell:
 
 def _of_kinds(
     name: str,
-    read: Callable[[Mapping[str, Role]], Mapping[str, float]],
+    read: Callable[[Mapping[str, Resource]], Mapping[str, float]],
     digits: int,
     kinds: Sequence[str] = FIRST_KINDS,
 ) -> Iterable[Column]:
     def of(kind: str) -> Callable[[Summary], Cell]:
-        return _figure(lambda figures: read(figures.roles).get(kind), digits)
+        return _figure(lambda figures: read(figures.record.resources).get(kind), digits)
 
     return ((f"{kind}_{name}", of(kind)) for kind in kinds)
 
@@ -109,7 +110,7 @@ def _by_code(summary: Summary) -> Cell:
 
 def _schedule(read: Callable[[Schedule], float | None], digits: int = 0) -> Callable[[Summary], Cell]:
     """Of the median run's open loop; empty in a closed one."""
-    return _figure(lambda figures: read(figures.schedule) if figures.schedule else None, digits)
+    return _figure(lambda figures: read(figures.record.schedule) if figures.record.schedule else None, digits)
 
 
 def _version(part: str) -> Callable[[Summary], Cell]:
@@ -117,12 +118,14 @@ def _version(part: str) -> Callable[[Summary], Cell]:
 
 
 def _runtime(fact: str) -> Callable[[Summary], Cell]:
-    return lambda summary: next((str(r.runtime[fact]) for r in summary.median_first if r.runtime), None)
+    return lambda summary: next(
+        (str(getattr(r.record.runtime, fact)) for r in summary.median_first if r.record.runtime), None
+    )
 
 
 def _duration(summary: Summary) -> Cell:
     asked = summary.identity.duration_s
-    return f"{asked:g}" if asked is not None else _figure(lambda figures: figures.duration_s, 3)(summary)
+    return f"{asked:g}" if asked is not None else _figure(lambda figures: figures.record.duration, 3)(summary)
 
 
 def _limit(index: int) -> Callable[[Summary], Cell]:
@@ -133,7 +136,7 @@ def _share(seen: bool) -> Callable[[Summary], Cell]:
     def read(figures: Measured) -> float | None:
         if seen:
             return figures.limited_share
-        return figures.prediction.limited_share if figures.prediction else None
+        return figures.record.prediction.limited_share if figures.record.prediction else None
 
     return _figure(read, 4)
 
@@ -154,11 +157,6 @@ def _reasons(summary: Summary) -> Cell:
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
     outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
     return "; ".join([*failures, *outcomes, *texts]) or None
-
-
-def _figures(*names: str) -> Iterable[Column]:
-    """Whole numbers of the median run."""
-    return ((name, _figure(attrgetter(name))) for name in names)
 
 
 def _own(*names: str) -> Iterable[Column]:
@@ -185,14 +183,14 @@ COLUMNS: tuple[Column, ...] = (
     ("Latency_Avg", _latency("average")),
     ("Latency_P50", _percentile("p50")),
     ("Latency_P99", _percentile("p99")),
-    ("RateLimitHits", _figure(lambda figures: figures.rate_limit_hits)),
-    ("CPUUsage", _figure(lambda figures: figures.cpu_percent, 2)),
-    ("MemoryUsage", _figure(lambda figures: figures.heap_bytes)),
+    ("RateLimitHits", _figure(lambda figures: figures.record.rate_limit_hits)),
+    ("CPUUsage", _figure(lambda figures: figures.record.cpu_usage, 2)),
+    ("MemoryUsage", _figure(lambda figures: figures.record.memory_usage)),
     ("store", lambda summary: summary.identity.store),
     ("store_external", _store_external),
     ("limiter", lambda summary: summary.identity.limiter),
     ("limiter_script_kind", lambda summary: " ".join(script.kind for script in summary.scripts) or None),
-    ("limiter_script", lambda summary: " ".join(script.name for script in summary.scripts) or None),
+    ("limiter_script", lambda summary: " ".join(script.name_or_sha1 for script in summary.scripts) or None),
     ("options", lambda summary: " ".join(summary.identity.options) or None),
     ("traffic", lambda summary: summary.identity.traffic),
     ("load_model", lambda summary: "open" if summary.identity.open_loop else "closed"),
@@ -209,10 +207,10 @@ COLUMNS: tuple[Column, ...] = (
     ("requests_per_second_interval_low", _interval("low")),
     ("requests_per_second_interval_high", _interval("high")),
     ("requests_per_second_interval_coverage", _interval("coverage", 4)),
-    ("requests_total", _figure(lambda figures: figures.requests_total)),
+    ("requests_total", _figure(lambda figures: figures.record.requests.total)),
     *((f"latency_{name}_ms", _percentile(name)) for name in ("p75", "p90", "p95", "p97_5", "p99_9")),
-    ("service_p50_ms", _figure(lambda figures: figures.service_ms.get("p50"), 3)),
-    ("service_p99_ms", _figure(lambda figures: figures.service_ms.get("p99"), 3)),
+    ("service_p50_ms", _figure(lambda figures: getattr(figures.record.service_time, "p50", None), 3)),
+    ("service_p99_ms", _figure(lambda figures: getattr(figures.record.service_time, "p99", None), 3)),
     ("sends_per_second", _schedule(lambda schedule: schedule.achieved_per_second, 3)),
     ("sends_late", _schedule(lambda schedule: schedule.late)),
     ("sends_dropped", _schedule(lambda schedule: schedule.dropped + schedule.unsent)),
@@ -230,17 +228,14 @@ COLUMNS: tuple[Column, ...] = (
     *_of_kinds("cpu_percent", cpu_percent, 2),
     *(
         # As the servers report it themselves.
-        (name, _figure(attrgetter("resident_bytes")) if name == "server_resident_bytes" else read)
+        (name, _figure(attrgetter("record.memory_resident")) if name == "server_resident_bytes" else read)
         for name, read in _of_kinds("resident_bytes", resident_bytes, 0)
     ),
     ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
-    *_figures("connection_errors", "timeouts", "failed_answers"),
+    *((name, _figure(attrgetter(f"record.{path}"))) for name, path in FAILED[:3]),
     ("failed_by_status", _by_code),
-    ("errors_total", _figure(lambda figures: figures.errors_total)),
-    *(
-        (f"{name}_all_runs", _over_all_runs(attrgetter(name)))
-        for name in ("connection_errors", "timeouts", "failed_answers")
-    ),
+    ("errors_total", _figure(lambda figures: figures.record.totalErrors)),
+    *((f"{name}_all_runs", _over_all_runs(attrgetter(f"record.{path}"))) for name, path in FAILED[:3]),
     ("verdict", lambda summary: summary.verdict),
     ("verdict_reasons", _reasons),
     ("limited_by", lambda summary: summary.figures.limiting_resource if summary.figures else None),
@@ -256,8 +251,8 @@ COLUMNS: tuple[Column, ...] = (
     ("untypical", _untypical),
     ("layer", lambda summary: summary.identity.layer),
     *(_counts(key) for key in FIRST_DIMENSIONS),
-    ("calls_per_request", _figure(lambda figures: figures.calls_per_request, 3)),
-    ("descriptors_per_call", _figure(lambda figures: figures.descriptors_per_call, 3)),
+    ("calls_per_request", _figure(lambda figures: figures.record.calls_per_request, 3)),
+    ("descriptors_per_call", _figure(lambda figures: figures.record.descriptors_per_call, 3)),
     *_own("served_runs", "spoiled_runs"),
     *(
         (f"latency_{name}_{end}_ms", _figure(bound_of(name, end), 3))

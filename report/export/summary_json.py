@@ -83,19 +83,19 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         },
         "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
         "latency_unsupported": list(figures.unsupported) if figures else [],
-        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.roles).get("server"))
+        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.record.resources).get("server"))
         if figures
         else None,
         "limited_share": _rounded(figures.limited_share, 6) if figures else None,
         "limited_by": {"resource": limit.resource, "text": limit.text}
-        if figures and (limit := figures.limited_by)
+        if figures and (limit := figures.record.limited_by)
         else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,
         **identity.counts,
-        "calls_per_request": figures.calls_per_request if figures else None,
-        "descriptors_per_call": figures.descriptors_per_call if figures else None,
+        "calls_per_request": figures.record.calls_per_request if figures else None,
+        "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
         "decided_by": identity.decided_by,
         "algorithm": identity.algorithm,
         "module": identity.module,
@@ -125,9 +125,9 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next(
             (
-                run.runtime["id"]
+                run.record.runtime.id
                 for run in (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-                if run.runtime
+                if run.record.runtime
             ),
             None,
         ),

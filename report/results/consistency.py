@@ -2,11 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+from msgspec import structs
 
 from report.base.errors import FieldError, one_line
 from report.results.model import MANIFEST, Identity, Planned, Run
+from report.results.records import MeasuredResult, PrintedResult
 from report.results.validate import Document
+
+#: Members that most runs of a campaign have alike.
+_SHARED = ("campaign", "notes", "runtime", "versions", "verdict")
 
 Value = TypeVar("Value")
 
@@ -26,10 +32,10 @@ class Consistency:
 
     def check(self, run: Run) -> Run:
         """The run, to be kept."""
-        if self._campaign is not None and run.campaign not in (None, self._campaign):
+        if self._campaign is not None and run.record.campaign not in (None, self._campaign):
             raise FieldError(
                 "$.campaign",
-                f"is {one_line(run.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
+                f"is {one_line(run.record.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
             )
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
@@ -43,9 +49,9 @@ class Consistency:
 
     def _check_runtime(self, run: Run) -> None:
         """Figures from containers and from local processes never make one row."""
-        if run.runtime is None:
+        if run.record.runtime is None:
             return
-        found = run.runtime["id"]
+        found = run.record.runtime.id
         runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
         if found != runtime:
             raise FieldError(
@@ -55,18 +61,22 @@ class Consistency:
             )
 
     def _slim(self, run: Run, identity: Identity) -> Run:
-        measured = run.measured and replace(
-            run.measured, client_settings=self._shared_value(run.measured.client_settings)
-        )
+        shared = {
+            name: self._shared_value(getattr(run.record, name))
+            for name in _SHARED
+            if hasattr(run.record, name)
+        }
+        record, measured = structs.replace(run.record, **shared), run.measured
+        if measured:
+            settings = self._shared_value(measured.client_settings)
+            measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
         return replace(
             run,
             identity=identity,
-            campaign=self._shared_value(run.campaign),
-            notes=self._shared_value(run.notes),
-            not_applicable=self._shared_value(run.not_applicable),
-            runtime=self._shared_value(run.runtime),
-            versions=self._shared_value(run.versions),
+            record=record,
             measured=measured,
+            printed=record if isinstance(record, PrintedResult) else None,
+            versions=self._shared_value(run.versions),
         )
 
     def _shared_value(self, value: Value) -> Value:

@@ -9,8 +9,9 @@ from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_
 from report.base.files import read_document
 from report.results.checksums import CHECKSUMS, check_sum, read_checksums
 from report.results.consistency import Consistency
-from report.results.convert import planned_of, run_of, seconds_of
-from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
+from report.results.convert import planned_of, run_of
+from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run
+from report.results.records import MeasuredResult, Sample
 from report.results.upgrade import before_first_round
 from report.results.validate import (
     MAX_DOCUMENT_BYTES,
@@ -85,8 +86,9 @@ def _medians(runs: Iterable[Run]) -> set[str]:
     return {median.file for members in by_key.values() if (median := select_median_run(members))}
 
 
-def _series(path: Path) -> tuple[Second, ...]:
-    return seconds_of(validate_result(parse_json(_bytes(path))))
+def _series(path: Path) -> tuple[Sample, ...]:
+    result = validate_result(parse_json(_bytes(path)))
+    return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
 
 
 def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
@@ -172,8 +174,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
     set_aside = tuple(run for run in found if run.set_aside)
     # Their figures include the instruments.
-    diagnoses = tuple(run for run in found if run.diagnosis)
-    runs = [run for run in found if not run.diagnosis and not run.set_aside]
+    diagnoses = tuple(run for run in found if run.record.diagnosis)
+    runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)

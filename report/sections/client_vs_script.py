@@ -10,6 +10,7 @@ from report.analysis.figures import Figure, consumer_cpu, throughput
 from report.analysis.layer_text import LayerText
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
+from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
@@ -40,7 +41,7 @@ def _tag(own: Summary | None, same: Summary | None) -> str:
         return ""
     fewest = min(own.counted_runs, same.counted_runs)
     few = f"only {plural(fewest, 'run')}" if fewest < MIN_RUNS_FOR_A_CLAIM else ""
-    ran = {script.sha1 for summary in (own, same) for script in summary.scripts}
+    ran = {script_sha1(script) for summary in (own, same) for script in summary.scripts}
     equal = own.scripts and same.scripts and len(ran) == 1 and None not in ran
     return ", ".join(filter(None, (few, "own is the same script" if equal else "")))
 

@@ -51,7 +51,7 @@ def _cell(summary: Summary, read: Figure, wanted: bool) -> TableCell:
 
 
 def _limited_cell(summary: Summary) -> TableCell:
-    limit = summary.figures.limited_by if summary.figures else None
+    limit = summary.figures.record.limited_by if summary.figures else None
     if limited_by_client(summary):
         return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)

@@ -46,8 +46,8 @@ def _answers(wanted: Callable[[str], bool]) -> Count:
 
 #: Kinds of failed requests; a request is one of these, or it was answered.
 KINDS: tuple[tuple[str, str, Count], ...] = (
-    ("connection", "the connection was refused, reset or closed", lambda figures: figures.connection_errors),
-    ("time-out", "no answer within the time-out", lambda figures: figures.timeouts),
+    ("connection", "the connection was refused, reset or closed", lambda figures: figures.record.errors),
+    ("time-out", "no answer within the time-out", lambda figures: figures.record.timeouts),
     (
         "5xx",
         "the server answered with a status of 500 to 599",
@@ -95,7 +95,7 @@ def _measured(summaries: Iterable[Summary]) -> list[tuple[Run, Measured]]:
 
 
 def _troubled(figures: Measured) -> bool:
-    return figures.errors_total > 0 or bool(STORE[2](figures))
+    return figures.record.totalErrors > 0 or bool(STORE[2](figures))
 
 
 def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
@@ -105,7 +105,7 @@ def _total(found: Sequence[tuple[Run, Measured]], read: Count) -> int | None:
 
 def _kind(found: Sequence[tuple[Run, Measured]], name: str, meaning: str, read: Count) -> TableRow:
     total = _total(found, read)
-    sent = sum(figures.requests_sent for _, figures in found)
+    sent = sum(figures.record.counts.sent for _, figures in found)
     runs = sum(bool(read(figures)) for _, figures in found) if total is not None else None
     share = 100 * total / sent if total is not None and sent else None
     return TableRow(
@@ -166,11 +166,11 @@ def failures(analysis: Analysis) -> Section | None:
     if not summaries:
         return None
     found = _measured(summaries)
-    answered = sum(figures.requests_total for _, figures in found)
+    answered = sum(figures.record.requests.total for _, figures in found)
     troubled = [figures for _, figures in found if _troubled(figures)]
     over = f"{plural(len(found), 'measured run')} with {plural(answered, 'answered request')}"
     sentence = (
-        f"{plural(sum(figures.errors_total for figures in troubled), 'failed request')} in "
+        f"{plural(sum(figures.record.totalErrors for figures in troubled), 'failed request')} in "
         f"{len(troubled):,} of {over}."
         if troubled
         else f"No request failed in {over}."

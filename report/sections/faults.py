@@ -13,7 +13,9 @@ from report.analysis.faults import (
     answer_share,
     fault_runs_of,
     fault_words,
+    faults_of,
     over_admission,
+    p99_before,
     predicted_over_admission,
     recovery,
     seconds_text,
@@ -121,7 +123,7 @@ def _moment(value: float | None) -> str:
 
 
 def _p99(case: FaultCase) -> TableCell:
-    before = case.spread(lambda each: each.run.faults.p99_before_us if each.run.faults else None)
+    before = case.spread(p99_before)
     worst = case.spread(lambda each: each.figures.p99_worst_us)
 
     def show(us: float | None) -> str:
@@ -147,7 +149,9 @@ def _errors(case: FaultCase) -> TableCell:
 def _recovery(case: FaultCase) -> TableCell:
     found = case.spread(recovery)
     if found is None and case.counted:
-        return TableCell("not known", kind="number", sort="", hint=case.counted[0].figures.recovery_text)
+        return TableCell(
+            "not known", kind="number", sort="", hint=case.counted[0].figures.recovery_text or ""
+        )
     return _cell(found, seconds_text)
 
 
@@ -157,7 +161,7 @@ def _signed(value: float | None) -> str:
 
 def _over_admission(case: FaultCase) -> TableCell:
     found, model = case.spread(over_admission), case.spread(predicted_over_admission)
-    generous = any(each.figures.quotas_bind is False for each in case.counted)
+    generous = any(each.figures.over_admission is None for each in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
     cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
     return replace(cell, kind="number over") if found else cell
@@ -210,7 +214,7 @@ def _reason(case: FaultCase) -> str:
         if run.failure:
             return run.failure
         record = case.record_of(run)
-        if record and not record.figures:
+        if record and not case.faulted(run):
             return record.note or "it was not injected"
         if run.reasons:
             return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
@@ -244,7 +248,7 @@ def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
 
 
 def _notes(run: Run) -> tuple[str, ...]:
-    records = run.faults.records if run.faults else ()
+    records = faults_of(run)
     return (
         *run_reasons(run),
         *(f"{each.name or each.action}: {each.note}" for each in records if each.note),

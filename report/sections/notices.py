@@ -30,7 +30,11 @@ _FOREIGN_CPU_PERCENT = 10
 
 
 def _met_by_all(campaign: Campaign) -> list[str]:
-    loads = [run.measured.foreign_cpu_percent for run in campaign.runs if run.turns and run.measured]
+    loads = [
+        run.measured.foreign_cpu_percent
+        for run in campaign.runs
+        if run.measured and run.measured.record.turns
+    ]
     used = [load for load in loads if load is not None]
     if not used or max(used) < _FOREIGN_CPU_PERCENT:
         return []

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
+from report.analysis.printed_rows import (
+    LoadProgramControl,
+    PrintedRow,
+    Read,
+    StoreOperations,
+    bytes_per_key,
+    service_cpu,
+)
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections.section import (
@@ -39,23 +46,23 @@ PROGRAM_TEXT = (
 
 
 def _latency(name: str) -> Read:
-    return lambda printed: printed.latency_ms[name]
+    return lambda printed: getattr(printed.latency, name)
 
 
 #: Name, unit, figure and form of each figure's column.
 Figures = tuple[tuple[str, str, Read, Callable[[float | None], str]], ...]
 _OPERATIONS: Figures = (
-    ("Throughput", "operations/s", lambda printed: printed.operations_per_second, rate),
+    ("Throughput", "operations/s", lambda printed: printed.operations.per_second, rate),
     ("Mean", "ms", _latency("average"), milliseconds),
     *((name.capitalize(), "ms", _latency(name), milliseconds) for name in ("p50", "p95", "p99", "max")),
     ("Store CPU", "µs/operation", lambda printed: printed.store_cpu_us_per_operation, microseconds),
-    ("Memory", "bytes/key", lambda printed: printed.bytes_per_key, lambda value: decimals(value, 0)),
+    ("Memory", "bytes/key", bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
-    ("Throughput", "decisions/s", lambda printed: printed.operations_per_second, rate),
+    ("Throughput", "decisions/s", lambda printed: printed.operations.per_second, rate),
     ("p50", "ms", _latency("p50"), milliseconds),
     ("p99", "ms", _latency("p99"), milliseconds),
-    ("Service CPU", "µs/decision", lambda printed: printed.service_cpu_us_per_operation, microseconds),
+    ("Service CPU", "µs/decision", service_cpu, microseconds),
     ("Store CPU", "µs/decision", lambda printed: printed.store_cpu_us_per_operation, microseconds),
 )
 
@@ -90,13 +97,13 @@ def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Seq
 
 
 def _programs(runs: Iterable[Run]) -> str:
-    found = {f"{run.printed.program} {run.printed.program_version}" for run in runs if run.printed}
+    found = {f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed}
     return " and ".join(sorted(found)) or "load programs"
 
 
 def _problems(runs: Iterable[Run]) -> tuple[str, ...]:
     return tuple(
-        f"{run.file} is {run.verdict if run.printed else run.status}: "
+        f"{run.file} is {run.verdict if run.printed else run.record.status}: "
         + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
         + "."
         for run in runs
@@ -141,7 +148,7 @@ def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
     """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
-        f"{control.client_label} reached {rate(control.row.figures.operations_per_second)} decisions/s, "
+        f"{control.client_label} reached {rate(control.row.figures.operations.per_second)} decisions/s, "
         f"limited by {_limited_by(control.row)}; Node reached {_client_rate(control)}."
         for control in controls
         if control.row.figures

@@ -141,5 +141,5 @@ def problems(analysis: Analysis) -> Section | None:
 
 def _kind(run: Run) -> str:
     if run.measured is None:
-        return run.status
+        return run.record.status
     return SPOILED.get(run.outcome or "", "invalid") if run.spoiled else "invalid"

@@ -36,7 +36,8 @@ def _kinds(summaries: Sequence[Summary]) -> tuple[str, ...]:
 def waited_percent(figures: Measured) -> Mapping[str, float]:
     """Run delay by kind in % of the window, all threads added up, so that it may be more than 100."""
     return {
-        kind: delay_us / figures.duration_s / 10_000 for kind, delay_us in run_delay_us(figures.roles).items()
+        kind: delay_us / figures.record.duration / 10_000
+        for kind, delay_us in run_delay_us(figures.record.resources).items()
     }
 
 
@@ -45,7 +46,7 @@ def _cell(value: float | None) -> TableCell:
 
 
 def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    used, waited = cpu_percent(figures.roles), waited_percent(figures)
+    used, waited = cpu_percent(figures.record.resources), waited_percent(figures)
     values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
     return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
 
@@ -54,7 +55,8 @@ def resources(analysis: Analysis) -> Section | None:
     summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(
-        run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
+        run_delay_us(figures.record.resources) or figures.foreign_cpu_percent is not None
+        for _, figures in measured
     ):
         return None
     fields, kinds = varying_fields(summaries), _kinds(summaries)

@@ -38,7 +38,7 @@ def script_calls(summaries: Sequence[Summary], external: bool) -> Table | None:
             *named(summary.identity.label, load_text(summary.identity, fields)),
             TableCell(f"{runs} of {len(measured)}", kind="number"),
             TableCell(calls_text(calls) if runs else "not known: no counters, or they went back"),
-            TableCell(", ".join(f"{script.kind.upper()} {script.name}" for script in scripts) or ABSENT),
+            TableCell(", ".join(f"{each.kind.upper()} {each.name_or_sha1}" for each in scripts) or ABSENT),
         )
         rows.append(TableRow(summary.id, cells))
     columns = (

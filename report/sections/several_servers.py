@@ -108,7 +108,7 @@ def _first_second_cell(found: FirstSecond | None) -> TableCell:
 
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
-    limit = summary.figures.limited_by if summary.figures else None
+    limit = summary.figures.record.limited_by if summary.figures else None
     cells = (
         TableCell(plural(step.servers, "server")),
         _cell(step, throughput, rate),
@@ -130,7 +130,7 @@ def _row(step: ServerStep) -> TableRow:
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
     comparison, figures = last.of_linear, last.summary.figures
-    limit = figures.limited_by if figures else None
+    limit = figures.record.limited_by if figures else None
     limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
     if comparison is None or not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."

@@ -57,7 +57,7 @@ def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ..
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)
-    late = figures.schedule is not None and name in figures.schedule.late_percentiles
+    late = figures.record.schedule is not None and name in figures.record.schedule.late_percentiles
     return (
         *([(UNIDENTIFIED_MARK, UNIDENTIFIED)] if unidentified else []),
         *([(FEW_SAMPLES_MARK, FEW_SAMPLES)] if few else []),

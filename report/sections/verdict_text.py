@@ -210,7 +210,7 @@ def resolution_text(ranking: Ranking) -> str:
 
 
 def scripts_differ(ranking: Ranking) -> bool:
-    ran = {script.name for script in (each for row in ranking.summaries for each in row.scripts)}
+    ran = {script.name_or_sha1 for script in (each for row in ranking.summaries for each in row.scripts)}
     return not ranking.group.same_script and len(ran) > 1
 
 
