@@ -1,7 +1,8 @@
 """audit.md: an audit for a job summary, a comment or an issue."""
 
 from report.base.markdown import code, prose, table, within
-from report.results.audit import BROKEN, FAILED, Audit
+from report.results.audit import BROKEN, FAILED
+from report.results.records import Audit
 from report.sections.audit import details, rows, sentence
 
 #: GitHub refuses a comment of 65,536 characters and more.
@@ -12,12 +13,12 @@ def audit_markdown(audit: Audit) -> str:
     """The whole text. Promises that hold stand in the table alone."""
     cells = [
         [
-            code(row.target.label),
+            code(row.target.target.label),
             *(f"**{cell.mark}**" if cell.status == BROKEN else cell.mark for cell in row.cells),
         ]
         for row in rows(audit)
     ]
-    head = f"Audit {code(audit.name)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
+    head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
     blocks = [
         [f"## {sentence(audit)}"],
         [head],
@@ -34,12 +35,12 @@ def audit_markdown(audit: Audit) -> str:
                 lines.append(f"- {code(detail.label)}: not checked: {prose(finding.reason)}")
             else:
                 lines.append(
-                    f"- {code(detail.label)}, {prose(finding.limits)}: promised {prose(finding.promised)}; "
-                    f"seen {prose(finding.seen)}"
+                    f"- {code(detail.label)}, {prose(detail.limits)}: "
+                    f"promised {prose(finding.promised or '')}; seen {prose(finding.seen or '')}"
                 )
         if lines:
             blocks.append([f"### {prose(check.title)}", "", prose(check.promise), "", *lines])
     if audit.skips:
-        skips = [f"- {code(asked)}: {prose(reason)}" for asked, reason in audit.skips]
+        skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]
         blocks.append(["### Targets that were not audited", "", *skips])
     return within(blocks, MAX_BYTES, "The rest is left out: see audit.json.")

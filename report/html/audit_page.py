@@ -2,7 +2,7 @@
 
 from report.base.paths import STATIC
 from report.html.template import render_template
-from report.results.audit import Audit
+from report.results.records import Audit
 from report.sections.audit import MARKS, details, rows, sentence
 
 
@@ -16,4 +16,8 @@ def audit_page(audit: Audit) -> str:
         rows=rows(audit),
         details=[(check, details(audit, check)) for check in audit.checks],
         marks=MARKS,
+        versions=[
+            *(("ratelimit-bench", audit.harness), ("Node.js", audit.node)),
+            *sorted(audit.programs.items()),
+        ],
     )

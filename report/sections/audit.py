@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from report.base.format import plural
-from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED, Audit, Finding, Target
-from report.results.records import Check
+from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED
+from report.results.records import Audit, AuditTarget, Check, Finding
 
 #: How a status is shown: a mark, and the words that a screen reader says.
 MARKS = {
@@ -31,7 +31,7 @@ class Cell:
 class Row:
     """A target in the table."""
 
-    target: Target
+    target: AuditTarget
     cells: tuple[Cell, ...]
 
 
@@ -43,13 +43,22 @@ class Detail:
     label: str
     finding: Finding
 
+    @property
+    def limits(self) -> str:
+        """`20 points in 2 s`."""
+        limits = self.finding.limits
+        if limits is None:
+            return ""
+        block = f", then a block of {limits.block_s} s" if limits.block_s else ""
+        return f"{limits.points} points in {limits.window_s} s{block}"
+
 
 def _one_line(finding: Finding) -> str:
     parts = [
         f"promised {finding.promised}" if finding.promised else "",
         f"seen {finding.seen}" if finding.seen else "",
         finding.reason,
-        *finding.notes,
+        *(finding.notes or ()),
     ]
     return "; ".join(filter(None, parts))
 
@@ -58,14 +67,17 @@ def _anchor(check: Check, number: int) -> str:
     return f"{check.id}-{number}"
 
 
-_NOT_MADE = Finding(SKIPPED, "", "", "the audit ended before it", (), "")
+def findings_of(target: AuditTarget) -> dict[str, Finding]:
+    """By the id of the check."""
+    return {finding.check: finding for finding in target.findings}
 
 
-def _finding(target: Target, check: Check) -> Finding:
-    return target.findings.get(check.id, _NOT_MADE)
+def _finding(target: AuditTarget, check: Check) -> Finding:
+    not_made = Finding(check.id, "skipped", 0, reason="the audit ended before it")
+    return findings_of(target).get(check.id, not_made)
 
 
-def _cell(target: Target, check: Check, number: int) -> Cell:
+def _cell(target: AuditTarget, check: Check, number: int) -> Cell:
     finding = _finding(target, check)
     mark, words = MARKS[finding.status]
     return Cell(finding.status, mark, words, _one_line(finding), _anchor(check, number))
@@ -74,12 +86,13 @@ def _cell(target: Target, check: Check, number: int) -> Cell:
 def verdict(finding: Finding) -> str:
     """`✓`, `✓ /64`, `✗ 80 over`: the mark, and what says more in a cell."""
     mark = MARKS[finding.status][0]
-    if finding.seen.startswith(("/", "not at all")):
-        return f"{mark} {finding.seen}"
+    seen = finding.seen or ""
+    if seen.startswith(("/", "not at all")):
+        return f"{mark} {seen}"
     if finding.status != BROKEN:
         return mark
     # The number that was seen stands in the bounds.
-    said = finding.seen.partition(": ")[2] if finding.admissions else finding.seen
+    said = seen.partition(": ")[2] if finding.admissions else seen
     return f"{mark} {said}".strip()
 
 
@@ -104,7 +117,7 @@ def details(audit: Audit, check: Check) -> tuple[Detail, ...]:
     """What a check showed of each target, broken promises first."""
     order = (BROKEN, FAILED, HOLDS, SKIPPED)
     found = [
-        Detail(_anchor(check, number), target.label, _finding(target, check))
+        Detail(_anchor(check, number), target.target.label, _finding(target, check))
         for number, target in enumerate(audit.targets, 1)
     ]
     return tuple(sorted(found, key=lambda detail: order.index(detail.finding.status)))
@@ -112,12 +125,8 @@ def details(audit: Audit, check: Check) -> tuple[Detail, ...]:
 
 def sentence(audit: Audit) -> str:
     """The answer: how many targets keep all that they promise."""
-    broken = [
-        target
-        for target in audit.targets
-        if any(finding.status == BROKEN for finding in target.findings.values())
-    ]
-    failed = audit.counts[FAILED]
+    broken = [each for each in audit.targets if any(one.status == BROKEN for one in each.findings)]
+    failed = audit.counts.failed
     answer = (
         f"{len(broken)} of {plural(len(audit.targets), 'target')} break a promise."
         if broken
