@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
 from report.base.format import ABSENT
-from report.results.model import Campaign, Fault, Identity, Run
-from report.results.records import FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
+from report.results.model import Campaign, Identity, Run, fault_title
+from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
 
 #: What stands for a recovery that did not come, where figures are put in order.
 NEVER = math.inf
@@ -41,6 +41,12 @@ _VERBS = {
     "flush-keys": "forgets its keys",
     "fill-memory": "has no memory left",
 }
+
+
+def fault_text(fault: Fault) -> str:
+    """`store-restart@10s+1s`."""
+    length = "" if fault.length_s is None else f"+{fault.length_s:g}s"
+    return f"{fault_title(fault)}@{fault.start_s:g}s{length}"
 
 
 def fault_words(fault: Fault) -> str:
@@ -208,10 +214,10 @@ def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
     for case in _cases(campaign):
         groups.setdefault(case.fault, []).append(case)
-    titles = [fault.title for fault in groups]
+    titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(
-            fault.text if titles.count(fault.title) > 1 else fault.title,
+            fault_text(fault) if titles.count(fault_title(fault)) > 1 else fault_title(fault),
             fault,
             tuple(sorted(cases, key=lambda case: (row_order(case.identity), case.place))),
         )

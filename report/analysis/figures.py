@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from report.base.format import bounds
-from report.results.model import Measured
-from report.results.roles import cpu_us_per_request
+from report.results.model import Measured, cpu_us_per_request
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from statistics import median
 from report.analysis.cells import load_key
 from report.analysis.foreign_cpu import attributable
 from report.analysis.summary import Summary
-from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Run
+from report.results.model import STORE_LAYER, Campaign, Identity, Planned, Run, cpu_us_per_request
 from report.results.records import PrintedResult
-from report.results.roles import cpu_us_per_request
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
 from report.statistics.samples import Place, Sample, sample_of

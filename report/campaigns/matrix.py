@@ -14,7 +14,7 @@ from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.audit import BROKEN, HOLDS, SKIPPED
-from report.results.model import Identity
+from report.results.model import Identity, fault_title
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
@@ -135,7 +135,7 @@ class Matrix:
                 self._put(ANY, _key(memory.identity), "memory", _answer(line.slope, ends, count, source))
         for group in analysis.faults:
             for case in group.cases:
-                if case.fault.title == "store-restart":
+                if fault_title(case.fault) == "store-restart":
                     self._fault(case, source)
 
     def _fault(self, case: FaultCase, source: Source) -> None:

@@ -7,8 +7,7 @@ from report.base.format import microseconds
 from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
 from report.charts.layout import SERVER, SERVICE, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
-from report.results.model import MEASURED_KINDS
-from report.results.roles import cpu_us_per_request
+from report.results.model import MEASURED_KINDS, cpu_us_per_request
 
 _COLOURS = {
     "server": SERVER,

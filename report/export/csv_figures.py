@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from report.base.csv_text import Cell, csv_number
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, sums_by_kind
 from report.results.records import Boundary
 
 #: Kinds of roles in the columns that there were before there were services; those of later kinds stand at
@@ -19,6 +19,19 @@ LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.
 VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
 
 Read = Callable[[Measured], float | None]
+
+
+#: Of roles by kind: the column, the member of a role, and decimals.
+OF_KINDS = {
+    "cpu_us_per_request": ("cpu_us_per_request", 3),
+    "cpu_percent": ("cpu_percent", 2),
+    "resident_bytes": ("resident_bytes_mean", 0),
+    "run_delay_us": ("run_delay_us", 0),
+}
+
+
+def of_kind(kind: str, member: str) -> Read:
+    return lambda measured: sums_by_kind(measured.record.resources, member).get(kind)
 
 
 #: Failed requests: the column, and the figure of a record.

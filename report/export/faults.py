@@ -18,7 +18,7 @@ from report.analysis.faults import (
     recovery,
 )
 from report.base.csv_text import Cell, csv_number, records_csv
-from report.results.model import Run
+from report.results.model import Run, fault_title
 from report.sections.faults import behaviour_of
 
 #: Name, figure and decimals of what is a number.
@@ -52,7 +52,7 @@ def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
     return {
         **_identity(case),
         "rate_per_second": csv_number(case.identity.rate_per_second, 3),
-        "fault": fault.title,
+        "fault": fault_title(fault),
         "fault_start_s": csv_number(fault.start_s, 3),
         "fault_length_s": csv_number(fault.length_s, 3),
         "run": run.run,
@@ -100,7 +100,7 @@ def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
     fault = group.fault
     recoveries = [each.figures.recovery for each in case.counted]
     return {
-        "fault": fault.title,
+        "fault": fault_title(fault),
         "start_s": fault.start_s,
         "length_s": fault.length_s,
         "words": fault_words(fault),

@@ -14,15 +14,16 @@ from report.export.csv_figures import (
     FIRST_KINDS,
     LATER_DIMENSIONS,
     LATER_KINDS,
+    OF_KINDS,
     SCHEDULE_FIGURES,
     VERSIONED,
     bound_of,
     late_percentiles,
+    of_kind,
     wakes_shared,
 )
 from report.results.model import Measured, Run
 from report.results.records import Boundary
-from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes, run_delay_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +65,11 @@ def _latency(name: str) -> Callable[[_Row], Cell]:
 
 
 def _by_kind(kinds: Sequence[str]) -> Iterable[Column]:
-    for kind in kinds:
-        for name, read, digits in (
-            ("cpu_us_per_request", cpu_us_per_request, 3),
-            ("cpu_percent", cpu_percent, 2),
-            ("resident_bytes", resident_bytes, 0),
-            ("run_delay_us", run_delay_us, 0),
-        ):
-            # Bound now: the loop goes on before the column is read.
-            def figure(measured: Measured, read=read, kind=kind) -> float | None:  # type: ignore[no-untyped-def]
-                value: float | None = read(measured.record.resources).get(kind)
-                return value
-
-            yield f"{kind}_{name}", _figure(figure, digits)
+    return (
+        (f"{kind}_{name}", _figure(of_kind(kind, member), digits))
+        for kind in kinds
+        for name, (member, digits) in OF_KINDS.items()
+    )
 
 
 def _reasons(run: Run) -> Cell:

@@ -1,6 +1,6 @@
 """summary.csv for spreadsheets and existing tooling: one row per configuration."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
 from report.analysis.decision_cpu import PARTS
@@ -14,15 +14,16 @@ from report.export.csv_figures import (
     FIRST_KINDS,
     LATER_DIMENSIONS,
     LATER_KINDS,
+    OF_KINDS,
     SCHEDULE_FIGURES,
     VERSIONED,
     bound_of,
     late_percentiles,
+    of_kind,
     wakes_shared,
 )
 from report.results.model import Measured, stated_bounds
-from report.results.records import Boundary, Resource, Schedule
-from report.results.roles import cpu_percent, cpu_us_per_request, resident_bytes
+from report.results.records import Boundary, Schedule
 from report.sections.boundary import boundaries_of
 from report.statistics.median import MIN_FIGURES, median_interval
 
@@ -66,16 +67,9 @@ def _untypical(summary: Summary) -> Cell:
     return " ".join(name for name, read in FIGURES.items() if summary.is_untypical(read)) or None
 
 
-def _of_kinds(
-    name: str,
-    read: Callable[[Mapping[str, Resource]], Mapping[str, float]],
-    digits: int,
-    kinds: Sequence[str] = FIRST_KINDS,
-) -> Iterable[Column]:
-    def of(kind: str) -> Callable[[Summary], Cell]:
-        return _figure(lambda figures: read(figures.record.resources).get(kind), digits)
-
-    return ((f"{kind}_{name}", of(kind)) for kind in kinds)
+def _of_kinds(name: str, kinds: Sequence[str] = FIRST_KINDS) -> Iterable[Column]:
+    member, digits = OF_KINDS[name]
+    return ((f"{kind}_{name}", _figure(of_kind(kind, member), digits)) for kind in kinds)
 
 
 def _interval(end: str, digits: int = 2) -> Callable[[Summary], Cell]:
@@ -224,12 +218,12 @@ COLUMNS: tuple[Column, ...] = (
     ),
     ("limited_share_predicted", _share(seen=False)),
     ("limited_share_seen", _share(seen=True)),
-    *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3),
-    *_of_kinds("cpu_percent", cpu_percent, 2),
+    *_of_kinds("cpu_us_per_request"),
+    *_of_kinds("cpu_percent"),
     *(
         # As the servers report it themselves.
         (name, _figure(attrgetter("record.memory_resident")) if name == "server_resident_bytes" else read)
-        for name, read in _of_kinds("resident_bytes", resident_bytes, 0)
+        for name, read in _of_kinds("resident_bytes")
     ),
     ("store_memory_bytes", _figure(lambda figures: figures.store_memory_bytes)),
     *((name, _figure(attrgetter(f"record.{path}"))) for name, path in FAILED[:3]),
@@ -267,9 +261,9 @@ COLUMNS: tuple[Column, ...] = (
     *((name, _figure(read, digits)) for name, read, digits in SCHEDULE_FIGURES),
     ("send_wakes_shared", lambda summary: wakes_shared(summary.figures) if summary.figures else None),
     ("latency_late", lambda summary: late_percentiles(summary.figures) if summary.figures else None),
-    *_of_kinds("cpu_us_per_request", cpu_us_per_request, 3, LATER_KINDS),
-    *_of_kinds("cpu_percent", cpu_percent, 2, LATER_KINDS),
-    *_of_kinds("resident_bytes", resident_bytes, 0, LATER_KINDS),
+    *_of_kinds("cpu_us_per_request", LATER_KINDS),
+    *_of_kinds("cpu_percent", LATER_KINDS),
+    *_of_kinds("resident_bytes", LATER_KINDS),
     *_identity("decided_by", "algorithm", "module", "service"),
     ("decides_locally", _decides_locally),
     ("decisions", _figure(lambda figures: figures.decisions)),

@@ -10,7 +10,7 @@ from report.analysis.summary import Summary
 from report.analysis.thresholds import documents
 from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
-from report.results.roles import cpu_us_per_request
+from report.results.model import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents

@@ -12,7 +12,6 @@ from report.base.errors import FieldError
 from report.results.model import (
     DIMENSIONS,
     AddedMemory,
-    Fault,
     Identity,
     Measured,
     Planned,
@@ -96,10 +95,7 @@ def identity_of(configuration: Configuration, configuration_hash: str) -> Identi
         traffic=configuration.traffic,
         limits=(limits.points, limits.window_s, limits.block_s, limits.cost or 1),
         caps=json.dumps(plain(configuration.caps), sort_keys=True),
-        faults=tuple(
-            Fault(each.name, each.action, each.role, each.start_s, each.length_s)
-            for each in configuration.faults or ()
-        ),
+        faults=tuple(configuration.faults or ()),
         decided_by=target.decided_by or _decider(target),
         decides_locally=bool(target.decides_locally),
     )

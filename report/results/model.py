@@ -8,11 +8,13 @@ from typing import Any
 from report.base.paths import CONTRACT_GENERATED
 from report.results.records import (
     Configuration,
+    Fault,
     Latency,
     LimiterScript,
     MeasuredResult,
     PrintedResult,
     Reason,
+    Resource,
     Sample,
 )
 from report.results.validate import Result
@@ -80,29 +82,9 @@ DIMENSIONS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something done to roles in the window, as it was planned."""
-
-    name: str | None
-    """None for one that was written as action and role."""
-    action: str
-    role: str
-    start_s: float
-    """From the opening of the window."""
-    length_s: float | None
-    """None where it happens at a moment, or lasts to the end."""
-
-    @property
-    def title(self) -> str:
-        """`store-restart`, `pause:store-1`."""
-        return self.name or f"{self.action}:{self.role}"
-
-    @property
-    def text(self) -> str:
-        """`store-restart@10s+1s`."""
-        length = "" if self.length_s is None else f"+{self.length_s:g}s"
-        return f"{self.title}@{self.start_s:g}s{length}"
+def fault_title(fault: Fault) -> str:
+    """`store-restart`; `pause:store-1` for one that was written as action and role."""
+    return fault.name or f"{fault.action}:{fault.role}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,6 +348,25 @@ def known_figures(latency: Latency | None, names: Iterable[str]) -> dict[str, fl
 def stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
     stated = (latency.bounds if latency else None) or {}
     return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
+
+
+def kinds_of(roles: Mapping[str, Resource]) -> list[str]:
+    found = {role.kind for role in roles.values()}
+    return [kind for kind in MEASURED_KINDS if kind in found]
+
+
+def sums_by_kind(roles: Mapping[str, Resource], member: str) -> dict[str, float]:
+    """A member of the roles by kind: the nodes of a cluster are one store, several servers are one server. A
+    kind that lacks it for a role is absent."""
+    values: dict[str, list[float | None]] = {kind: [] for kind in kinds_of(roles)}
+    for role in roles.values():
+        values[role.kind].append(getattr(role, member))
+    return {kind: sum(filter(None, found)) for kind, found in values.items() if None not in found}
+
+
+def cpu_us_per_request(roles: Mapping[str, Resource]) -> dict[str, float]:
+    """CPU time in µs per answered request, by kind."""
+    return sums_by_kind(roles, "cpu_us_per_request")
 
 
 def script_sha1(script: LimiterScript) -> str | None:

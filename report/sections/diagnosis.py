@@ -6,9 +6,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
-from report.results.model import MEASURED_KINDS, Run
+from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request
 from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
-from report.results.roles import cpu_us_per_request
 from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.section import (
     RAW,

@@ -22,7 +22,8 @@ from report.analysis.faults import (
 )
 from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
-from report.results.model import Fault, Run
+from report.results.model import Run, fault_title
+from report.results.records import Fault
 from report.sections.printed_programs import counted_text
 from report.sections.runs import run_link, run_reasons, run_verdict
 from report.sections.section import (
@@ -257,7 +258,7 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _run_row(run: Run) -> TableRow:
-    faults = " ".join(fault.title for fault in run.identity.faults)
+    faults = " ".join(fault_title(fault) for fault in run.identity.faults)
     cells = (
         TableCell(f"{run.identity.label}, {faults}"),
         TableCell(f"{run.run}", kind="number"),

@@ -6,8 +6,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import percent
-from report.results.model import MEASURED_KINDS, Measured
-from report.results.roles import cpu_percent, run_delay_us
+from report.results.model import MEASURED_KINDS, Measured, sums_by_kind
 from report.sections.section import (
     Column,
     Section,
@@ -37,7 +36,7 @@ def waited_percent(figures: Measured) -> Mapping[str, float]:
     """Run delay by kind in % of the window, all threads added up, so that it may be more than 100."""
     return {
         kind: delay_us / figures.record.duration / 10_000
-        for kind, delay_us in run_delay_us(figures.record.resources).items()
+        for kind, delay_us in sums_by_kind(figures.record.resources, "run_delay_us").items()
     }
 
 
@@ -46,7 +45,7 @@ def _cell(value: float | None) -> TableCell:
 
 
 def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    used, waited = cpu_percent(figures.record.resources), waited_percent(figures)
+    used, waited = sums_by_kind(figures.record.resources, "cpu_percent"), waited_percent(figures)
     values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
     return tuple(_cell(value) for value in [*values, figures.foreign_cpu_percent])
 
@@ -55,7 +54,7 @@ def resources(analysis: Analysis) -> Section | None:
     summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(
-        run_delay_us(figures.record.resources) or figures.foreign_cpu_percent is not None
+        sums_by_kind(figures.record.resources, "run_delay_us") or figures.foreign_cpu_percent is not None
         for _, figures in measured
     ):
         return None

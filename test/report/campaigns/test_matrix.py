@@ -96,9 +96,10 @@ def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     label = "ioredis+upstash-fixed"
     target = Target(label, label, "ioredis", "redis", "standalone", "upstash-fixed", [])
     audited = [AuditTarget(target, findings, 0)]
-    one: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
+    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
+    head: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
     matrix = Matrix()
-    matrix.add_audit(Audit(*one, audited, [], AuditCounts(1, 2, 0, 0)), "link")
+    matrix.add_audit(Audit(*head, *rest), "link")
     (table,) = view_of(matrix).section.tables
     names = [f"{column.name} {column.unit}" for column in table.columns]
     cells = dict(zip(names, table.rows[0].cells, strict=True))
