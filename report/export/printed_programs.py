@@ -47,7 +47,7 @@ def _control(control: LoadProgramControl) -> dict[str, Cell]:
         "decisions_per_second_low": csv_number(low, 2),
         "decisions_per_second_high": csv_number(high, 2),
         **{
-            f"{name}_ms": csv_number(getattr(figures.latency, name) if figures else None, 3)
+            f"{name}_ms": csv_number(getattr(figures and figures.latency, name, None), 3)
             for name in latencies
         },
         "service_cpu_us_per_decision": csv_number(service_cpu(figures) if figures else None, 2),

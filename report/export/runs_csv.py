@@ -82,9 +82,7 @@ def _warm_up_steady(measured: Measured) -> Cell:
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Callable[[_Row], Cell]:
-    return _of_measured(
-        lambda measured: read([measured.record.boundary]) if measured.record.boundary else None
-    )
+    return _of_measured(lambda each: read([each.record.boundary]) if each.record.boundary else None)
 
 
 def _count(key: str) -> Column:

@@ -112,9 +112,11 @@ def _version(part: str) -> Callable[[Summary], Cell]:
 
 
 def _runtime(fact: str) -> Callable[[Summary], Cell]:
-    return lambda summary: next(
-        (str(getattr(r.record.runtime, fact)) for r in summary.median_first if r.record.runtime), None
-    )
+    def read(summary: Summary) -> Cell:
+        found = (run.record.runtime for run in summary.median_first)
+        return next((str(getattr(runtime, fact)) for runtime in found if runtime), None)
+
+    return read
 
 
 def _duration(summary: Summary) -> Cell:

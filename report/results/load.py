@@ -129,12 +129,11 @@ class _Consistency:
             )
 
     def _slim(self, run: Run, identity: Identity) -> Run:
-        shared = {
-            name: self._shared_value(getattr(run.record, name))
-            for name in _SHARED
-            if hasattr(run.record, name)
-        }
-        record, measured = structs.replace(run.record, **shared), run.measured
+        record, measured = run.record, run.measured
+        names = [name for name in _SHARED if hasattr(record, name)]
+        record = structs.replace(
+            record, **{name: self._shared_value(getattr(record, name)) for name in names}
+        )
         if measured:
             settings = self._shared_value(measured.client_settings)
             measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
