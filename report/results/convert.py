@@ -366,7 +366,6 @@ _DROPPED = dict.fromkeys(("configuration", "configuration_hash", "plugins", "lin
 _READ: dict[str, Any] = {
     **dict.fromkeys(("request", "service", "admissions")),
     **dict.fromkeys(("generators", "samples", "consumers", "unsupported"), ()),
-    "finished_at": "",
     "slices": Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
 }
 _OF_RESOURCE: dict[str, Any] = {
