@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from report.analysis.layer_text import layer_text
 from report.base.format import bounds
-from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request
+from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +81,6 @@ def _consumer_cpu(figures: Measured) -> float | None:
     return cpu_us_per_request(figures.record.resources).get(kind)
 
 
-def _store_memory(figures: Measured) -> float | None:
-    found = [role.resident_bytes_mean for role in figures.record.resources.values() if role.kind == "store"]
-    known = [each for each in found if each is not None]
-    return sum(known) if known and len(known) == len(found) else None
-
-
 def bytes_per_key(source: str) -> Figure:
 
     def read(figures: Measured) -> float | None:
@@ -112,7 +106,9 @@ store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
-store_memory = Figure(_store_memory)
+store_memory = Figure(
+    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
+)
 
 heap = Figure(lambda figures: figures.record.memory_usage)
 

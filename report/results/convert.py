@@ -17,6 +17,7 @@ from report.results.model import (
     Planned,
     Run,
     stated_bounds,
+    total_of,
 )
 from report.results.record import plain
 from report.results.records import (
@@ -212,7 +213,7 @@ def _store_memory(result: MeasuredResult) -> int | None:
     """Memory of all nodes at the end; None where one does not say."""
     nodes = result.store.nodes if result.store else []
     found = [node.at_end.used_memory_bytes for node in nodes]
-    return _total(found)
+    return total_of(found)
 
 
 def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
@@ -492,12 +493,6 @@ def _check_faults(result: MeasuredResult) -> None:
             raise FieldError(f"$.fault_figures.faults[{place}].recovery_s", f"contradicts `{each.recovery}`")
     if result.timeline:
         _check_timeline(result, result.timeline)
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    """None without values, and where one is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
 
 
 #: Printed throughput has two decimals, and operations are whole.

@@ -1,7 +1,7 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -338,12 +338,16 @@ class Measured:
     @property
     def latency_ms(self) -> Mapping[str, float]:
         """Average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
-        return known_figures(self.record.latency, ("average", "min", "max", "stddev"))
+        found = {
+            name: getattr(self.record.latency, name, None) for name in ("average", "min", "max", "stddev")
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
-def known_figures(latency: Latency | None, names: Iterable[str]) -> dict[str, float]:
-    """Those that are not null."""
-    return {name: value for name in names if (value := getattr(latency, name, None)) is not None}
+def total_of(values: Sequence[int | None]) -> int | None:
+    """None without values, and where one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
 
 
 def stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
@@ -351,18 +355,14 @@ def stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
     return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
 
 
-def kinds_of(roles: Mapping[str, Resource]) -> list[str]:
-    found = {role.kind for role in roles.values()}
-    return [kind for kind in MEASURED_KINDS if kind in found]
-
-
 def sums_by_kind(roles: Mapping[str, Resource], member: str) -> dict[str, float]:
     """A member of the roles by kind: the nodes of a cluster are one store, several servers are one server. A
     kind that lacks it for a role is absent."""
-    values: dict[str, list[float | None]] = {kind: [] for kind in kinds_of(roles)}
-    for role in roles.values():
-        values[role.kind].append(getattr(role, member))
-    return {kind: sum(filter(None, found)) for kind, found in values.items() if None not in found}
+    found = {
+        kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
+        for kind in MEASURED_KINDS
+    }
+    return {kind: sum(values) for kind, values in found.items() if values and None not in values}
 
 
 def cpu_us_per_request(roles: Mapping[str, Resource]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
-from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request
+from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
 from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
 from report.sections.runs import run_cells
 from report.sections.section import (
@@ -72,12 +72,6 @@ def _pauses(servers: Sequence[Server]) -> TableCell:
     return TableCell((text or "none") if any(server.requests for server in servers) else NOT_KNOWN)
 
 
-def _total(values: Sequence[int | None]) -> int | None:
-    """None without values, and where one is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
-
-
 def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> TableCell:
     known = [total / divisor for total in totals if total is not None and divisor]
     if len(known) < 2:
@@ -94,11 +88,11 @@ def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell,
 
     def of_servers(part: str, *names: str) -> list[int | None]:
         parts = [getattr(server, part) for server in servers]
-        return [_total([getattr(each, name, None) for each in parts]) for name in names]
+        return [total_of([getattr(each, name, None) for each in parts]) for name in names]
 
-    allocated = _total([server.allocated_bytes for server in servers])
+    allocated = total_of([server.allocated_bytes for server in servers])
     p99s_us = [command.p99_us for command in commands if command.p99_us is not None]
-    network = [_total([getattr(node, name) for node in nodes]) for name in ("received_bytes", "sent_bytes")]
+    network = [total_of([getattr(node, name) for node in nodes]) for name in ("received_bytes", "sent_bytes")]
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
         _per(sum(each.total_us for server in servers for each in server.gc.values()), requests, "µs"),
