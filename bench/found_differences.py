@@ -95,7 +95,7 @@ def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -
 def _round_s(rows: Sequence[Summary], rounds: int) -> float:
     """Seconds from the start of the first run to the end of the last, by rounds."""
     runs = [run for row in rows for run in row.runs]
-    first, last = min(run.started_at for run in runs), max(run.finished_at for run in runs)
+    first, last = min(run.record.started_at for run in runs), max(run.record.finished_at for run in runs)
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds() / rounds
 
 

@@ -3,13 +3,14 @@
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
 from report.base.format import ABSENT
-from report.results.model import Campaign, Fault, FaultFigures, FaultRecord, Identity, Run
+from report.results.model import Campaign, Identity, Run, fault_title
+from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
 
 #: What stands for a recovery that did not come, where figures are put in order.
 NEVER = math.inf
@@ -43,6 +44,12 @@ _VERBS = {
 }
 
 
+def fault_text(fault: Fault) -> str:
+    """`store-restart@10s+1s`."""
+    length = "" if fault.length_s is None else f"+{fault.length_s:g}s"
+    return f"{fault_title(fault)}@{fault.start_s:g}s{length}"
+
+
 def fault_words(fault: Fault) -> str:
     if fault.name in _WORDS:
         return _WORDS[fault.name]
@@ -71,8 +78,18 @@ class Spread:
 @dataclass(frozen=True, slots=True)
 class FaultedRun:
     run: Run
-    record: FaultRecord
-    figures: FaultFigures
+    record: MeasuredResultFault
+    figures: FaultFiguresFault
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.run.measured.record.timeline if self.run.measured else None
+
+    @property
+    def p99_before_us(self) -> float | None:
+        """Of the ten seconds before the first fault, or of what there was; None where it is not known."""
+        stated = self.run.measured and self.run.measured.record.fault_figures
+        return stated.before.p99_us if stated and stated.before else None
 
     @property
     def recovery_s(self) -> float | None:
@@ -82,11 +99,19 @@ class FaultedRun:
         """Requests more than the quotas admit, seen or by the model as if all counters had been lost; None
         where the quotas cannot be used up, or are not known."""
         over = self.figures.over_admission
-        return (over.predicted if predicted else over.seen) if over else None
+        if not isinstance(over, OverAdmission):
+            return None
+        admitted = over.counters_lost if predicted else over.admitted
+        return None if admitted is None else admitted - over.counters_kept
 
     def answer_share(self, name: str) -> float | None:
         """Share of the requests that ended while the fault was in place."""
-        return self.figures.answers[name] if self.figures.answers else None
+        return float(getattr(self.figures.answers, name)) if self.figures.answers else None
+
+
+def faults_of(run: Run) -> Sequence[MeasuredResultFault]:
+    """As they took place, in the order of the plan."""
+    return (run.measured.record.faults if run.measured else None) or ()
 
 
 #: By the names of the exports: what is read of a run, and with how many decimals it is written.
@@ -96,7 +121,7 @@ FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
     "error_share": (lambda each: each.figures.error_share, 6),
     "first_error_s": (lambda each: each.figures.first_error_s, 3),
     "recovery_s": (lambda each: each.recovery_s, 3),
-    "p99_before_us": (lambda each: each.run.faults.p99_before_us if each.run.faults else None, 0),
+    "p99_before_us": (lambda each: each.p99_before_us, 0),
     "p99_worst_us": (lambda each: each.figures.p99_worst_us, 0),
     "requests_lost": (lambda each: each.figures.requests_lost, 0),
     "over_admission": (lambda each: each.over_admission(), 0),
@@ -138,13 +163,17 @@ class FaultCase:
         found = Counter(each.figures.behaviour for each in self.counted)
         return found.most_common(1)[0][0] if found else ""
 
-    def record_of(self, run: Run) -> FaultRecord | None:
-        records = run.faults.records if run.faults else ()
+    def record_of(self, run: Run) -> MeasuredResultFault | None:
+        records = faults_of(run)
         return records[self.place] if self.place < len(records) else None
 
     def faulted(self, run: Run) -> FaultedRun | None:
-        record = self.record_of(run)
-        return FaultedRun(run, record, record.figures) if record and record.figures else None
+        """None where the fault was not injected."""
+        record, stated = self.record_of(run), run.measured and run.measured.record.fault_figures
+        for figures in stated.faults if stated else ():
+            if record and figures.fault == self.place:
+                return FaultedRun(run, record, figures)
+        return None
 
     def spread(self, name: str) -> Spread | None:
         """Of one of `FIGURES`."""
@@ -162,9 +191,7 @@ class FaultCase:
             recovery_s = NEVER if each.recovery_s is None else each.recovery_s
             return recovery_s, each.figures.outage_seen_s, each.run.run
 
-        ordered = sorted(
-            (each for each in self.counted if each.run.faults and each.run.faults.timeline), key=place
-        )
+        ordered = sorted((each for each in self.counted if each.timeline), key=place)
         return ordered[len(ordered) // 2] if ordered else None
 
 
@@ -196,10 +223,10 @@ def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
     for case in _cases(campaign):
         groups.setdefault(case.fault, []).append(case)
-    titles = [fault.title for fault in groups]
+    titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(
-            fault.text if titles.count(fault.title) > 1 else fault.title,
+            fault_text(fault) if titles.count(fault_title(fault)) > 1 else fault_title(fault),
             fault,
             tuple(sorted(cases, key=lambda case: (row_order(case.identity), case.place))),
         )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from report.analysis.layer_text import layer_text
 from report.base.format import bounds
-from report.results.model import MEASURED_KINDS, Measured
-from report.results.roles import cpu_us_per_request
+from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Figure:
 
     def is_comparable(self, figures: Measured) -> bool:
         """False for a percentile with too few samples behind it (rule M18), or that late sends made (M5)."""
-        late = figures.schedule.late_percentiles if figures.schedule else ()
+        late = figures.record.schedule.late_percentiles if figures.record.schedule else ()
         return self.percentile not in (*figures.unsupported, *late)
 
     def compared(self, figures: Measured) -> float | None:
@@ -79,13 +78,7 @@ def percentile(name: str) -> Figure:
 
 def _consumer_cpu(figures: Measured) -> float | None:
     kind = "generator" if figures.layer == "limiter" else "server"
-    return cpu_us_per_request(figures.roles).get(kind)
-
-
-def _store_memory(figures: Measured) -> float | None:
-    found = [role.resident_bytes for role in figures.roles.values() if role.kind == "store"]
-    known = [each for each in found if each is not None]
-    return sum(known) if known and len(known) == len(found) else None
+    return cpu_us_per_request(figures.record.resources).get(kind)
 
 
 def bytes_per_key(source: str) -> Figure:
@@ -100,22 +93,24 @@ def bytes_per_key(source: str) -> Figure:
 
 
 #: CPU of all servers together in µs per request; None at the limiter layer, which has none.
-server_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("server"))
+server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("server"))
 
 #: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the client,
 #: which is the load generator.
 consumer_cpu = Figure(_consumer_cpu)
 
 #: CPU of all store nodes in µs per request.
-store_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("store"))
+store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
 
 #: CPU of the service in µs per request; None where there is none.
-service_cpu = Figure(lambda figures: cpu_us_per_request(figures.roles).get("service"))
+service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
-store_memory = Figure(_store_memory)
+store_memory = Figure(
+    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
+)
 
-heap = Figure(lambda figures: figures.heap_bytes)
+heap = Figure(lambda figures: figures.record.memory_usage)
 
 
 def node_kind(layer: str) -> str:
@@ -135,7 +130,7 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
     found: dict[str, int] = {}
-    for role in figures.roles.values():
+    for role in figures.record.resources.values():
         if role.kind in kinds:
             found[role.kind] = found.get(role.kind, 0) + role.cpu_us
     return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}

@@ -38,7 +38,7 @@ class Group:
 
 def _group_of(summary: Summary) -> Group:
     identity = summary.identity
-    ran = {script.name for script in summary.scripts} if identity.same_script else set()
+    ran = {script.name_or_sha1 for script in summary.scripts} if identity.same_script else set()
     return Group(
         store=identity.store,
         external=identity.external_store,

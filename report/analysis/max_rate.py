@@ -71,7 +71,7 @@ class MaxRate:
 def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
-    limits = {run.file: run.measured.limited_by for run in campaign.runs if run.measured}
+    limits = {run.file: run.measured.record.limited_by for run in campaign.runs if run.measured}
     found: dict[str, list[tuple[Identity, RateTrial]]] = {}
     for made in manifest["max_rate"]["trials"]:
         file = made["file"]

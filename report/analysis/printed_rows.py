@@ -3,18 +3,36 @@ client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from statistics import median
 
 from report.analysis.cells import subject
 from report.analysis.foreign_cpu import attributable
 from report.analysis.summary import Summary
-from report.results.model import STORE_LAYER, Campaign, Identity, Printed, Run
+from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
+from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run
 from report.statistics.samples import Place, Sample, sample_of
 
-Read = Callable[[Printed], float | None]
+Read = Callable[[PrintedResult], float | None]
+
+
+def rate(printed: PrintedResult) -> float:
+    return printed.operations.per_second
+
+
+def bytes_per_key(printed: PrintedResult) -> float | None:
+    return printed.memory.bytes_per_key if printed.memory else None
+
+
+def store_cpu(printed: PrintedResult) -> float | None:
+    """µs per operation."""
+    return printed.store_cpu_us_per_operation
+
+
+def service_cpu(printed: PrintedResult) -> float | None:
+    """µs per operation; None without a service."""
+    return cpu_us_per_request(printed.resources).get("service")
 
 
 def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
@@ -39,13 +57,13 @@ class PrintedRow:
         return str(self.identity.store)
 
     @property
-    def figures(self) -> Printed | None:
+    def figures(self) -> PrintedResult | None:
         """Of the run that stands for all, see `select_median_run`."""
         median = select_median_run(self.runs)
         return median.printed if median else None
 
     @property
-    def counted(self) -> tuple[Printed, ...]:
+    def counted(self) -> tuple[PrintedResult, ...]:
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Read) -> tuple[float, ...]:
@@ -73,7 +91,7 @@ class PrintedRow:
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        values = self.values(lambda printed: printed.foreign_cpu_percent)
+        values = self.values(lambda printed: getattr(printed.host_load, "foreign_cpu_percent", None))
         return median(values) if values else None
 
     @property
@@ -134,13 +152,10 @@ def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> t
     return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)
 
 
-#: Figures that several tables have.
-RATE: Read = attrgetter("operations_per_second")
-STORE_CPU: Read = attrgetter("store_cpu_us_per_operation")
 #: What stores are compared by: name in files, whether more is better, and the figure.
 COMPARED: tuple[tuple[str, bool, Read], ...] = (
-    ("operations_per_second", True, RATE),
-    ("store_cpu_us_per_operation", False, STORE_CPU),
+    ("operations_per_second", True, rate),
+    ("store_cpu_us_per_operation", False, store_cpu),
 )
 
 

@@ -18,7 +18,7 @@ from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.foreign_cpu import attributable
 from report.analysis.groups import Group
 from report.analysis.summary import Summary, sample_between
-from report.results.model import Measured
+from report.results.model import Measured, script_sha1
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
@@ -125,7 +125,9 @@ class Ranking:
     @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
         """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
-        return frozenset((script.sha1, script.name) for row in self.summaries for script in row.scripts)
+        return frozenset(
+            (script_sha1(script), script.name_or_sha1) for row in self.summaries for script in row.scripts
+        )
 
     @property
     def one_script(self) -> str | None:

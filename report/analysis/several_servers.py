@@ -23,6 +23,11 @@ def _least_to_most(figures: Measured) -> float | None:
     return min(answers) / max(answers) if sum(answers) > 0 else None
 
 
+def ready_s(figures: Measured) -> list[float]:
+    """Seconds from the start of each server until it was ready; empty where it is not known."""
+    return list((figures.record.servers_ready_s or {}).values())
+
+
 #: By the names of the exports: the figures of a number of servers, with their decimals there.
 FIGURES: Mapping[str, tuple[Figure, int]] = {
     "requests_per_second": (throughput, 3),
@@ -33,7 +38,7 @@ FIGURES: Mapping[str, tuple[Figure, int]] = {
     # Answers of the server that gave the fewest, of those of the one that gave the most.
     "fewest_to_most_answers": (Figure(_least_to_most, True), 6),
     # Seconds from the start of all servers until the last was ready.
-    "all_ready_s": (Figure(lambda figures: max(figures.servers_ready_s, default=None)), 3),
+    "all_ready_s": (Figure(lambda figures: max(ready_s(figures), default=None)), 3),
 }
 
 

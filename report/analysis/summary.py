@@ -13,10 +13,10 @@ from report.results.model import (
     LAYERS,
     Campaign,
     Identity,
-    LimiterScript,
     Measured,
     Run,
 )
+from report.results.records import LimiterScript
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
@@ -85,7 +85,7 @@ class Summary:
             in_time: in order of time instead.
         Returns:
             Nothing where the target served its load in some run, and none of these has the figure."""
-        runs = sorted(self.runs, key=lambda run: (run.started_at, run.run)) if in_time else self.runs
+        runs = sorted(self.runs, key=lambda run: (run.record.started_at, run.run)) if in_time else self.runs
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
@@ -137,7 +137,7 @@ class Summary:
 
     @property
     def runtime(self) -> str:
-        return " and ".join(sorted({str(run.runtime["id"]) for run in self.runs if run.runtime}))
+        return " and ".join(sorted({run.record.runtime.id for run in self.runs if run.record.runtime}))
 
     @property
     def served_runs(self) -> int:

@@ -21,7 +21,7 @@ def _ramp_text(ramp: Ramp) -> str:
 
 def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
     counted = [run for run in runs if run.eligible and run.measured is not None]
-    ordered = sorted(counted, key=lambda run: (run.started_at, run.run))
+    ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
     texts: list[str] = []
     found = spread(values)

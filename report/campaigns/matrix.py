@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from report.analysis.campaign_analysis import Analysis
@@ -13,10 +13,10 @@ from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
-from report.results.audit import BROKEN, HOLDS, SKIPPED, Audit, Finding, Target
-from report.results.model import Identity
-from report.results.records import Check
-from report.sections.audit import bounds, verdict
+from report.results.audit import BROKEN, HOLDS, SKIPPED
+from report.results.model import Identity, fault_title
+from report.results.records import Audit, Check, Finding
+from report.sections.audit import bounds, findings_of, verdict
 from report.sections.decision_cpu import part_kinds
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison
@@ -165,7 +165,7 @@ class Matrix:
             for line in [slope.line for slope in memory.slopes[:1]]:
                 self._figure((ANY, memory.identity), "memory", line.slope, (line.low, line.high), source)
         for case in (case for group in analysis.faults for case in group.cases):
-            if case.fault.title == "store-restart":
+            if fault_title(case.fault) == "store-restart":
                 for question, figure in (
                     ("recovery", "recovery_s"),
                     ("lost", "requests_lost"),
@@ -200,16 +200,17 @@ class Matrix:
     def add_audit(self, audit: Audit, link: str) -> None:
         """What it saw of promises about exactness."""
         source = Source(audit.started_at, audit.runtime, link)
-        for target in audit.targets:
+        for audited in audit.targets:
+            target, findings = audited.target, findings_of(audited)
             key = (target.label, target.store, target.topology)
             self.targets.setdefault(key, target.text.replace(":standalone", ""))
             for check in CHECKS:
-                finding = target.findings.get(check)
+                finding = findings.get(check)
                 if finding and finding.status in (HOLDS, BROKEN):
                     good = finding.status == HOLDS
                     self._put(ANY, key, check, Answer(verdict(finding), bounds(finding), source, good=good))
                 elif finding and finding.status == SKIPPED:
-                    self.lacks[key, check] = finding.reason
+                    self.lacks[key, check] = finding.reason or ""
 
     def empty(self, condition: str, key: Key, question: str) -> TableCell:
         """Its hint is the command that would fill it, or why none would."""
@@ -366,23 +367,25 @@ def view_of(matrix: Matrix) -> MatrixView:
 
 def conditions_markdown(audits: Sequence[Audit]) -> str:
     """Targets by the conditions of audits, each with the newest finding, and what each condition promises."""
-    targets: dict[str, Target] = {}
+    algorithms: dict[str, str] = {}
+    targets: dict[str, dict[str, Finding]] = {}
     checks: dict[str, Check] = {}
     for audit in sorted(audits, key=lambda each: each.started_at):
         checks |= {check.id: check for check in audit.checks if check.id in CHECKS}
         for target in audit.targets:
-            before = targets[target.text].findings if target.text in targets else {}
-            targets[target.text] = replace(target, findings={**before, **target.findings})
+            text = target.target.text
+            algorithms[text] = target.target.algorithm or ""
+            targets[text] = targets.get(text, {}) | findings_of(target)
     made = [name for name in CHECKS if name in checks]
     rows = [
-        [code(text.replace(":standalone", "")), target.algorithm]
-        + [_condition_cell(target.findings.get(name)) for name in made]
-        for text, target in sorted(targets.items())
+        [code(text.replace(":standalone", "")), algorithms[text]]
+        + [_condition_cell(findings.get(name)) for name in made]
+        for text, findings in sorted(targets.items())
     ]
     about = []
     for name in made:
-        found = (target.findings.get(name) for target in targets.values())
-        reasons = sorted({each.reason for each in found if each and each.status == SKIPPED})
+        found = [findings.get(name) for findings in targets.values()]
+        reasons = sorted({each.reason or "" for each in found if each and each.status == SKIPPED})
         about.append(f"- **{prose(checks[name].title)}**: {prose(checks[name].promise)}")
         about[-1] += f" Does not apply: {prose('; '.join(reasons))}." if reasons else ""
     heads = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in made]
@@ -405,5 +408,5 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
 def _condition_cell(finding: Finding | None) -> str:
     if finding is None:
         return ""
-    told = bounds(finding) if finding.status == BROKEN and not finding.seen.startswith("not") else ""
+    told = bounds(finding) if finding.status == BROKEN and not (finding.seen or "").startswith("not") else ""
     return prose(verdict(finding)) + (f" ({told})" if told else "")

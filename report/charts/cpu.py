@@ -7,8 +7,7 @@ from report.base.format import microseconds
 from report.charts.chart_data import CONTROL_COLOUR, ChartData
 from report.charts.layout import SERVER, SERVICE, STORE, Chart, by_row, figure, value_axis
 from report.charts.marks import bars
-from report.results.model import MEASURED_KINDS
-from report.results.roles import cpu_us_per_request
+from report.results.model import MEASURED_KINDS, cpu_us_per_request
 
 _COLOURS = {
     "server": SERVER,
@@ -25,7 +24,7 @@ def _name(kind: str, text: LayerText) -> str:
 
 def build(data: ChartData) -> dict[str, Any] | None:
     text = data.text
-    used = [(row, cpu) for row in data.rows if (cpu := cpu_us_per_request(row.figures.roles))]
+    used = [(row, cpu) for row in data.rows if (cpu := cpu_us_per_request(row.figures.record.resources))]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None

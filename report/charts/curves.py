@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from report.analysis.layer_text import LayerText
 from report.charts.chart_data import ChartData, ChartRow
 from report.charts.layout import Chart, by_view, figure, log_axis, rate_axis, value_axis
-from report.results.model import Second
+from report.results.records import Sample
 from report.statistics.histograms import CURVE
 
 #: Where points are marked, with the names under which `unsupported` lists them.
@@ -77,7 +77,7 @@ PERCENTILES = Chart(
 MAX_POINTS = 120
 
 
-def _points(seconds: Sequence[Second]) -> list[tuple[float, float]]:
+def _points(seconds: Sequence[Sample]) -> list[tuple[float, float]]:
     step = -(-len(seconds) // MAX_POINTS)
     stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
     return [

@@ -11,7 +11,7 @@ from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_word
 from report.base.format import milliseconds
 from report.charts.chart_data import literal
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
-from report.results.model import Timeline
+from report.results.records import Timeline
 
 MAX_STRIPS = 12
 _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
@@ -22,6 +22,8 @@ _BEFORE_S = 5.0
 #: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate. It
 #: is not round, so that the title of a strip and a tick do not meet.
 _MAX_RATE = 1.9
+#: The width of a slice.
+_WIDTH_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +38,31 @@ class _Strip:
 
     @property
     def from_s(self) -> float:
-        return self.drawn.record.from_s or 0.0
+        injected = self.drawn.record.injected
+        return injected.from_s if injected else 0.0
 
     @property
     def lasted_s(self) -> float:
-        to_s = self.drawn.record.to_s
-        return 0.0 if to_s is None else round(to_s - self.from_s, 3)
+        injected = self.drawn.record.injected
+        return round(injected.to_s - injected.from_s, 3) if injected else 0.0
 
     @property
     def slices(self) -> range:
-        first = int(max(0.0, self.from_s - _BEFORE_S) / self.timeline.width_s)
+        first = int(max(0.0, self.from_s - _BEFORE_S) / _WIDTH_S)
         return range(first, len(self.timeline.allowed))
 
     @property
     def times_s(self) -> list[float]:
-        return [round(index * self.timeline.width_s - self.from_s, 3) for index in self.slices]
+        return [round(index * _WIDTH_S - self.from_s, 3) for index in self.slices]
 
     @property
     def usual_rate(self) -> float:
         line = self.timeline
         columns = (line.allowed, line.limited, line.failed, line.timed_out)
         ended = [sum(each) for each in zip(*columns, strict=True)]
-        before = ended[: int(self.from_s / line.width_s)]
+        before = ended[: int(self.from_s / _WIDTH_S)]
         usual = before if sum(before) else ended
-        return sum(usual) / len(usual) / line.width_s if usual else 0.0
+        return sum(usual) / len(usual) / _WIDTH_S if usual else 0.0
 
     @property
     def title(self) -> str:
@@ -74,11 +77,7 @@ class _Strip:
 
 def _strips(group: FaultGroup) -> list[_Strip]:
     found = [(case, case.typical) for case in group.cases]
-    return [
-        _Strip(case, drawn, faults.timeline)
-        for case, drawn in found
-        if drawn and (faults := drawn.run.faults) and faults.timeline
-    ]
+    return [_Strip(case, each, each.timeline) for case, each in found if each and each.timeline]
 
 
 def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
@@ -102,7 +101,7 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     def ended(name: str, colour: str, *columns: Sequence[int]) -> go.Scatter:
         return trace(
             name,
-            [round(sum(column[index] for column in columns) / line.width_s, 1) for index in strip.slices],
+            [round(sum(column[index] for column in columns) / _WIDTH_S, 1) for index in strip.slices],
             2 * number + 1,
             {"width": 0, "color": colour},
             stackgroup=f"strip{number}",
@@ -155,7 +154,7 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
 def _shared_axes(strips: Sequence[_Strip]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Of time, of rates at the left and of the p99 at the right."""
     first = min(strip.times_s[0] for strip in strips)
-    last = max(strip.times_s[-1] + strip.timeline.width_s for strip in strips)
+    last = max(strip.times_s[-1] + _WIDTH_S for strip in strips)
     top_rate = _MAX_RATE * max(strip.usual_rate for strip in strips)
     time = {"rangemode": "normal", "range": [first, last], "showgrid": False, "zeroline": False}
     p99 = {"type": "log", "rangemode": "normal", "dtick": 1, "tickformat": "~g", "showgrid": False}

@@ -10,7 +10,7 @@ from report.charts.marks import points
 
 def build(data: ChartData) -> dict[str, Any] | None:
     seen = [(row, value) for row in data.rows if (value := row.figures.limited_share) is not None]
-    predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.prediction)]
+    predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.record.prediction)]
     if not seen:
         return None
     expected = []

@@ -10,8 +10,8 @@ from report.charts.marks import bars
 from report.results.model import Measured
 
 _SERIES: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
-    ("server heap used", lambda figures: figures.heap_bytes, SERVER),
-    ("server resident", lambda figures: figures.resident_bytes, SERVER_LIGHT),
+    ("server heap used", lambda figures: figures.record.memory_usage, SERVER),
+    ("server resident", lambda figures: figures.record.memory_resident, SERVER_LIGHT),
     ("store used, at the end", lambda figures: figures.store_memory_bytes, STORE),
 )
 

@@ -11,7 +11,8 @@ from report.campaigns.matrix import conditions_markdown
 from report.export.audit_markdown import audit_markdown
 from report.html.page import audit_page
 from report.results.archives import found_campaigns
-from report.results.audit import AUDIT_FILE, Audit, load_audit
+from report.results.audit import AUDIT_FILE, load_audit
+from report.results.records import Audit
 
 PAGE = "index.html"
 

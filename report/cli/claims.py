@@ -16,6 +16,7 @@ from urllib.parse import quote
 import yaml
 
 from report.analysis import figures
+from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.cells import copy_key
 from report.analysis.comparison_text import ratio_text, runs_text
@@ -32,7 +33,8 @@ from report.base.markdown import code, prose, table
 from report.base.terminal import run_program
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
-from report.results.model import MANIFEST, STORE_LAYER, Printed, Run
+from report.results.model import MANIFEST, STORE_LAYER, Run
+from report.results.records import PrintedResult
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
 
@@ -60,15 +62,15 @@ Document = Mapping[str, Any]
 """Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a configuration."""
 
 #: By its name: the figure of a run, and the same of one whose figures a foreign program printed.
-_METRICS: Mapping[str, tuple[Figure, Callable[[Printed], float | None]]] = {
-    "throughput": (figures.throughput, lambda run: run.operations_per_second),
-    "p50": (figures.percentile("p50"), lambda run: run.latency_ms.get("p50")),
-    "p99": (figures.percentile("p99"), lambda run: run.latency_ms.get("p99")),
+_METRICS: Mapping[str, tuple[Figure, Callable[[PrintedResult], float | None]]] = {
+    "throughput": (figures.throughput, printed.rate),
+    "p50": (figures.percentile("p50"), lambda run: run.latency.p50),
+    "p99": (figures.percentile("p99"), lambda run: run.latency.p99),
     "cpu": (figures.consumer_cpu, lambda _: None),
-    "store_cpu": (figures.store_cpu, lambda run: run.store_cpu_us_per_operation),
-    "service_cpu": (figures.service_cpu, lambda run: run.service_cpu_us_per_operation),
+    "store_cpu": (figures.store_cpu, printed.store_cpu),
+    "service_cpu": (figures.service_cpu, printed.service_cpu),
     "store_memory": (figures.store_memory, lambda _: None),
-    "bytes_per_key": (figures.bytes_per_key("store"), lambda run: run.bytes_per_key),
+    "bytes_per_key": (figures.bytes_per_key("store"), printed.bytes_per_key),
 }
 
 #: What a row says: where a configuration has it, and the setting of a campaign file that says it for all.
@@ -231,7 +233,7 @@ def _compared(said: Document, analysis: Analysis, of: Row, base: Row, family: in
 
 def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
     measured = [run.measured for run in runs if run.measured and figure.percentile]
-    schedules = [each.schedule for each in measured if each.schedule]
+    schedules = [each.record.schedule for each in measured if each.record.schedule]
     few = sum(figure.percentile in each.unsupported for each in measured)
     late = sum(figure.percentile in each.late_percentiles for each in schedules)
     if few:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from report.base.errors import ENVIRONMENT, USAGE, WRITE_FAILED, ReportError, one_line
-from report.results.checksums import CHECKSUMS
+from report.results.load import CHECKSUMS
 from report.results.model import MANIFEST, Campaign
 
 BASELINES = "baselines"

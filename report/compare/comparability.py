@@ -18,7 +18,8 @@ from report.analysis.machines import (
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
-from report.results.model import Campaign, Run
+from report.results.model import Campaign, Run, turns_of
+from report.results.record import plain
 from report.sections.script_text import script_names
 
 Rows = tuple[Summary, Summary]
@@ -118,7 +119,7 @@ def campaign_differences(base: Campaign, new: Campaign, pairs: Sequence[Rows]) -
 
 def _turns_texts(base: Summary, new: Summary) -> Iterator[str]:
     """By turns: how many targets were up at once, and how long a slice was (rule M22)."""
-    one, other = ([run.turns for run in row.runs if run.turns] for row in (base, new))
+    one, other = (list(filter(None, map(turns_of, row.runs))) for row in (base, new))
     if not one or not other:
         return
     # With `--runs auto` decided targets leave their groups: the largest is the planned one.
@@ -157,15 +158,19 @@ def _versions(row: Summary, part: str) -> list[str]:
     return sorted({run.versions[part] for run in measured_runs(row) if part in run.versions})
 
 
+def _stated_runtimes(row: Summary) -> list[dict[str, Any]]:
+    return [plain(run.record.runtime) or {} for run in measured_runs(row)]
+
+
 def _store_text(row: Summary) -> str:
-    embedded = any(run.runtime and run.runtime.get("embedded_store") for run in measured_runs(row))
+    embedded = any(runtime.get("embedded_store") for runtime in _stated_runtimes(row))
     parts = [row.identity.store_text, ", ".join(_versions(row, "store")), "(embedded)" if embedded else ""]
     return one_line(" ".join(filter(None, parts)))
 
 
 def _runtimes(row: Summary) -> set[str]:
     """Whether the store is embedded is a fact of the store."""
-    runtimes = [{**(run.runtime or {}), "embedded_store": None} for run in measured_runs(row)]
+    runtimes = [{**runtime, "embedded_store": None} for runtime in _stated_runtimes(row)]
     return {json.dumps([runtime, row.identity.caps], sort_keys=True) for runtime in runtimes}
 
 
@@ -173,13 +178,13 @@ def _runtime_text(row: Summary, with_caps: bool) -> str:
     name = row.runtime or "not known"
     if not with_caps:
         return name
-    applied = [(run.runtime or {}).get("caps", {}) for run in measured_runs(row)]
+    applied = [runtime.get("caps", {}) for runtime in _stated_runtimes(row)]
     caps = dict.fromkeys(caps_text({**asked, **json.loads(row.identity.caps)}) for asked in applied)
     return f"{name} (caps: {one_line(' and '.join(caps))})"
 
 
 def _script_differs(base: Summary, new: Summary) -> bool:
-    one, other = ({script.name for script in row.scripts} for row in (base, new))
+    one, other = ({script.name_or_sha1 for script in row.scripts} for row in (base, new))
     return not base.identity.ceiling and not new.identity.ceiling and one != other
 
 

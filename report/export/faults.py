@@ -6,7 +6,7 @@ from typing import Any
 
 from report.analysis.faults import FIGURES, NEVER, FaultCase, FaultGroup, fault_words
 from report.base.csv_text import Cell, csv_number, records_csv
-from report.results.model import Run
+from report.results.model import Run, fault_title
 
 
 def _finite(value: float | None) -> float | None:
@@ -18,12 +18,12 @@ def _record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
     return {
         **_identity(case),
         "rate_per_second": csv_number(case.identity.rate_per_second, 3),
-        "fault": fault.title,
+        "fault": fault_title(fault),
         "fault_start_s": csv_number(fault.start_s, 3),
         "fault_length_s": csv_number(fault.length_s, 3),
         "run": run.run,
-        "verdict": run.verdict if run.measured else run.status,
-        "injected": str(record is not None and record.from_s is not None).lower(),
+        "verdict": run.verdict if run.measured else run.record.status,
+        "injected": str(record is not None and record.injected is not None).lower(),
         "undone": str(record is None or record.undone).lower(),
         "observed_s": csv_number(faulted.figures.observed_s, 1) if faulted else None,
         "recovery": faulted.figures.recovery if faulted else None,
@@ -59,7 +59,7 @@ def _document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
     fault = group.fault
     recoveries = [each.figures.recovery for each in case.counted]
     return {
-        "fault": fault.title,
+        "fault": fault_title(fault),
         "start_s": fault.start_s,
         "length_s": fault.length_s,
         "words": fault_words(fault),

@@ -7,11 +7,13 @@ from typing import Any
 from report.analysis.figures import throughput
 from report.analysis.printed_rows import (
     COMPARED,
-    RATE,
     LoadProgramControl,
     PrintedRow,
     StoreCell,
     StoreOperations,
+    bytes_per_key,
+    rate,
+    service_cpu,
 )
 from report.base.csv_text import Cell, csv_number, records_csv
 
@@ -24,27 +26,28 @@ def _runs(row: PrintedRow) -> dict[str, Any]:
 def _control(control: LoadProgramControl) -> dict[str, Cell]:
     row, client = control.row, control.client
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(RATE) or (None, None)
+    low, high = row.range_of(rate) or (None, None)
     of_client = throughput(client.figures) if client and client.figures else None
     latencies = ("average", "p50", "p95", "p99", "max")
     return {
         "configuration_hash": identity.configuration_hash,
         "target": identity.label,
         "program": control.program,
-        "program_version": figures.program_version if figures else None,
+        "program_version": figures.program.version if figures else None,
         "store": identity.store,
         "topology": identity.topology,
         "traffic": identity.traffic,
         "connections": identity.connections,
         "duration_s": csv_number(identity.duration_s, 3),
         **_runs(row),
-        "decisions_per_second": csv_number(figures.operations_per_second if figures else None, 2),
+        "decisions_per_second": csv_number(figures.operations.per_second if figures else None, 2),
         "decisions_per_second_low": csv_number(low, 2),
         "decisions_per_second_high": csv_number(high, 2),
-        **{f"{name}_ms": csv_number(figures.latency_ms[name] if figures else None, 3) for name in latencies},
-        "service_cpu_us_per_decision": csv_number(
-            figures.service_cpu_us_per_operation if figures else None, 2
-        ),
+        **{
+            f"{name}_ms": csv_number(getattr(figures and figures.latency, name, None), 3)
+            for name in latencies
+        },
+        "service_cpu_us_per_decision": csv_number(service_cpu(figures) if figures else None, 2),
         "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
         "limited_by": row.limited_by,
         "client": control.client_label,
@@ -58,7 +61,7 @@ def load_programs_csv(controls: Sequence[LoadProgramControl]) -> str:
 
 def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(RATE) or (None, None)
+    low, high = row.range_of(rate) or (None, None)
     own = next((found for each, found in cell.ratios if each is row), (None,) * len(COMPARED))
     latencies = ("average", "min", "p50", "p95", "p99", "max")
     return {
@@ -70,15 +73,15 @@ def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, An
         "connections": identity.connections,
         "duration_s": identity.duration_s,
         "program": identity.client,
-        "program_version": figures.program_version if figures else None,
-        "store_version": figures.store_version if figures else None,
+        "program_version": figures.program.version if figures else None,
+        "store_version": figures.versions.store if figures else None,
         **_runs(row),
-        "operations_per_second": figures and figures.operations_per_second,
+        "operations_per_second": figures and figures.operations.per_second,
         "operations_per_second_low": low,
         "operations_per_second_high": high,
-        **{f"{name}_ms": figures and figures.latency_ms[name] for name in latencies},
+        **{f"{name}_ms": figures and getattr(figures.latency, name) for name in latencies},
         "store_cpu_us_per_operation": figures and figures.store_cpu_us_per_operation,
-        "bytes_per_key": figures and figures.bytes_per_key,
+        "bytes_per_key": figures and bytes_per_key(figures),
         **{
             f"{name}_{part}": value
             for (name, _, _), found in zip(COMPARED, own, strict=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
+from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
 from report.base.csv_text import Cell, csv_number, records_csv
 from report.export.conclusions import comparison_document
 
@@ -72,7 +72,7 @@ def _document(step: ServerStep) -> dict[str, Any]:
         values[name] = None if value is None else round(value, digits)
         if span:
             ranges[name] = {"min": round(span[0], digits), "max": round(span[1], digits)}
-    limit = figures.limited_by if figures else None
+    limit = figures.record.limited_by if figures else None
     return {
         "configuration_hash": summary.identity.configuration_hash,
         "servers": step.servers,
@@ -80,7 +80,7 @@ def _document(step: ServerStep) -> dict[str, Any]:
         **values,
         "ranges": ranges,
         "answers_by_server": list(figures.answers_by_server) if figures else [],
-        "servers_ready_s": list(figures.servers_ready_s) if figures else [],
+        "servers_ready_s": ready_s(figures) if figures else [],
         **{name: _ratio(step, name) for name in _RATIOS},
         "added_server_share": asdict(step.added) if step.added else None,
         "first_second": asdict(step.first_second) if step.first_second else None,

@@ -8,7 +8,7 @@ from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
 from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
-from report.results.roles import cpu_us_per_request
+from report.results.model import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
@@ -70,19 +70,19 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         },
         "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
         "latency_unsupported": list(figures.unsupported) if figures else [],
-        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.roles).get("server"))
+        "server_cpu_us_per_request": _rounded(cpu_us_per_request(figures.record.resources).get("server"))
         if figures
         else None,
         "limited_share": _rounded(figures.limited_share, 6) if figures else None,
         "limited_by": {"resource": limit.resource, "text": limit.text}
-        if figures and (limit := figures.limited_by)
+        if figures and (limit := figures.record.limited_by)
         else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,
         **identity.counts,
-        "calls_per_request": figures.calls_per_request if figures else None,
-        "descriptors_per_call": figures.descriptors_per_call if figures else None,
+        "calls_per_request": figures.record.calls_per_request if figures else None,
+        "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
         **of_identity("decided_by", "algorithm", "module", "service", "decides_locally"),
         "decisions": figures.decisions if figures else None,
         "cpu_us_per_decision": {kind: _rounded(value) for kind, value in decision_cpu_us(figures).items()}
@@ -108,9 +108,9 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next(
             (
-                run.runtime["id"]
+                run.record.runtime.id
                 for run in (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-                if run.runtime
+                if run.record.runtime
             ),
             None,
         ),

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text, records_csv
-from report.results import roles
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
 from report.results.records import Boundary, Schedule
 from report.sections.boundary import boundaries_of
 from report.statistics.runs import MIN_FIGURES, median_interval
@@ -61,13 +59,25 @@ def _entry(figures: str, name: str, end: str = "") -> Read:
     return _figure(read, 3)
 
 
-def _of_kind(read: Callable[[Any], dict[str, float]], kind: str, digits: int) -> Read:
-    return _figure(lambda measured: read(measured.roles).get(kind), digits)
+def _service(name: str, end: str = "") -> Read:
+    """Of an open loop from the send, as the result states it."""
+
+    def read(measured: Measured) -> float | None:
+        stated = measured.record.service_time
+        found = stated_bounds(stated).get(name) if end else stated
+        value: float | None = getattr(found, end or name, None)
+        return value
+
+    return _figure(read, 3)
+
+
+def _of_kind(member: str, kind: str, digits: int) -> Read:
+    return _figure(lambda measured: sums_by_kind(measured.record.resources, member).get(kind), digits)
 
 
 def _schedule(read: Callable[[Schedule], Cell]) -> Read:
     """Of an open loop; empty in a closed one."""
-    return _measured(lambda measured: read(measured.schedule) if measured.schedule else None)
+    return _measured(lambda measured: read(measured.record.schedule) if measured.record.schedule else None)
 
 
 def _gap(name: str) -> Read:
@@ -98,12 +108,19 @@ def _broken(found: Sequence[Boundary]) -> Cell:
 _BOUNDED = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
 _GAPS = ("intended", "p10", "p50", "p90", "p99", "max")
 _BOUNDS = [f"latency_{name}_{end}_ms" for name in _BOUNDED for end in ("low", "high")]
-_ROLES: tuple[tuple[str, Callable[[Any], dict[str, float]], int], ...] = (
-    ("cpu_us_per_request", roles.cpu_us_per_request, 3),
-    ("cpu_percent", roles.cpu_percent, 2),
-    ("resident_bytes", roles.resident_bytes, 0),
-    ("run_delay_us", roles.run_delay_us, 0),
+#: Of roles by kind: the column, the member of a role, and decimals.
+_ROLES = (
+    ("cpu_us_per_request", "cpu_us_per_request", 3),
+    ("cpu_percent", "cpu_percent", 2),
+    ("resident_bytes", "resident_bytes_mean", 0),
+    ("run_delay_us", "run_delay_us", 0),
 )
+#: Failed requests: the column, and the figure of a record.
+_FAILED = {
+    "connection_errors": "record.errors",
+    "timeouts": "record.timeouts",
+    "failed_answers": "record.counts.failed_answers",
+}
 #: Kinds of roles, and numbers by which configurations differ, that came after the others: their columns stand
 #: at the end, because some readers take columns by their place.
 _LATER_KINDS = [kind for kind in MEASURED_KINDS if kind not in ("server", "store", "generator")]
@@ -118,13 +135,13 @@ _BOTH: dict[str, Read] = {
             "limiter decided_by algorithm module service"
         )
     },
-    **{
-        name: _figure(name)
-        for name in _names(
-            "requests_total rate_limit_hits store_memory_bytes connection_errors timeouts failed_answers "
-            "errors_total decisions requests_followed"
-        )
-    },
+    "requests_total": _figure("record.requests.total"),
+    "rate_limit_hits": _figure("record.rate_limit_hits"),
+    "store_memory_bytes": _figure("store_memory_bytes"),
+    **{name: _figure(path) for name, path in _FAILED.items()},
+    "errors_total": _figure("record.totalErrors"),
+    "decisions": _figure("decisions"),
+    "requests_followed": _figure("record.counts.followed"),
     "rate_per_second": lambda row: csv_number(row.summary.identity.rate_per_second, 3),
     **{f"latency_{name}_ms": _entry("percentiles_ms", name) for name in _BOUNDED},
     **{f"latency_{name}_ms": _entry("latency_ms", name) for name in ("average", "min", "max", "stddev")},
@@ -135,9 +152,9 @@ _BOTH: dict[str, Read] = {
     },
     "latency_unsupported": _measured(lambda measured: " ".join(measured.unsupported)),
     **{
-        f"{kind}_{name}": _of_kind(read, kind, digits)
+        f"{kind}_{name}": _of_kind(member, kind, digits)
         for kind in MEASURED_KINDS
-        for name, read, digits in _ROLES
+        for name, member, digits in _ROLES
     },
     **{f"cpu_us_per_decision_{kind}": _figure(read, 3) for kind, read in PARTS.items()},
     "limited_by": _measured(lambda measured: measured.limiting_resource),
@@ -145,10 +162,10 @@ _BOTH: dict[str, Read] = {
         f"{part}_version": _version(part)
         for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
     },
-    "runtime": lambda row: next((str(run.runtime["id"]) for run in row.told_by if run.runtime), None),
+    "runtime": lambda row: next((run.record.runtime.id for run in row.told_by if run.record.runtime), None),
     **{dimension.key: _count(dimension.key) for dimension in DIMENSIONS},
-    "calls_per_request": _figure("calls_per_request", 3),
-    "descriptors_per_call": _figure("descriptors_per_call", 3),
+    "calls_per_request": _figure("record.calls_per_request", 3),
+    "descriptors_per_call": _figure("record.descriptors_per_call", 3),
     **{f"send_gap_{name}_ms": _gap(name) for name in _GAPS},
     "send_wakes_shared": _schedule(lambda schedule: _truth(schedule.shared_wakes)),
     "latency_late": _schedule(lambda schedule: " ".join(schedule.late_percentiles)),
@@ -198,21 +215,22 @@ _OF_RUNS: dict[str, Read] = {
     "requests_asked": lambda row: row.summary.identity.requests,
     "run": lambda row: row.number,
     "median": lambda row: _truth(row.run is not None and row.run is row.summary.median),
-    "status": lambda row: row.run.status if row.run else "missing",
+    "status": lambda row: row.run.record.status if row.run else "missing",
     **{
         name: _of_run(attrgetter(name))
-        for name in _names("verdict failure started_at file outcome outcome_text set_aside")
+        for name in _names("verdict failure file outcome outcome_text set_aside")
     },
     "verdict_reasons": _of_run(lambda run: "; ".join(f"{each.rule} {each.text}" for each in run.reasons)),
-    "notes": _of_run(lambda run: "; ".join(run.notes)),
-    "duration_s": _figure("duration_s", 6),
+    "notes": _of_run(lambda run: "; ".join(run.record.notes)),
+    "started_at": _of_run(lambda run: run.record.started_at),
+    "duration_s": _figure("record.duration", 6),
     "requests_per_second": _figure("requests_per_second", 3),
     "limited_share": _figure("limited_share", 6),
     "foreign_cpu_percent": _figure("foreign_cpu_percent", 1),
-    "server_heap_bytes": _figure("heap_bytes"),
-    "warmup_s": _figure("warm_up.took_s", 3),
-    "warmup_requests": _figure("warm_up.requests"),
-    "warmup_steady": _measured(lambda measured: _truth(measured.warm_up.steady)),
+    "server_heap_bytes": _figure("record.memory_usage"),
+    "warmup_s": _figure("record.warmup.took_s", 3),
+    "warmup_requests": _figure("record.warmup.requests"),
+    "warmup_steady": _measured(lambda measured: _truth(measured.record.warmup.steady)),
     "round": _of_run(lambda run: run.place[0] if run.place else None),
     "group": _of_run(lambda run: run.place[1] if run.place else None),
     "machines": _of_run(lambda run: len(set(run.placement.values())) or None),
@@ -222,7 +240,7 @@ _OF_RUNS: dict[str, Read] = {
 
 def _runs(summary: Summary) -> Iterator[_Row]:
     for run in (*summary.set_aside, *summary.runs):
-        boundary = run.measured.boundary if run.measured else None
+        boundary = run.measured.record.boundary if run.measured else None
         yield _Row(summary, run.run, run, run.measured, (run,), (boundary,) if boundary else ())
     for number in summary.missing:
         yield _Row(summary, number, None, None, (), ())
@@ -268,10 +286,10 @@ def _range_end(figure: Figure, index: int) -> Read:
     return read
 
 
-def _over_all_runs(name: str) -> Read:
+def _over_all_runs(path: str) -> Read:
 
     def total(row: _Row) -> Cell:
-        found = [getattr(run.measured, name) for run in row.summary.runs if run.measured]
+        found = [attrgetter(path)(run.measured) for run in row.summary.runs if run.measured]
         return sum(found) if found else None
 
     return total
@@ -282,7 +300,7 @@ def _limit(index: int) -> Read:
 
 
 def _predicted(measured: Measured) -> float | None:
-    return measured.prediction.limited_share if measured.prediction else None
+    return measured.record.prediction.limited_share if measured.record.prediction else None
 
 
 def _store_external(row: _Row) -> Cell:
@@ -345,17 +363,17 @@ _OF_SUMMARIES: dict[str, Read] = {
     "Mode": _BOTH["topology"],
     "RequestType": _BOTH["workload"],
     "Concurrency": _BOTH["connections"],
-    "Duration": lambda row: _asked_s(row) or _figure("duration_s", 3)(row),
+    "Duration": lambda row: _asked_s(row) or _figure("record.duration", 3)(row),
     "ReqPerSec": _figure("requests_per_second", 2),
     "Latency_Avg": _BOTH["latency_average_ms"],
     "Latency_P50": _BOTH["latency_p50_ms"],
     "Latency_P99": _BOTH["latency_p99_ms"],
     "RateLimitHits": _BOTH["rate_limit_hits"],
-    "CPUUsage": _figure("cpu_percent", 2),
-    "MemoryUsage": _figure("heap_bytes"),
+    "CPUUsage": _figure("record.cpu_usage", 2),
+    "MemoryUsage": _figure("record.memory_usage"),
     "store_external": _store_external,
     "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts)),
-    "limiter_script": _own(lambda each: " ".join(script.name for script in each.scripts)),
+    "limiter_script": _own(lambda each: " ".join(script.name_or_sha1 for script in each.scripts)),
     "options": _own(lambda summary: " ".join(summary.identity.options)),
     "load_model": _own(lambda summary: "open" if summary.identity.open_loop else "closed"),
     **{f"limit_{name}": _limit(i) for i, name in enumerate(("points", "window_s", "block_s", "cost"))},
@@ -380,14 +398,11 @@ _OF_SUMMARIES: dict[str, Read] = {
     "limited_share_predicted": _figure(_predicted, 4),
     "limited_share_seen": _figure("limited_share", 4),
     # As the servers report it themselves.
-    "server_resident_bytes": _figure("resident_bytes"),
+    "server_resident_bytes": _figure("record.memory_resident"),
     "failed_by_status": _measured(
         lambda measured: " ".join(f"{code}:{count}" for code, count in measured.failed_by_code.items())
     ),
-    **{
-        f"{name}_all_runs": _over_all_runs(name)
-        for name in ("connection_errors", "timeouts", "failed_answers")
-    },
+    **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
     **{
@@ -396,12 +411,8 @@ _OF_SUMMARIES: dict[str, Read] = {
         for index, end in enumerate(("min", "max"))
     },
     "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
-    **{f"service_{name}_ms": _entry("service_ms", name) for name in ("p50", "p99")},
-    **{
-        f"service_{name}_{end}_ms": _entry("service_bounds_ms", name, end)
-        for name in ("p50", "p99")
-        for end in ("low", "high")
-    },
+    **{f"service_{name}_ms": _service(name) for name in ("p50", "p99")},
+    **{f"service_{name}_{end}_ms": _service(name, end) for name in ("p50", "p99") for end in ("low", "high")},
     "decides_locally": _decides_locally,
     "reference": _own(lambda summary: _truth(summary.reference)),
     "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),

@@ -14,7 +14,7 @@ from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colou
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
-from report.results.audit import Audit
+from report.results.records import Audit
 from report.sections import audit as audits
 from report.sections.all_sections import sections_of
 from report.sections.cost import DEFAULT_RATE, cost_of
@@ -186,4 +186,9 @@ def audit_page(audit: Audit) -> str:
         rows=audits.rows(audit),
         details=[(check, audits.details(audit, check)) for check in audit.checks],
         marks=audits.MARKS,
+        versions=[
+            ("ratelimit-bench", audit.harness),
+            ("Node.js", audit.node),
+            *sorted(audit.programs.items()),
+        ],
     )

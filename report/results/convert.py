@@ -2,53 +2,42 @@
 
 import json
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdrh.histogram import HdrHistogram
-from msgspec import UNSET, convert, structs
+from msgspec import convert, structs
 
 from report.base.errors import FieldError
 from report.results.model import (
     DIMENSIONS,
     AddedMemory,
-    Diagnosis,
-    Fault,
-    FaultFigures,
-    FaultRecord,
-    FaultRun,
     Identity,
-    LimiterScript,
     Measured,
-    OverAdmission,
-    Pauses,
     Planned,
-    Printed,
-    Role,
     Run,
-    Second,
-    Timeline,
+    stated_bounds,
+    total_of,
 )
 from report.results.record import plain
 from report.results.records import (
+    ClosedLoad,
     Configuration,
     Consumer,
+    Extent,
     FailedOrAbortedResult,
-    FaultFiguresFault,
     Latency,
     MeasuredResult,
-    MeasuredResultFault,
     Module,
     OpenLoad,
     PrintedResult,
     Request,
-    Resource,
     ScriptCall,
-    Server,
+    Slices,
     StoreNode,
     Target,
+    Timeline,
 )
-from report.results.records import Diagnosis as StatedDiagnosis
 from report.results.validate import Document, Result
 from report.statistics.histograms import (
     PERCENTILES,
@@ -71,56 +60,57 @@ _DECIDED = ("allowed", "limited")
 
 #: Slices of a run that are kept: five minutes.
 _MAX_SLICES = 3000
-_ANSWERED_CODES = ("200", "429", "allowed", "limited")
+
+
+#: What an identity takes from its target as it stands.
+_TARGET = (
+    *(
+        "label",
+        "client",
+        "store",
+        "topology",
+        "limiter",
+        "client_version",
+        "store_version",
+        "limiter_version",
+    ),
+    *("node", "algorithm", "module", "service", "framework", "program"),
+)
 
 
 def identity_of(configuration: Configuration, configuration_hash: str) -> Identity:
     """The identity of a configuration as plan and result hold it."""
-    target, load, extent, limits = (
-        configuration.target,
-        configuration.load,
-        configuration.extent,
-        configuration.limits,
-    )
+    target, workload, limits = configuration.target, configuration.workload, configuration.limits
     return Identity(
+        **{name: getattr(target, name) for name in _TARGET},
+        **_load(configuration.load, configuration.extent),
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration.layer,
         counts={dimension.key: dimension.count(configuration) for dimension in DIMENSIONS},
-        label=target.label,
-        client=target.client,
-        client_version=target.client_version,
         options=tuple(target.options),
-        store=target.store,
-        store_version=target.store_version,
         external_store=bool(configuration.external_store),
-        topology=target.topology,
-        limiter=target.limiter,
-        limiter_version=target.limiter_version,
-        workload=configuration.workload.id,
-        complexity=configuration.workload.complexity,
-        payload_bytes=configuration.workload.payload_bytes,
+        workload=workload.id,
+        complexity=workload.complexity,
+        payload_bytes=workload.payload_bytes,
         traffic=configuration.traffic,
-        connections=load.connections,
-        rate_per_second=load.rate_per_second if isinstance(load, OpenLoad) else None,
-        arrivals=load.arrivals if isinstance(load, OpenLoad) else None,
-        duration_s=extent.duration_s,
-        requests=extent.requests,
         limits=(limits.points, limits.window_s, limits.block_s, limits.cost or 1),
         caps=json.dumps(plain(configuration.caps), sort_keys=True),
-        faults=tuple(
-            Fault(each.name, each.action, each.role, each.start_s, each.length_s)
-            for each in configuration.faults or ()
-        ),
+        faults=tuple(configuration.faults or ()),
         decided_by=target.decided_by or _decider(target),
-        algorithm=target.algorithm,
-        module=target.module,
-        service=target.service,
-        framework=target.framework,
         decides_locally=bool(target.decides_locally),
-        program=target.program,
-        node=target.node,
     )
+
+
+def _load(load: ClosedLoad | OpenLoad, extent: Extent) -> dict[str, Any]:
+    open_loop = load if isinstance(load, OpenLoad) else None
+    return {
+        "connections": load.connections,
+        "rate_per_second": open_loop and open_loop.rate_per_second,
+        "arrivals": open_loop and open_loop.arrivals,
+        "duration_s": extent.duration_s,
+        "requests": extent.requests,
+    }
 
 
 def _decider(target: Target) -> str:
@@ -133,31 +123,15 @@ def _decider(target: Target) -> str:
 def _manual_identity(request: Request) -> Identity:
     """The identity of a run made by hand: what was asked of the generator."""
     asked = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
-    load, extent = request.load, request.extent
     return Identity(
+        **_load(request.load, request.extent),
         key=json.dumps([plain(getattr(request, name)) for name in asked], sort_keys=True),
-        configuration_hash=None,
         layer=request.layer,
         counts={dimension.key: 0 for dimension in DIMENSIONS} | {"servers": len(request.urls)},
         label=request.label,
         client=request.label,
-        client_version=None,
-        options=(),
-        store=None,
-        external_store=False,
-        topology=None,
-        limiter=None,
-        limiter_version=None,
         workload=request.workload,
-        complexity=None,
         traffic=request.traffic,
-        connections=load.connections,
-        rate_per_second=load.rate_per_second if isinstance(load, OpenLoad) else None,
-        arrivals=load.arrivals if isinstance(load, OpenLoad) else None,
-        duration_s=extent.duration_s,
-        requests=extent.requests,
-        limits=None,
-        caps="{}",
     )
 
 
@@ -189,11 +163,6 @@ def _merged_histograms(result: MeasuredResult) -> tuple[HdrHistogram | None, Hdr
     return merge_histograms(answered), merge_histograms(unanswered)
 
 
-def _stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
-    stated = (latency.bounds if latency else None) or {}
-    return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
-
-
 def _ms(value: float | None) -> str:
     return "null" if value is None else f"{value:g} ms"
 
@@ -212,7 +181,7 @@ def _check_latency(stated: Latency | None, found: Mapping[str, Bounds], unanswer
         raise FieldError("$.latency", "is given, though nothing was answered")
     if not stated:
         return
-    bounds = _stated_bounds(stated)
+    bounds = stated_bounds(stated)
     for name, known in found.items():
         _check_agreement(f"$.latency.{name}", getattr(stated, name), known.figure)
         if known.figure is None:
@@ -244,7 +213,7 @@ def _store_memory(result: MeasuredResult) -> int | None:
     """Memory of all nodes at the end; None where one does not say."""
     nodes = result.store.nodes if result.store else []
     found = [node.at_end.used_memory_bytes for node in nodes]
-    return _total(found)
+    return total_of(found)
 
 
 def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
@@ -309,11 +278,6 @@ def _answers_by_server(result: MeasuredResult) -> tuple[int, ...]:
     if result.request.layer == "limiter":
         return ()
     return tuple(max(0, each.at_end.requests - each.at_window_open.requests) for each in result.consumers)
-
-
-def _limiter_script(consumer: Consumer | None) -> LimiterScript | None:
-    script = consumer.limiter_script if consumer else None
-    return LimiterScript(script.kind, script.name_or_sha1) if script else None
 
 
 def _script_calls(result: MeasuredResult) -> dict[str, int] | None:
@@ -389,26 +353,6 @@ def _successful_calls(counted: ScriptCall | None) -> int:
     return counted.calls - counted.failed if counted else 0
 
 
-def _role(resources: Resource) -> Role:
-    return Role(
-        kind=resources.kind,
-        source=resources.source,
-        cpu_us=resources.cpu_us,
-        cpu_percent=resources.cpu_percent,
-        cpu_us_per_request=resources.cpu_us_per_request,
-        resident_bytes=resources.resident_bytes_mean,
-        run_delay_us=resources.run_delay_us,
-    )
-
-
-def seconds_of(result: Result) -> tuple[Second, ...]:
-    """The per-second series of a measured result; empty for any other."""
-    return tuple(
-        Second(each.t_s, each.interval_s, each.allowed, each.limited, each.failed, each.p99_ms)
-        for each in (result.samples if isinstance(result, MeasuredResult) else ())
-    )
-
-
 def _answers_each_slice(result: MeasuredResult) -> "array[int]":
     """A slice that the end of the window cut short is not compared with whole ones."""
     slices = result.slices
@@ -417,68 +361,64 @@ def _answers_each_slice(result: MeasuredResult) -> "array[int]":
     return array("L", (allowed + limited for allowed, limited in both))
 
 
-def _figures(latency: Latency | None, names: Iterable[str]) -> dict[str, float]:
-    """Those that are not null."""
-    return {name: value for name in names if (value := getattr(latency, name, None)) is not None}
+#: What figures are computed from when a run is read, and what no page shows.
+_DROPPED = dict.fromkeys(("configuration", "configuration_hash", "plugins", "links", "machine_load", "store"))
+_READ: dict[str, Any] = {
+    **dict.fromkeys(("request", "service", "admissions")),
+    **dict.fromkeys(("generators", "samples", "consumers", "unsupported"), ()),
+    "slices": Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
+}
+_OF_RESOURCE: dict[str, Any] = {
+    **{"source": "", "samples": ()},
+    **dict.fromkeys(("caps", "throttling", "network", "idle_us", "resident_bytes_max")),
+    **dict.fromkeys(("resident_bytes_at_window_open", "resident_bytes_at_end")),
+}
+_OF_TIMELINE: dict[str, Any] = dict.fromkeys(("p50_us", "p99_second_us", "p99_before_us"), ())
 
 
-def _measured(result: MeasuredResult, series: bool) -> Measured:
+def slim(result: Result) -> Result:
+    """A result without what would fill the memory: ten thousand of them are kept at once."""
+    if isinstance(result, FailedOrAbortedResult):
+        return structs.replace(result, configuration=None, plugins=None)
+    resources = {
+        role: structs.replace(each, **_OF_RESOURCE) for role, each in sorted(result.resources.items())
+    }
+    if isinstance(result, PrintedResult):
+        program = structs.replace(result.program, arguments=[], output="")
+        return structs.replace(result, **_DROPPED, resources=resources, program=program)
+    shown = result.timeline if result.faults else None
+    timeline = shown and structs.replace(shown, **_OF_TIMELINE)
+    return structs.replace(result, **_DROPPED, **_READ, resources=resources, timeline=timeline)
+
+
+def _measured(result: MeasuredResult, record: MeasuredResult, series: bool) -> Measured:
     answered, unanswered = _merged_histograms(result)
     found = percentile_bounds(answered, unanswered) if answered else {}
     samples = answered.get_total_count() if answered else 0
-    latency, service = result.latency, result.service_time
+    latency = result.latency
     consumer = result.consumers[0] if result.consumers else None
     _check_latency(latency, found, unanswered.get_total_count() if unanswered else 0)
     return Measured(
+        record=record,
         layer=result.request.layer,
-        duration_s=result.duration,
         requests_per_second=result.requests.average,
-        requests_sent=result.counts.sent,
-        requests_total=result.requests.total,
-        requests_followed=result.counts.followed,
         percentiles_ms={name: bounds.figure for name, bounds in found.items() if bounds.figure is not None},
         bounds_ms={
             **{name: bounds for name, bounds in found.items() if bounds.figure is None},
-            **{name: each for name, each in _stated_bounds(latency).items() if name not in PERCENTILES},
+            **{name: each for name, each in stated_bounds(latency).items() if name not in PERCENTILES},
         },
-        service_ms=_figures(service, PERCENTILES),
-        service_bounds_ms=_stated_bounds(service),
-        warm_up=result.warmup,
-        schedule=result.schedule,
-        latency_ms=_figures(latency, ("average", "min", "max", "stddev")),
-        curve_ms=curve_ms(answered, unanswered),
+        curve_ms=array("d", curve_ms(answered, unanswered)),
         unsupported=tuple(sorted({*result.unsupported, *unsupported_percentiles(samples)})) if found else (),
-        rate_limit_hits=result.rate_limit_hits,
-        cpu_percent=result.cpu_usage,
-        heap_bytes=result.memory_usage,
-        resident_bytes=result.memory_resident,
         store_memory_bytes=_store_memory(result),
         added_memory=_added_memory(result),
-        connection_errors=result.errors,
-        timeouts=result.timeouts,
-        errors_total=result.totalErrors,
-        failed_answers=result.counts.failed_answers,
-        failed_by_code={
-            code: count
-            for code, count in sorted(result.counts.by_code.items())
-            if code not in _ANSWERED_CODES and count
-        },
         store_failures=_store_failures(result),
-        calls_per_request=result.calls_per_request,
-        descriptors_per_call=result.descriptors_per_call,
         decisions=_decisions(result),
-        prediction=result.prediction,
-        boundary=result.boundary,
-        roles={role: _role(resources) for role, resources in sorted(result.resources.items())},
-        foreign_cpu_percent=result.host_load.foreign_cpu_percent if result.host_load else None,
-        seconds=seconds_of(result) if series else (),
+        seconds=tuple(result.samples) if series else (),
         answers_each_slice=_answers_each_slice(result),
         answers_by_server=_answers_by_server(result),
-        servers_ready_s=tuple((result.servers_ready_s or {}).values()),
         client_settings=consumer.client_settings if consumer else {},
         deciding_software=_deciding_software(result),
-        limited_by=result.limited_by,
-        limiter_script=_limiter_script(consumer),
+        limiter_script=consumer.limiter_script if consumer else None,
         script_calls=_script_calls(result),
     )
 
@@ -505,85 +445,45 @@ def run_of(result: Result, file: str, series: bool = True) -> Run:
         FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
     """
     failure = result.failure if isinstance(result, FailedOrAbortedResult) else None
-    measured = result if isinstance(result, MeasuredResult) else None
     identity = _identity(result)
     _check_store(result, identity)
+    record, measured = slim(result), None
+    if isinstance(result, MeasuredResult) and isinstance(record, MeasuredResult):
+        measured = _measured(result, record, series)
+        _check_faults(result)
+    if isinstance(result, PrintedResult):
+        _check_operations(result)
     return Run(
         identity=identity,
         file=file,
         run=result.run,
-        campaign=result.campaign,
-        started_at=result.started_at,
-        finished_at=result.finished_at,
-        status=result.status,
+        record=record,
         failure=f"{failure.role}: {failure.text}" if failure else None,
-        verdict=result.verdict.status if failure is None else "invalid",
-        reasons=tuple(result.verdict.reasons),
-        not_applicable=tuple((entry.rule, entry.text) for entry in result.verdict.not_applicable),
-        notes=tuple(result.notes),
-        runtime=plain(result.runtime),
-        versions={} if isinstance(result, FailedOrAbortedResult) else plain(result.versions),
-        outcome=None if isinstance(result, FailedOrAbortedResult) else result.outcome,
-        outcome_text=measured.outcome_text if measured else None,
-        measured=_measured(measured, series) if measured else None,
-        printed=_printed(result) if isinstance(result, PrintedResult) else None,
-        diagnosis=_diagnosis(result.diagnosis) if result.diagnosis else None,
-        placement=(None if isinstance(result, FailedOrAbortedResult) else result.placement) or {},
-        faults=_faults(measured, measured.faults) if measured and measured.faults else None,
-        turns=measured.turns if measured else None,
+        verdict="invalid" if failure else result.verdict.status,
+        versions=plain(getattr(result, "versions", {})),
+        placement=getattr(result, "placement", None) or {},
+        outcome=getattr(result, "outcome", None),
+        measured=measured,
+        printed=record if isinstance(record, PrintedResult) else None,
     )
 
 
-_TIMELINE_COUNTS = ("allowed", "limited", "failed", "timed_out")
-
-
-def _timeline(result: MeasuredResult) -> Timeline | None:
+def _check_timeline(result: MeasuredResult, timeline: Timeline) -> None:
     """Raises FieldError where a column has another length than the window, or counts other answers."""
-    stated = result.timeline
-    if stated is None:
-        return None
     slices = len(result.slices.allowed)
-    for name, column in structs.asdict(stated).items():
+    for name, column in structs.asdict(timeline).items():
         if isinstance(column, list) and len(column) != slices:
             raise FieldError(f"$.timeline.{name}", f"has {len(column)} slices, but the window has {slices}")
     for name in _ANSWERED:
-        if getattr(stated, name) != getattr(result.slices, name):
+        if getattr(timeline, name) != getattr(result.slices, name):
             raise FieldError(f"$.timeline.{name}", f"differs from $.slices.{name}")
-    return Timeline(
-        width_s=stated.width_ms / 1000,
-        **{name: array("L", getattr(stated, name)) for name in _TIMELINE_COUNTS},
-        p50_us=tuple(stated.p50_us),
-        p99_us=tuple(stated.p99_us),
-        backlog=None if stated.backlog is None else array("L", stated.backlog),
-    )
 
 
-def _fault_figures(stated: FaultFiguresFault) -> FaultFigures:
-    over = None if stated.over_admission is UNSET else stated.over_admission
-    return FaultFigures(
-        observed_s=stated.observed_s,
-        outage_injected_s=stated.outage_injected_s,
-        outage_seen_s=stated.outage_seen_s,
-        first_error_s=stated.first_error_s,
-        error_share=stated.error_share,
-        recovery=stated.recovery,
-        recovery_s=stated.recovery_s,
-        recovery_text=stated.recovery_text or "",
-        requests_lost=stated.requests_lost,
-        p99_worst_us=stated.p99_worst_us,
-        over_admission=OverAdmission(over.admitted, over.counters_kept, over.counters_lost) if over else None,
-        quotas_bind=None if stated.over_admission is UNSET else over is not None,
-        answers=plain(stated.answers),
-        behaviour=stated.behaviour,
-        server_memory_peak_bytes=stated.server_memory_peak_bytes,
-        server_memory_before_bytes=stated.server_memory_before_bytes,
-    )
-
-
-def _faults(result: MeasuredResult, faults: Sequence[MeasuredResultFault]) -> FaultRun:
+def _check_faults(result: MeasuredResult) -> None:
     """Raises FieldError where figures are of no fault, or of one that was not injected."""
-    figures: dict[int, FaultFiguresFault] = {}
-    stated = result.fault_figures
+    faults, stated = result.faults, result.fault_figures
+    if not faults:
+        return
     for place, each in enumerate(stated.faults if stated else ()):
         if each.fault >= len(faults) or faults[each.fault].injected is None:
             raise FieldError(
@@ -591,79 +491,15 @@ def _faults(result: MeasuredResult, faults: Sequence[MeasuredResultFault]) -> Fa
             )
         if (each.recovery == "recovered") != (each.recovery_s is not None):
             raise FieldError(f"$.fault_figures.faults[{place}].recovery_s", f"contradicts `{each.recovery}`")
-        figures[each.fault] = each
-    return FaultRun(
-        records=tuple(
-            FaultRecord(
-                name=fault.name,
-                action=fault.action,
-                roles=tuple(fault.roles),
-                from_s=fault.injected.from_s if fault.injected else None,
-                to_s=fault.injected.to_s if fault.injected else None,
-                undone=fault.undone,
-                note=fault.note or "",
-                store_reconnections=fault.store_reconnections,
-                figures=_fault_figures(figures[place]) if place in figures else None,
-            )
-            for place, fault in enumerate(faults)
-        ),
-        p99_before_us=stated.before.p99_us if stated and stated.before else None,
-        timeline=_timeline(result),
-    )
-
-
-def _total(values: Sequence[int | None]) -> int | None:
-    """None without values, and where one is not known."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
-
-
-def _totals(counts: Sequence[Mapping[str, int] | None]) -> dict[str, int]:
-    """Added up by name; empty without counts, and where some are not known."""
-    known = [each for each in counts if each is not None]
-    if len(known) < len(counts):
-        return {}
-    return {name: sum(each[name] for each in known) for name in (known[0] if known else {})}
-
-
-def _pauses(servers: Sequence[Server]) -> dict[str, Pauses]:
-    found: dict[str, Pauses] = {}
-    for kind, each in ((kind, each) for server in servers for kind, each in server.gc.items()):
-        before = found.get(kind, Pauses(0, 0, 0))
-        found[kind] = Pauses(
-            before.count + each.pauses,
-            before.total_us + each.total_us,
-            max(before.longest_us, each.longest_us),
-        )
-    return found
-
-
-def _diagnosis(stated: StatedDiagnosis) -> Diagnosis:
-    servers, nodes = list(stated.servers.values()), stated.nodes
-    commands = [command for node in nodes for command in node.commands.values()]
-    decisions = sum(command.calls for command in commands)
-    delays = [delay for server in servers if (delay := server.loop_delay_us)]
-    p99s = [command.p99_us for command in commands if command.p99_us is not None]
-    return Diagnosis(
-        requests=sum(server.requests for server in servers),
-        pauses=_pauses(servers),
-        loop_delay_us=plain(max(delays, key=lambda delay: delay.p99)) if delays else {},
-        allocated_bytes=_total([server.allocated_bytes for server in servers]),
-        context_switches=_totals([plain(server.context_switches) for server in servers]),
-        system_calls=_totals([plain(server.system_calls) for server in servers]),
-        decisions=decisions,
-        script_us=sum(command.us for command in commands) if decisions else None,
-        script_p99_us=max(p99s, default=None),
-        store_received_bytes=_total([node.received_bytes for node in nodes]),
-        store_sent_bytes=_total([node.sent_bytes for node in nodes]),
-    )
+    if result.timeline:
+        _check_timeline(result, result.timeline)
 
 
 #: Printed throughput has two decimals, and operations are whole.
 _PRINTED_TOLERANCE = 0.01
 
 
-def _printed(result: PrintedResult) -> Printed:
+def _check_operations(result: PrintedResult) -> None:
     """Raises FieldError where throughput and duration contradict the number of operations (rule M1)."""
     operations, duration_s = result.operations, result.duration
     implied = operations.per_second * duration_s
@@ -672,22 +508,6 @@ def _printed(result: PrintedResult) -> Printed:
             "$.operations.per_second",
             f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}",
         )
-    return Printed(
-        operations_per_second=operations.per_second,
-        operations=operations.total,
-        duration_s=duration_s,
-        latency_ms=plain(result.latency),
-        store_cpu_us_per_operation=result.store_cpu_us_per_operation,
-        service_cpu_us_per_operation=next(
-            (role.cpu_us_per_request for role in result.resources.values() if role.kind == "service"), None
-        ),
-        bytes_per_key=result.memory.bytes_per_key if result.memory else None,
-        program=result.program.id,
-        program_version=result.program.version,
-        store_version=result.versions.store,
-        foreign_cpu_percent=result.host_load.foreign_cpu_percent if result.host_load else None,
-        limited_by=result.limited_by,
-    )
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:

@@ -1,25 +1,34 @@
 """Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
 
-from collections.abc import Callable, Iterable, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
+
+from msgspec import structs
 
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
-from report.results.checksums import CHECKSUMS, check_sum, read_checksums
-from report.results.consistency import Consistency
-from report.results.convert import planned_of, run_of, seconds_of
-from report.results.model import MANIFEST, Campaign, Excluded, Planned, Run, Second
-from report.results.upgrade import before_first_round
+from report.results.convert import planned_of, run_of
+from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
+from report.results.records import MeasuredResult, PrintedResult, Sample
 from report.results.validate import (
     MAX_DOCUMENT_BYTES,
     Document,
+    before_first_round,
     parse_json,
     validate_manifest,
     validate_result,
 )
 from report.statistics.runs import select_median_run
+
+#: What the results of a campaign were when they were written.
+CHECKSUMS = "SHA256SUMS"
+_MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
+#: Two spaces, as `sha256sum` writes it, or a star.
+_CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 #: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
 MAX_SERIES_SECONDS = 100_000
@@ -33,7 +42,11 @@ _MAX_SAME = 3
 _INTERRUPTED = "its round was interrupted, and measured again"
 _FIRST = "it came before the first round that counts"
 
+#: Members that most runs of a campaign have alike.
+_SHARED = ("campaign", "notes", "runtime", "versions", "verdict")
+
 Read = TypeVar("Read")
+Value = TypeVar("Value")
 
 
 def _bytes(path: Path) -> bytes:
@@ -52,8 +65,91 @@ def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
     return results, ignored
 
 
+def _read_checksums(folder: Path) -> Mapping[str, str]:
+    """Checksums by file name; empty where there is no such file. A line that is none vouches for nothing."""
+    try:
+        text = read_document(folder / CHECKSUMS, _MAX_CHECKSUMS_BYTES).decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return {}
+    found = (_CHECKSUM.fullmatch(line) for line in text.split("\n"))
+    return {line[2]: line[1] for line in found if line}
+
+
+def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
+    """A file without a checksum is admitted: older campaigns, and runs made by hand, have none."""
+    if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
+        raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
+
+
 def _read_manifest(path: Path) -> Document:
     return validate_manifest(parse_json(_bytes(path)))
+
+
+class _Consistency:
+    """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
+    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory."""
+
+    def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
+        self._campaign = manifest["campaign"] if manifest else None
+        self._runtimes: dict[str, tuple[str, str]] = {}
+        self._seen: dict[tuple[str, int], str] = {}
+        self._identities: dict[str, tuple[Identity, str]] = {
+            entry.identity.key: (entry.identity, MANIFEST) for entry in planned
+        }
+        self._shared: dict[str, Any] = {}
+
+    def check(self, run: Run) -> Run:
+        """The run, to be kept."""
+        if self._campaign is not None and run.record.campaign not in (None, self._campaign):
+            raise FieldError(
+                "$.campaign",
+                f"is {one_line(run.record.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
+            )
+        self._check_runtime(run)
+        identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
+        if identity != run.identity:
+            raise FieldError("$.configuration", f"differs from that of the same hash in {one_line(source)}")
+        first = self._seen.setdefault((run.identity.key, run.run), run.file)
+        if first != run.file:
+            raise FieldError("$.run", f"{run.run} of this configuration is also in {one_line(first)}")
+        self._identities.setdefault(run.identity.key, (run.identity, run.file))
+        return self._slim(run, identity)
+
+    def _check_runtime(self, run: Run) -> None:
+        """Figures from containers and from local processes never make one row."""
+        if run.record.runtime is None:
+            return
+        found = run.record.runtime.id
+        runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
+        if found != runtime:
+            raise FieldError(
+                "$.runtime.id",
+                f"is {one_line(found, 40)}, but {one_line(source)} of the same configuration says "
+                f"{one_line(runtime, 40)}: report them as two campaigns",
+            )
+
+    def _slim(self, run: Run, identity: Identity) -> Run:
+        record, measured = run.record, run.measured
+        names = [name for name in _SHARED if hasattr(record, name)]
+        record = structs.replace(
+            record, **{name: self._shared_value(getattr(record, name)) for name in names}
+        )
+        if measured:
+            settings = self._shared_value(measured.client_settings)
+            measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
+        return replace(
+            run,
+            identity=identity,
+            record=record,
+            measured=measured,
+            printed=record if isinstance(record, PrintedResult) else None,
+            versions=self._shared_value(run.versions),
+        )
+
+    def _shared_value(self, value: Value) -> Value:
+        """The first value that was equal to this one."""
+        kept: Value = self._shared.setdefault(repr(value), value)
+        return kept
 
 
 class _Reader:
@@ -85,8 +181,9 @@ def _medians(runs: Iterable[Run]) -> set[str]:
     return {median.file for members in by_key.values() if (median := select_median_run(members))}
 
 
-def _series(path: Path) -> tuple[Second, ...]:
-    return seconds_of(validate_result(parse_json(_bytes(path))))
+def _series(path: Path) -> tuple[Sample, ...]:
+    result = validate_result(parse_json(_bytes(path)))
+    return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
 
 
 def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
@@ -145,7 +242,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     reader = _Reader()
     try:
         files, ignored = _list_files(folder)
-        sums = read_checksums(folder)
+        sums = _read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
     except FieldError as error:
@@ -153,14 +250,14 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     path = folder / MANIFEST
     manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
     planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
-    consistency = Consistency(manifest, planned)
+    consistency = _Consistency(manifest, planned)
 
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
 
     def checked(path: Path) -> Run:
         name = path.relative_to(folder).as_posix()
         data = _bytes(path)
-        check_sum(sums, name, data)
+        _check_sum(sums, name, data)
         document = parse_json(data)
         run = run_of(validate_result(document), name, series=False)
         why = _INTERRUPTED if path.parent != folder else _FIRST if before_first_round(document) else ""
@@ -172,8 +269,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
     set_aside = tuple(run for run in found if run.set_aside)
     # Their figures include the instruments.
-    diagnoses = tuple(run for run in found if run.diagnosis)
-    runs = [run for run in found if not run.diagnosis and not run.set_aside]
+    diagnoses = tuple(run for run in found if run.record.diagnosis)
+    runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
     if series and (keep_going or not reader.excluded):
         runs, left_out = _with_series(folder, runs, reader)

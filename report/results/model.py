@@ -7,15 +7,18 @@ from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
 from report.results.records import (
-    Boundary,
     Configuration,
-    LimitedBy,
-    Prediction,
+    Fault,
+    Latency,
+    LimiterScript,
+    MeasuredResult,
+    PrintedResult,
     Reason,
-    Schedule,
+    Resource,
+    Sample,
     Turns,
-    Warmup,
 )
+from report.results.validate import Result
 from report.statistics.histograms import Bounds
 from report.statistics.samples import Place
 
@@ -53,6 +56,8 @@ COPY = "copy"
 #: Options under which a client has other settings than those that all clients share.
 OWN_SETTINGS = ("defaults", "tuned")
 
+_ANSWERED_CODES = ("200", "429", "allowed", "limited")
+
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
@@ -78,29 +83,9 @@ DIMENSIONS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something done to roles in the window, as it was planned."""
-
-    name: str | None
-    """None for one that was written as action and role."""
-    action: str
-    role: str
-    start_s: float
-    """From the opening of the window."""
-    length_s: float | None
-    """None where it happens at a moment, or lasts to the end."""
-
-    @property
-    def title(self) -> str:
-        """`store-restart`, `pause:store-1`."""
-        return self.name or f"{self.action}:{self.role}"
-
-    @property
-    def text(self) -> str:
-        """`store-restart@10s+1s`."""
-        length = "" if self.length_s is None else f"+{self.length_s:g}s"
-        return f"{self.title}@{self.start_s:g}s{length}"
+def fault_title(fault: Fault) -> str:
+    """`store-restart`; `pause:store-1` for one that was written as action and role."""
+    return fault.name or f"{fault.action}:{fault.role}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,28 +93,28 @@ class Identity:
     """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
 
     key: str
-    configuration_hash: str | None
+    configuration_hash: str | None = None
     layer: str
     """One of `LAYERS`. Rows of different layers are never compared."""
     counts: Mapping[str, int]
     """Counts by the key of each dimension; 0 at a layer that does not have it."""
     label: str
     client: str
-    client_version: str | None
-    """The version that was asked for; None where the target names none."""
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
     """Variations of the client, e.g. `same-script`, `autopipelining`."""
-    store: str | None
-    store_version: str | None = None
-    """The version that was asked for; None where the target names none."""
-    external_store: bool
+    store: str | None = None
+    external_store: bool = False
     """The store is one that the user already ran."""
-    topology: str | None
-    limiter: str | None
-    limiter_version: str | None
-    """The version that was asked for; None where the target names none."""
+    topology: str | None = None
+    limiter: str | None = None
+    # Versions that were asked for; None where the target names none.
+    client_version: str | None = None
+    store_version: str | None = None
+    limiter_version: str | None = None
+    node: str | None = None
+    """The version of Node that its servers were to run in; None for the project's own."""
     workload: str
-    complexity: int | None
+    complexity: int | None = None
     payload_bytes: int | None = None
     """Bytes of the value that an operation of the store layer carries."""
     traffic: str
@@ -140,9 +125,9 @@ class Identity:
     arrivals: str | None
     duration_s: float | None
     requests: int | None
-    limits: tuple[int, int, int, int] | None
+    limits: tuple[int, int, int, int] | None = None
     """Points, window and block, both in seconds, and the points that a request uses."""
-    caps: str
+    caps: str = "{}"
     """Canonical JSON of the caps by kind of role."""
     faults: tuple[Fault, ...] = ()
     """Rows with faults are in no ranking of speed."""
@@ -159,8 +144,6 @@ class Identity:
     """Id of the server's web framework; None for Fastify, and where no server is."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
-    node: str | None = None
-    """The version of Node that its servers were to run in; None for the project's own."""
     program: str | None = field(default=None, compare=False)
     """Id of the load program that makes the calls in the client's place; None for a client."""
 
@@ -271,64 +254,6 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
-    """What one role used in the window."""
-
-    kind: str
-    """One of `MEASURED_KINDS`."""
-    source: str
-    cpu_percent: float
-    cpu_us_per_request: float | None
-    cpu_us: int = 0
-    """What its cumulative counter grew by in lead-in and window."""
-    resident_bytes: float | None = None
-    """Mean over the window."""
-    run_delay_us: float | None = None
-    """How long its threads were ready to run and had no CPU, added up; None where it is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimiterScript:
-    """The script that decides, as the process that calls it named it."""
-
-    kind: str
-    """The command that carries it: `eval`, `evalsha` or `fcall`."""
-    name: str
-    """The sha1 of its text, in 40 hex digits; for `fcall` the function's name."""
-
-    @property
-    def sha1(self) -> str | None:
-        """None for a function: its name does not identify its text."""
-        return None if self.kind == "fcall" else self.name
-
-    @property
-    def short_name(self) -> str:
-        """The first 8 digits of the sha1, or the function's whole name."""
-        return self.name if self.sha1 is None else self.name[:8]
-
-    @property
-    def text(self) -> str:
-        """`FCALL consume`, `EVALSHA a1de965f`."""
-        return f"{self.kind.upper()} {self.short_name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Second:
-    """One second of the window; the last may be shorter."""
-
-    t_s: float
-    interval_s: float
-    allowed: int
-    limited: int
-    failed: int
-    p99_ms: float | None
-
-    @property
-    def requests_per_second(self) -> float:
-        return (self.allowed + self.limited) / self.interval_s
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddedMemory:
     """What a run added to memory, from before any load to after the last answer."""
 
@@ -349,72 +274,38 @@ class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
     limiter layer a request is a decision."""
 
+    record: MeasuredResult
+    """Without what the figures below are computed from, and what no page shows: see `slim`."""
     layer: str
-    duration_s: float
     requests_per_second: float
-    requests_sent: int
-    requests_total: int
-    """Answered requests."""
-    requests_followed: int
-    """In flight when the window closed, and followed to their end: in latency, but not in throughput."""
     percentiles_ms: Mapping[str, float]
     """In an open loop from the intended send (rule M3). Without those that failed or unanswered requests
     could move (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
     """Bounds of those percentiles."""
-    service_ms: Mapping[str, float]
-    """Open loop alone: the same answers from the send, as the result states them; else empty."""
-    service_bounds_ms: Mapping[str, Bounds]
-    warm_up: Warmup
-    schedule: Schedule | None
-    latency_ms: Mapping[str, float]
-    """average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
-    curve_ms: tuple[float, ...]
+    curve_ms: Sequence[float]
     """At the percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
     unsupported: tuple[str, ...]
-    rate_limit_hits: int
-    cpu_percent: float | None
-    heap_bytes: float | None
-    resident_bytes: float | None
     store_memory_bytes: int | None
     """Memory of all nodes; None where one does not report it."""
     added_memory: AddedMemory | None
     """None without a limiter."""
-    connection_errors: int
-    timeouts: int
-    errors_total: int
-    failed_answers: int
-    failed_by_code: Mapping[str, int]
-    """Answers by HTTP status, or by the limiter's outcome, without allowed and limited ones."""
     store_failures: int | None
     """Decisions that the store failed to make in the window, as servers or client counted; None without a
     count."""
-    calls_per_request: float | None
-    """Calls of the limiter per request; None without a limiter, like `descriptors_per_call`."""
-    descriptors_per_call: float | None
     decisions: int | None
     """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call
     the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
     a limiter, or without the count."""
-    prediction: Prediction | None
-    boundary: Boundary | None
-    """None with other traffic."""
-    roles: Mapping[str, Role]
-    foreign_cpu_percent: float | None
-    """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
-    seconds: tuple[Second, ...]
-    """Seconds of median runs alone, and of no more of them than a page can hold."""
+    seconds: tuple[Sample, ...] = ()
+    """Seconds of median runs alone, and of no more of them than a page can hold; the last may be shorter."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]
     """Answers of each server in lead-in and window, by its own count; empty without one of ours."""
-    servers_ready_s: tuple[float, ...]
-    """Seconds from the start of each server until it was ready; empty where it is not known."""
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
     """Modules and service of the run: `Module redis-cell`, with version and checksum."""
-    limited_by: LimitedBy | None
-    """None in results of versions that did not record it."""
     limiter_script: LimiterScript | None
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
@@ -425,163 +316,73 @@ class Measured:
     @property
     def limited_share(self) -> float | None:
         """Limited of all answered requests, 0 to 1; None when nothing was answered."""
-        return self.rate_limit_hits / self.requests_total if self.requests_total else None
+        total = self.record.requests.total
+        return self.record.rate_limit_hits / total if total else None
 
     @property
     def limiting_resource(self) -> str | None:
         """The name of the resource that limited the run; None if the result has none."""
-        return self.limited_by.resource if self.limited_by else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
-    """The figures of a run that a foreign program loaded: printed by it, or measured beside it."""
-
-    operations_per_second: float
-    operations: int
-    duration_s: float
-    latency_ms: Mapping[str, float]
-    """average, min, p50, p95, p99, max."""
-    store_cpu_us_per_operation: float | None
-    service_cpu_us_per_operation: float | None
-    """None without a service."""
-    bytes_per_key: float | None
-    program: str
-    program_version: str
-    store_version: str | None
-    foreign_cpu_percent: float | None
-    limited_by: LimitedBy | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pauses:
-    """Of the garbage collection, of one kind."""
-
-    count: int
-    total_us: float
-    longest_us: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
-    """What the instruments of a run showed, of all servers together and of all store nodes together. None, or
-    nothing in a mapping: not known."""
-
-    requests: int
-    """That the servers finished under the instruments: the divisor of what is theirs; 0 without a server."""
-    pauses: Mapping[str, Pauses]
-    """Pauses by kind, e.g. `minor`, `major`."""
-    loop_delay_us: Mapping[str, float]
-    """How late the event loop came to a timer, of the server where it was the latest: `mean`, `p50`, `p90`,
-    `p99`, `max`."""
-    allocated_bytes: int | None
-    context_switches: Mapping[str, int]
-    """`voluntary`, `involuntary`."""
-    system_calls: Mapping[str, int]
-    """`reads`, `writes`."""
-    decisions: int
-    """Commands with a decision that the store ran, from before any load to after the last answer: the divisor
-    of what is the store's; 0 where it does not tell."""
-    script_us: float | None
-    """The time that these commands took."""
-    script_p99_us: float | None
-    """The p99 of the node where it was the longest."""
-    store_received_bytes: int | None
-    """From clients, in the same time."""
-    store_sent_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
-    """What each slice of a window saw, all columns of one length."""
-
-    width_s: float
-    allowed: Sequence[int]
-    limited: Sequence[int]
-    failed: Sequence[int]
-    timed_out: Sequence[int]
-    """In the slice in which they were given up."""
-    p50_us: Sequence[float | None]
-    p99_us: Sequence[float | None]
-    """None where nothing was answered."""
-    backlog: Sequence[int] | None
-    """Due requests that waited, in an open loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class OverAdmission:
-    """Requests admitted from the injection on, beside the model of the limiter's algorithm."""
-
-    admitted: int
-    counters_kept: int
-    """What the model admits if no counter was lost."""
-    counters_lost: int | None
-    """What it admits if all were lost; None where the fault takes none."""
+        return self.record.limited_by.resource if self.record.limited_by else None
 
     @property
-    def seen(self) -> int:
-        """More than the quotas admit; below 0 where the model admits more."""
-        return self.admitted - self.counters_kept
+    def foreign_cpu_percent(self) -> float | None:
+        """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
+        return self.record.host_load.foreign_cpu_percent if self.record.host_load else None
 
     @property
-    def predicted(self) -> int | None:
-        return None if self.counters_lost is None else self.counters_lost - self.counters_kept
+    def failed_by_code(self) -> dict[str, int]:
+        """Answers by HTTP status, or by the limiter's outcome, without allowed and limited ones."""
+        by_code = sorted(self.record.counts.by_code.items())
+        return {code: count for code, count in by_code if code not in _ANSWERED_CODES and count}
+
+    @property
+    def latency_ms(self) -> Mapping[str, float]:
+        """Average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
+        found = {
+            name: getattr(self.record.latency, name, None) for name in ("average", "min", "max", "stddev")
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultFigures:
-    """What one fault did to the requests of a run; docs/faults.md defines each figure."""
-
-    observed_s: float
-    outage_injected_s: float
-    outage_seen_s: float
-    first_error_s: float | None
-    """None where no request failed or was given up."""
-    error_share: float | None
-    """0 to 1; None where nothing ended."""
-    recovery: str
-    """`recovered`, `never`, `not known`."""
-    recovery_s: float | None
-    recovery_text: str
-    requests_lost: int
-    p99_worst_us: int | None
-    """The highest of a second that begins while the fault is in place; None where nothing was answered."""
-    over_admission: OverAdmission | None
-    quotas_bind: bool | None
-    """False: they cannot be used up; None: not known."""
-    answers: Mapping[str, float] | None
-    """Shares of `allowed`, `limited`, `failed` while the fault was in place; None where nothing ended."""
-    behaviour: str
-    """`open`, `closed`, `errors`, `waits`, `unchanged`."""
-    server_memory_peak_bytes: int | None
-    server_memory_before_bytes: int | None
+def total_of(values: Sequence[int | None]) -> int | None:
+    """None without values, and where one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultRecord:
-    """A planned fault as it took place."""
-
-    name: str | None
-    action: str
-    roles: tuple[str, ...]
-    from_s: float | None
-    """None where it was not injected, as `to_s`."""
-    to_s: float | None
-    undone: bool
-    note: str
-    store_reconnections: int | None
-    figures: FaultFigures | None
-    """None where it was not injected."""
+def stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
+    stated = (latency.bounds if latency else None) or {}
+    return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRun:
-    """The faults of a run, in the order of the plan."""
+def sums_by_kind(roles: Mapping[str, Resource], member: str) -> dict[str, float]:
+    """A member of the roles by kind: the nodes of a cluster are one store, several servers are one server. A
+    kind that lacks it for a role is absent."""
+    found = {
+        kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
+        for kind in MEASURED_KINDS
+    }
+    return {kind: sum(values) for kind, values in found.items() if values and None not in values}
 
-    records: tuple[FaultRecord, ...]
-    p99_before_us: int | None
-    """The p99 of the ten seconds before the first one, or of what there was; None where it is not known."""
-    timeline: Timeline | None
+
+def cpu_us_per_request(roles: Mapping[str, Resource]) -> dict[str, float]:
+    """CPU time in µs per answered request, by kind."""
+    return sums_by_kind(roles, "cpu_us_per_request")
+
+
+def script_sha1(script: LimiterScript) -> str | None:
+    """The sha1 of its text; None for a function: its name does not identify its text."""
+    return None if script.kind == "fcall" else script.name_or_sha1
+
+
+def short_script_name(script: LimiterScript) -> str:
+    """The first 8 digits of the sha1, or the function's whole name."""
+    return script.name_or_sha1[: 8 if script_sha1(script) else None]
+
+
+def script_text(script: LimiterScript) -> str:
+    """`FCALL consume`, `EVALSHA a1de965f`."""
+    return f"{script.kind.upper()} {short_script_name(script)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -592,36 +393,31 @@ class Run:
     file: str
     run: int
     """Number of the configuration's run, from 1."""
-    campaign: str | None
-    started_at: str
-    status: str
+    record: Result
+    """Without what no page shows: see `slim`."""
     failure: str | None
     verdict: str
-    reasons: tuple[Reason, ...]
-    not_applicable: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    runtime: Mapping[str, Any] | None
     versions: Mapping[str, str]
+    placement: Mapping[str, str]
+    """The machine of each role; empty where they all ran on one."""
     outcome: str | None
     """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not known."""
-    outcome_text: str | None
-    """It with the figures, unless it served the load."""
     measured: Measured | None
-    printed: Printed | None = None
-    """Figures of a run that a foreign program loaded, in place of `measured`."""
+    printed: PrintedResult | None
+    """The record of a run that a foreign program loaded, in place of `measured`."""
     place: Place | None = None
     """Its round and group; None in consecutive order."""
     set_aside: str = ""
     """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else empty."""
-    diagnosis: Diagnosis | None = None
-    """What a run with instruments found, which never counts."""
-    faults: FaultRun | None = None
-    """What a measured run with faults found, which is in no ranking of speed."""
-    finished_at: str = ""
-    placement: Mapping[str, str] = field(default_factory=dict)
-    """The machine of each role; empty where they all ran on one."""
-    turns: Turns | None = None
-    """None of a run that had the load alone."""
+
+    @property
+    def reasons(self) -> Sequence[Reason]:
+        return self.record.verdict.reasons
+
+    @property
+    def outcome_text(self) -> str | None:
+        """Its outcome with the figures, unless it served the load."""
+        return self.measured.record.outcome_text if self.measured else None
 
     @property
     def spoiled(self) -> bool:
@@ -637,8 +433,13 @@ class Run:
     @property
     def requests_per_second(self) -> float | None:
         if self.printed:
-            return self.printed.operations_per_second
+            return self.printed.operations.per_second
         return self.measured.requests_per_second if self.measured else None
+
+
+def turns_of(run: Run) -> Turns | None:
+    """None of a run that had the load alone."""
+    return run.measured.record.turns if run.measured else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,17 @@ from report.results.records import (
     MeasuredResult,
     PrintedResult,
 )
-from report.results.upgrade import SCHEMA_VERSION, upgraded
 
 Document = Mapping[str, Any]
 Result = MeasuredResult | PrintedResult | FailedOrAbortedResult
+
+#: Of result, plan and manifest.
+SCHEMA_VERSION = 3
+PREVIOUS = 2
+
+#: Members of a result or manifest that are gone: the load waits for every reading, and by turns the host's
+#: speed cancels.
+_GONE = ("readings", "host_speed", "machine_speed")
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 
@@ -151,6 +158,44 @@ def _fails(document: Document, kind: type[Record], message: str) -> bool:
     except msgspec.ValidationError as error:
         return str(error) == message
     return False
+
+
+def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A document of the previous schema as one of this; any other unchanged."""
+    if document.get("schema_version") != PREVIOUS:
+        return document
+    found = {name: value for name, value in document.items() if name not in _GONE}
+    found["schema_version"] = SCHEMA_VERSION
+    if found.get("run") == 0:
+        found["run"] = 1
+    plan = found.get("plan")
+    if isinstance(plan, Mapping) and plan.get("schema_version") == PREVIOUS:
+        found["plan"] = {**plan, "schema_version": SCHEMA_VERSION, "runs": _runs(plan.get("runs"))}
+    if "machines" in found:
+        found["machines"] = [
+            {name: value for name, value in machine.items() if name not in _GONE}
+            for machine in found["machines"]
+        ]
+    return found
+
+
+def before_first_round(document: object) -> bool:
+    """Whether it is a result of the previous schema that was kept and never counted."""
+    if not isinstance(document, Mapping) or document.get("schema_version") != PREVIOUS:
+        return False
+    return document.get("run") == 0
+
+
+def _runs(runs: object) -> object:
+    """The runs that count, with groups in the place of blocks; as they are where they are no list."""
+    if not isinstance(runs, list):
+        return runs
+    renamed = {"block": "group"}
+    return [
+        {renamed.get(name, name): value for name, value in run.items()} if isinstance(run, Mapping) else run
+        for run in runs
+        if not (isinstance(run, Mapping) and run.get("run") == 0)
+    ]
 
 
 def _check_format(document: object, schema: str) -> Document:

@@ -67,7 +67,7 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
         _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu"),
         _Column("Heap", "MiB", heap, mebibytes, "heap"),
         _Column("Limited", "of answers", Figure(lambda figures: figures.limited_share), share),
-        _Column("Errors", text.requests, Figure(lambda figures: figures.errors_total), count),
+        _Column("Errors", text.requests, Figure(lambda figures: figures.record.totalErrors), count),
     )
     always = [column for column in columns if column.figure == _THROUGHPUT]
     if text.has_servers:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from report.base.format import plural
-from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED, Audit, Finding, Target
-from report.results.records import Check
+from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED
+from report.results.records import Audit, AuditTarget, Check, Finding
 
 #: How a status is shown: a mark, and the words that a screen reader says.
 MARKS = {
@@ -15,14 +15,11 @@ MARKS = {
 }
 
 
-_NOT_MADE = Finding(SKIPPED, "", "", "the audit ended before it", (), "")
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A check of a target."""
 
-    target: Target
+    target: AuditTarget
     finding: Finding
     anchor: str
     """Of its details."""
@@ -33,22 +30,37 @@ class Cell:
         finding = self.finding
         promised = f"promised {finding.promised}" if finding.promised else ""
         seen = f"seen {finding.seen}" if finding.seen else ""
-        return "; ".join(filter(None, (promised, seen, finding.reason, *finding.notes)))
+        return "; ".join(filter(None, (promised, seen, finding.reason, *(finding.notes or ()))))
+
+    @property
+    def limits(self) -> str:
+        """`20 points in 2 s`."""
+        if not (limits := self.finding.limits):
+            return ""
+        block = f", then a block of {limits.block_s} s" if limits.block_s else ""
+        return f"{limits.points} points in {limits.window_s} s{block}"
 
 
-def _cell(target: Target, check: Check, number: int) -> Cell:
-    return Cell(target, target.findings.get(check.id, _NOT_MADE), f"{check.id}-{number}")
+def findings_of(target: AuditTarget) -> dict[str, Finding]:
+    """By the id of the check."""
+    return {finding.check: finding for finding in target.findings}
+
+
+def _cell(target: AuditTarget, check: Check, number: int) -> Cell:
+    not_made = Finding(check.id, "skipped", 0, reason="the audit ended before it")
+    return Cell(target, findings_of(target).get(check.id, not_made), f"{check.id}-{number}")
 
 
 def verdict(finding: Finding) -> str:
     """`✓`, `✓ /64`, `✗ 80 over`: the mark, and what says more in a cell."""
     mark = MARKS[finding.status][0]
-    if finding.seen.startswith(("/", "not at all")):
-        return f"{mark} {finding.seen}"
+    seen = finding.seen or ""
+    if seen.startswith(("/", "not at all")):
+        return f"{mark} {seen}"
     if finding.status != BROKEN:
         return mark
     # The number that was seen stands in the bounds.
-    said = finding.seen.partition(": ")[2] if finding.admissions else finding.seen
+    said = seen.partition(": ")[2] if finding.admissions else seen
     return f"{mark} {said}".strip()
 
 
@@ -60,7 +72,7 @@ def bounds(finding: Finding) -> str:
     return f"{seen} of {least}" + (f"–{most}" if most > least else "")
 
 
-def rows(audit: Audit) -> list[tuple[Target, tuple[Cell, ...]]]:
+def rows(audit: Audit) -> list[tuple[AuditTarget, tuple[Cell, ...]]]:
     """The table: a row for each target, a cell for each check. The most broken promises come first."""
     found = [
         (target, tuple(_cell(target, check, number) for check in audit.checks))
@@ -78,9 +90,9 @@ def details(audit: Audit, check: Check) -> list[Cell]:
 
 def sentence(audit: Audit) -> str:
     """The answer: how many targets keep all that they promise."""
-    statuses = [{finding.status for finding in target.findings.values()} for target in audit.targets]
+    statuses = [{finding.status for finding in target.findings} for target in audit.targets]
     broken = sum(BROKEN in found for found in statuses)
-    failed = audit.counts[FAILED]
+    failed = audit.counts.failed
     answer = (
         f"{broken} of {plural(len(audit.targets), 'target')} break a promise."
         if broken

@@ -47,10 +47,10 @@ def boundaries_of(summary: Summary) -> list[Boundary]:
     """Of its measured runs. A rate that was not kept (M5) says nothing against what was counted; any other
     broken measurement does."""
     return [
-        run.measured.boundary
+        run.measured.record.boundary
         for run in summary.runs
         if run.measured
-        and run.measured.boundary
+        and run.measured.record.boundary
         and all(reason.rule == "M5" for reason in run.reasons if reason.severity == "invalid")
     ]
 

@@ -11,6 +11,7 @@ from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_throughput
 from report.analysis.summary import Summary, sample_between
 from report.base.format import ABSENT, microseconds, plural, rate
+from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
@@ -49,7 +50,7 @@ def _tag(own: Summary | None, same: Summary | None) -> str:
         return ""
     fewest = min(own.counted_runs, same.counted_runs)
     few = f"only {plural(fewest, 'run')}" if fewest < MIN_RUNS_FOR_A_CLAIM else ""
-    ran = {script.sha1 for summary in (own, same) for script in summary.scripts}
+    ran = {script_sha1(script) for summary in (own, same) for script in summary.scripts}
     equal = own.scripts and same.scripts and len(ran) == 1 and None not in ran
     return ", ".join(filter(None, (few, "own is the same script" if equal else "")))
 

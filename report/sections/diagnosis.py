@@ -6,8 +6,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
-from report.results.model import MEASURED_KINDS, Diagnosis, Run
-from report.results.roles import cpu_us_per_request
+from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
+from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
 from report.sections.runs import run_cells
 from report.sections.section import (
     RAW,
@@ -49,20 +49,27 @@ def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> Table
     return _number(value, decimals(value, digits), unit)
 
 
-def _late(delay_us: Mapping[str, float]) -> TableCell:
-    text = " / ".join(milliseconds(delay_us[name] / 1000) for name in ("p50", "p99", "max") if delay_us)
-    return number(text or NOT_KNOWN, delay_us.get("p99"))
+def _late(delays: Sequence[LoopDelayUs]) -> TableCell:
+    """Of the server where a timer came the latest."""
+    if not delays:
+        return number(NOT_KNOWN, None)
+    latest = max(delays, key=lambda delay: delay.p99)
+    text = " / ".join(milliseconds(each / 1000) for each in (latest.p50, latest.p99, latest.max))
+    return number(text, latest.p99)
 
 
-def _pauses(found: Diagnosis) -> TableCell:
+def _pauses(servers: Sequence[Server]) -> TableCell:
     """`minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
-    pauses = found.pauses
-    ordered = sorted(pauses, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind))
+    by_kind: dict[str, list[Gc]] = {}
+    for kind, each in ((kind, each) for server in servers for kind, each in server.gc.items()):
+        by_kind.setdefault(kind, []).append(each)
+    ordered = sorted(by_kind, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind))
     text = "; ".join(
-        f"{kind} {count(pauses[kind].count)}, longest {milliseconds(pauses[kind].longest_us / 1000)} ms"
+        f"{kind} {count(sum(each.pauses for each in by_kind[kind]))}, "
+        f"longest {milliseconds(max(each.longest_us for each in by_kind[kind]) / 1000)} ms"
         for kind in ordered
     )
-    return TableCell((text or "none") if found.requests else NOT_KNOWN)
+    return TableCell((text or "none") if any(server.requests for server in servers) else NOT_KNOWN)
 
 
 def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> TableCell:
@@ -73,25 +80,35 @@ def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -
 
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    cpu_us, requests = _cpu_us(run), found.requests
-    switches = [found.context_switches.get(name) for name in ("voluntary", "involuntary")]
-    calls = [found.system_calls.get(name) for name in ("reads", "writes")]
+    """All servers together, and all store nodes together. Figures are per request that the servers finished
+    under the instruments, those of the store per command with a decision that it ran."""
+    cpu_us, servers, nodes = _cpu_us(run), list(found.servers.values()), found.nodes
+    commands = [command for node in nodes for command in node.commands.values()]
+    requests, decisions = sum(server.requests for server in servers), sum(each.calls for each in commands)
+
+    def of_servers(part: str, *names: str) -> list[int | None]:
+        parts = [getattr(server, part) for server in servers]
+        return [total_of([getattr(each, name, None) for each in parts]) for name in names]
+
+    allocated = total_of([server.allocated_bytes for server in servers])
+    p99s_us = [command.p99_us for command in commands if command.p99_us is not None]
+    network = [total_of([getattr(node, name) for node in nodes]) for name in ("received_bytes", "sent_bytes")]
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
-        _per(sum(each.total_us for each in found.pauses.values()), requests, "µs"),
-        _pauses(found),
-        _late(found.loop_delay_us),
-        _per(found.allocated_bytes, requests, "bytes", digits=0),
-        _two(switches, requests, 2, "switches"),
-        _two(calls, requests, 2, "calls"),
-        _per(found.script_us, found.decisions, "µs"),
-        _us(found.script_p99_us),
-        _two([found.store_received_bytes, found.store_sent_bytes], found.decisions, 0, "bytes"),
+        _per(sum(each.total_us for server in servers for each in server.gc.values()), requests, "µs"),
+        _pauses(servers),
+        _late([server.loop_delay_us for server in servers if server.loop_delay_us]),
+        _per(allocated, requests, "bytes", digits=0),
+        _two(of_servers("context_switches", "voluntary", "involuntary"), requests, 2, "switches"),
+        _two(of_servers("system_calls", "reads", "writes"), requests, 2, "calls"),
+        _per(sum(command.us for command in commands), decisions, "µs"),
+        _us(max(p99s_us, default=None)),
+        _two(network, decisions, 0, "bytes"),
     )
 
 
 def _cpu_us(run: Run) -> Mapping[str, float]:
-    return cpu_us_per_request(run.measured.roles) if run.measured else {}
+    return cpu_us_per_request(run.measured.record.resources) if run.measured else {}
 
 
 _COLUMNS = (
@@ -109,7 +126,7 @@ _COLUMNS = (
 
 def diagnosis(analysis: Analysis) -> Section | None:
     ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
-    runs = [(run, run.diagnosis) for run in ordered if run.diagnosis]
+    runs = [(run, run.record.diagnosis) for run in ordered if run.record.diagnosis]
     if not runs:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}

@@ -10,7 +10,7 @@ from report.analysis.load_text import cap_text, load_text, varying_fields
 from report.analysis.machines import cpus_text, hardware_texts, index_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, gibibytes, percent, plural
-from report.results.model import MEASURED_KINDS, Campaign
+from report.results.model import MEASURED_KINDS, Campaign, turns_of
 from report.sections.machines import link_facts, machines_facts
 from report.sections.script_text import calls_text
 from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
@@ -64,7 +64,7 @@ def _foreign_cpu(campaign: Campaign) -> list[str]:
             f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
             "else runs."
         )
-    beside = [used for run, used in measured if run.turns and used is not None]
+    beside = [used for run, used in measured if turns_of(run) and used is not None]
     if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
         found.append(
             f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
@@ -238,7 +238,7 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
             *named(summary.identity.label, load_text(summary.identity, fields)),
             TableCell(f"{len(counted)} of {len(measured)}", kind="number"),
             TableCell(calls_text(calls) if counted else "not known: no counters, or they went back"),
-            TableCell(", ".join(f"{script.kind.upper()} {script.name}" for script in scripts) or ABSENT),
+            TableCell(", ".join(f"{each.kind.upper()} {each.name_or_sha1}" for each in scripts) or ABSENT),
         )
         rows.append(TableRow(summary.id, cells))
     heads = ("Calls by command", "Script, as the server named it")

@@ -39,8 +39,8 @@ def _answers(wanted: Callable[[str], bool]) -> Count:
 
 #: Kinds of failed requests; a request is one of these, or it was answered.
 KINDS: tuple[Kind, ...] = (
-    ("connection", "the connection was refused, reset or closed", lambda figures: figures.connection_errors),
-    ("time-out", "no answer within the time-out", lambda figures: figures.timeouts),
+    ("connection", "the connection was refused, reset or closed", lambda figures: figures.record.errors),
+    ("time-out", "no answer within the time-out", lambda figures: figures.record.timeouts),
     ("5xx", "the server answered with a status of 500 to 599", _answers(lambda code: code.startswith("5"))),
     (
         "other status",
@@ -84,7 +84,7 @@ def _measured(summaries: Iterable[Summary]) -> list[Measured]:
 
 
 def _troubled(figures: Measured) -> bool:
-    return figures.errors_total > 0 or bool(STORE[2](figures))
+    return figures.record.totalErrors > 0 or bool(STORE[2](figures))
 
 
 def _total(found: Sequence[Measured], read: Count) -> int | None:
@@ -93,7 +93,7 @@ def _total(found: Sequence[Measured], read: Count) -> int | None:
 
 
 def _kind(found: Sequence[Measured], name: str, meaning: str, read: Count) -> TableRow:
-    total, sent = _total(found, read), sum(figures.requests_sent for figures in found)
+    total, sent = _total(found, read), sum(figures.record.counts.sent for figures in found)
     runs = sum(bool(read(figures)) for figures in found) if total is not None else None
     share = 100 * total / sent if total is not None and sent else None
     share_text = ABSENT if share is None else f"{share:.4g} %"
@@ -138,11 +138,11 @@ def failures(analysis: Analysis) -> Section | None:
     if not summaries:
         return None
     found = _measured(summaries)
-    answered = sum(figures.requests_total for figures in found)
+    answered = sum(figures.record.requests.total for figures in found)
     troubled = [figures for figures in found if _troubled(figures)]
     over = f"{plural(len(found), 'measured run')} with {plural(answered, 'answered request')}"
     sentence = (
-        f"{plural(sum(figures.errors_total for figures in troubled), 'failed request')} in "
+        f"{plural(sum(figures.record.totalErrors for figures in troubled), 'failed request')} in "
         f"{len(troubled):,} of {over}."
         if troubled
         else f"No request failed in {over}."

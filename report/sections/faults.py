@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, seconds_text
+from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
 from report.analysis.load_text import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
-from report.results.model import Run
+from report.results.model import Run, fault_title
 from report.sections.printed_programs import counted_text
 from report.sections.runs import run_cells
 from report.sections.section import (
@@ -96,7 +96,8 @@ def _first_error(case: FaultCase) -> TableCell:
 def _recovery(case: FaultCase) -> TableCell:
     found = case.spread("recovery_s")
     if found is None:
-        return TableCell("not known", kind="number", sort="", hint=case.counted[0].figures.recovery_text)
+        why = case.counted[0].figures.recovery_text or ""
+        return TableCell("not known", kind="number", sort="", hint=why)
     return _cell(found, seconds_text)
 
 
@@ -108,7 +109,7 @@ def _p99(case: FaultCase) -> TableCell:
 
 def _over_admission(case: FaultCase) -> TableCell:
     found, model = case.spread("over_admission"), case.spread("over_admission_predicted")
-    generous = any(each.figures.quotas_bind is False for each in case.counted)
+    generous = any(each.figures.over_admission is None for each in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
     cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
     return replace(cell, kind="number over") if found else cell
@@ -146,7 +147,7 @@ def _reason(case: FaultCase) -> str:
         if run.failure:
             return run.failure
         record = case.record_of(run)
-        if record and not record.figures:
+        if record and not case.faulted(run):
             return record.note or "it was not injected"
         if run.reasons:
             return "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
@@ -178,10 +179,10 @@ def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
 
 
 def _run_row(run: Run) -> TableRow:
-    records = run.faults.records if run.faults else ()
+    records = faults_of(run)
     notes = [f"{each.name or each.action}: {each.note}" for each in records if each.note]
     notes += [f"{each.name or each.action} was not undone" for each in records if not each.undone]
-    name = f"{run.identity.label}, {' '.join(fault.title for fault in run.identity.faults)}"
+    name = f"{run.identity.label}, {' '.join(fault_title(fault) for fault in run.identity.faults)}"
     return TableRow("", (TableCell(name), TableCell(f"{run.run}", kind="number"), *run_cells(run, notes)))
 
 

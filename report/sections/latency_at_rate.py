@@ -10,7 +10,7 @@ from report.analysis.rankings import by_p99
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, bounds, count, decimals, rate
-from report.results.model import Measured
+from report.results.model import Measured, stated_bounds
 from report.results.records import Schedule
 from report.sections.first_screen import cell_title
 from report.sections.section import (
@@ -61,7 +61,8 @@ def _from_send(figures: Measured | None, name: str, text: LayerText) -> TableCel
     """As the result states it: the histograms behind it are not read."""
     if figures is None:
         return number(ABSENT, None)
-    value, known = figures.service_ms.get(name), figures.service_bounds_ms.get(name)
+    stated = figures.record.service_time
+    value, known = getattr(stated, name, None), stated_bounds(stated).get(name)
     if value is None and known:
         printed = bounds(known.low, known.high, text.latency)
         return number(printed, None, ((UNIDENTIFIED_MARK, UNIDENTIFIED),))
@@ -99,7 +100,7 @@ def _row(summary: Summary, text: LayerText) -> TableRow:
         TableCell(identity.short_label, tag="control" if identity.control else ""),
         TableCell(identity.store_text),
         *(replace(each, marks=(*each.marks, *suspect_marks(summary))) for each in latencies),
-        *_kept(figures.schedule if figures else None),
+        *_kept(figures.record.schedule if figures else None),
     )
     return TableRow(summary.id, cells, summary.no_figures_reason, kept=2, colour=summary.id)
 

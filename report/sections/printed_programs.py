@@ -2,17 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.printed_rows import (
-    RATE,
-    STORE_CPU,
-    LoadProgramControl,
-    PrintedRow,
-    Read,
-    StoreOperations,
-)
+from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections.section import (
@@ -47,23 +41,23 @@ PROGRAM_TEXT = (
 
 
 def _latency(name: str) -> Read:
-    return lambda printed: printed.latency_ms[name]
+    return lambda found: getattr(found.latency, name)
 
 
 #: Name, unit, figure and form of each figure's column.
 Figures = tuple[tuple[str, str, Read, Callable[[float | None], str]], ...]
 _OPERATIONS: Figures = (
-    ("Throughput", "operations/s", RATE, rate),
+    ("Throughput", "operations/s", printed.rate, rate),
     ("Mean", "ms", _latency("average"), milliseconds),
     *((name.capitalize(), "ms", _latency(name), milliseconds) for name in ("p50", "p95", "p99", "max")),
-    ("Store CPU", "µs/operation", STORE_CPU, microseconds),
-    ("Memory", "bytes/key", lambda printed: printed.bytes_per_key, lambda value: decimals(value, 0)),
+    ("Store CPU", "µs/operation", printed.store_cpu, microseconds),
+    ("Memory", "bytes/key", printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
-    ("Throughput", "decisions/s", RATE, rate),
+    ("Throughput", "decisions/s", printed.rate, rate),
     *((name, "ms", _latency(name), milliseconds) for name in ("p50", "p99")),
-    ("Service CPU", "µs/decision", lambda printed: printed.service_cpu_us_per_operation, microseconds),
-    ("Store CPU", "µs/decision", STORE_CPU, microseconds),
+    ("Service CPU", "µs/decision", printed.service_cpu, microseconds),
+    ("Store CPU", "µs/decision", printed.store_cpu, microseconds),
 )
 
 
@@ -114,10 +108,10 @@ def load_programs(analysis: Analysis) -> Section | None:
 
 
 def _section(section_id: str, title: str, text: str, tables: Iterable[Table], runs: Sequence[Run]) -> Section:
-    found = {f"{run.printed.program} {run.printed.program_version}" for run in runs if run.printed}
+    found = {f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed}
     programs = " and ".join(sorted(found)) or "load programs"
     problems = tuple(
-        f"{run.file} is {run.verdict if run.printed else run.status}: "
+        f"{run.file} is {run.verdict if run.printed else run.record.status}: "
         + "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons)
         + "."
         for run in runs
@@ -131,7 +125,7 @@ def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
     """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
-        f"{control.client_label} reached {rate(control.row.figures.operations_per_second)} decisions/s, "
+        f"{control.client_label} reached {rate(printed.rate(control.row.figures))} decisions/s, "
         f"limited by {control.row.limited_by or ABSENT}; Node reached {_client_rate(control)}."
         for control in controls
         if control.row.figures

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.load_text import load_text, varying_fields
 from report.base.format import percent
-from report.results.model import MEASURED_KINDS, Measured
-from report.results.roles import cpu_percent, run_delay_us
+from report.results.model import MEASURED_KINDS, Measured, sums_by_kind
 from report.sections.section import (
     Column,
     Section,
@@ -28,9 +27,10 @@ CAPTION = (
 
 
 def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[TableCell, ...]:
-    used, delays_us = cpu_percent(figures.roles), run_delay_us(figures.roles)
+    roles = figures.record.resources
+    used, delays_us = sums_by_kind(roles, "cpu_percent"), sums_by_kind(roles, "run_delay_us")
     # Of the window, all threads added up: it may be more than 100 %.
-    waited = {kind: delay_us / figures.duration_s / 10_000 for kind, delay_us in delays_us.items()}
+    waited = {kind: delay_us / figures.record.duration / 10_000 for kind, delay_us in delays_us.items()}
     values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
     return tuple(
         number(percent(value), value, hint=exact(value, "%"))
@@ -42,7 +42,8 @@ def resources(analysis: Analysis) -> Section | None:
     summaries = analysis.ordered
     measured = [(summary, summary.figures) for summary in summaries if summary.figures]
     if not any(
-        run_delay_us(figures.roles) or figures.foreign_cpu_percent is not None for _, figures in measured
+        sums_by_kind(figures.record.resources, "run_delay_us") or figures.foreign_cpu_percent is not None
+        for _, figures in measured
     ):
         return None
     fields = varying_fields(summaries)

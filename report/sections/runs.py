@@ -12,7 +12,7 @@ from report.analysis.layer_text import layer_text, rate_units
 from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
-from report.results.model import Measured, Run
+from report.results.model import Measured, Run, script_text
 from report.sections.section import (
     RAW,
     Column,
@@ -54,7 +54,7 @@ def run_reasons(run: Run) -> tuple[str, ...]:
 
 
 def run_verdict(run: Run) -> TableCell:
-    status = run.verdict if run.measured else run.status
+    status = run.verdict if run.measured else run.record.status
     return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
 
 
@@ -67,9 +67,9 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
     """`run` is None for one that left no file."""
     identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
     if run:
-        aside = [f"in no figure: {run.set_aside}; begun {run.started_at}"] if run.set_aside else []
-        told = [*aside, *run_reasons(run), *run.notes]
-    script = figures.limiter_script.text if figures and figures.limiter_script else ABSENT
+        aside = [f"in no figure: {run.set_aside}; begun {run.record.started_at}"] if run.set_aside else []
+        told = [*aside, *run_reasons(run), *run.record.notes]
+    script = script_text(figures.limiter_script) if figures and figures.limiter_script else ABSENT
     cells = (
         *named(identity.label, script, load_text(identity, fields)),
         TableCell(
@@ -80,7 +80,7 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
         _latency(figures, p50),
         _latency(figures, percentile("p99")),
         _number(figures.limited_share if figures else None, share, "of 1"),
-        _number(figures.errors_total if figures else None, count, "requests"),
+        _number(figures.record.totalErrors if figures else None, count, "requests"),
         _warm_up(figures),
         run_verdict(run) if run else TableCell("missing", kind="verdict invalid"),
         _outcome(run),
@@ -106,7 +106,7 @@ def _latency(figures: Measured | None, figure: Figure) -> TableCell:
 def _warm_up(figures: Measured | None) -> TableCell:
     if figures is None:
         return TableCell(ABSENT, kind="number", sort="")
-    warm_up = figures.warm_up
+    warm_up = figures.record.warmup
     steady = {True: ", steady at its end", False: ", not steady at its end", None: ""}[warm_up.steady]
     text = f"{decimals(warm_up.took_s, 1)}{' not steady' if warm_up.steady is False else ''}"
     hint = f"{count(warm_up.requests)} requests{steady}"
@@ -144,7 +144,13 @@ def all_runs(analysis: Analysis) -> Section | None:
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
         rows = [replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
-    unusable = sorted({entry for run in analysis.campaign.runs for entry in run.not_applicable})
+    unusable = sorted(
+        {
+            (each.rule, each.text)
+            for run in analysis.campaign.runs
+            for each in run.record.verdict.not_applicable
+        }
+    )
     notes = [f"Rule {rule} could not be applied: {text}." for rule, text in unusable]
     return Section(
         "runs",
@@ -263,5 +269,5 @@ def problems(analysis: Analysis) -> Section | None:
 
 def _problem(run: Run) -> str:
     if run.measured is None:
-        return run.status
+        return run.record.status
     return SPOILED.get(run.outcome or "", "invalid") if run.spoiled else "invalid"

@@ -7,6 +7,7 @@ from report.analysis.cells import Cell
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined
+from report.results.model import script_text, short_script_name
 
 #: The class whose script `+same-script` has every client run.
 COMMON_CLASS = "RateLimiterRedis"
@@ -19,7 +20,7 @@ _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 
 def script_names(summary: Summary) -> str:
     """`EVALSHA a1de965f`; a dash where none is on record."""
-    return ", ".join(script.text for script in summary.scripts) or ABSENT
+    return ", ".join(script_text(script) for script in summary.scripts) or ABSENT
 
 
 def calls_text(calls: Mapping[str, int]) -> str:
@@ -38,7 +39,7 @@ def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list
         identity = summary.identity
         usual = len(limiters) == 1 or identity.limiter in (None, USUAL_LIMITER)
         who = identity.libraries if usual else f"{identity.client}+{identity.limiter}"
-        texts = [script.kind.upper() if kinds_only else script.text for script in summary.scripts]
+        texts = [script.kind.upper() if kinds_only else script_text(script) for script in summary.scripts]
         for text in texts or ["no script on record"]:
             clients = found.setdefault(text, [])
             if who not in clients:
@@ -114,7 +115,7 @@ def _scripts_disclosure(ranking: Ranking) -> str:
     clients = {row.identity.libraries for row in ranking.summaries if row.scripts}
     if ranking.group.same_script and ranking.group.rankable:
         script = next(script for row in ranking.summaries for script in row.scripts)
-        return f"The script of {COMMON_CLASS}, {script.short_name}, by {_commands(ranking)}"
+        return f"The script of {COMMON_CLASS}, {short_script_name(script)}, by {_commands(ranking)}"
     if ranking.one_script and len(clients) > 1:
         short = ranking.one_script[:8]
         return f"All run the same script, {short}, by {_commands(ranking)}"

@@ -87,7 +87,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
 
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
-    limit = summary.figures.limited_by if summary.figures else None
+    limit = summary.figures.record.limited_by if summary.figures else None
     figures = (cell(step) for _, _, cell in _COLUMNS)
     ends = (TableCell(plural(step.servers, "server")), TableCell(limit.resource if limit else ABSENT))
     return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
@@ -96,7 +96,7 @@ def _row(step: ServerStep) -> TableRow:
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
     comparison, figures = last.ratios["throughput_per_server"], last.summary.figures
-    limit = figures.limited_by if figures else None
+    limit = figures.record.limited_by if figures else None
     limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
     if not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."

@@ -35,7 +35,7 @@ def spread_figure(
 
 
 def limit_cell(summary: Summary) -> TableCell:
-    limit = summary.figures.limited_by if summary.figures else None
+    limit = summary.figures.record.limited_by if summary.figures else None
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
@@ -47,7 +47,7 @@ def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ..
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)
-    late = figures.schedule is not None and name in figures.schedule.late_percentiles
+    late = figures.record.schedule is not None and name in figures.record.schedule.late_percentiles
     return (
         *([(UNIDENTIFIED_MARK, UNIDENTIFIED)] if unidentified else []),
         *([(FEW_SAMPLES_MARK, FEW_SAMPLES)] if few else []),

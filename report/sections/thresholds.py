@@ -52,8 +52,8 @@ def _error_share(summary: Summary) -> float | None:
     """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid ones: a
     failure in any of them happened."""
     measured = [run.measured for run in summary.runs if run.measured]
-    sent = sum(figures.requests_sent for figures in measured)
-    return sum(figures.errors_total for figures in measured) / sent if sent else None
+    sent = sum(figures.record.counts.sent for figures in measured)
+    return sum(figures.record.totalErrors for figures in measured) / sent if sent else None
 
 
 def _unmet(metric: str, summary: Summary) -> str:

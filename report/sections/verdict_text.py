@@ -166,7 +166,7 @@ def _resolution_text(ranking: Ranking) -> str:
 
 
 def scripts_differ(ranking: Ranking) -> bool:
-    ran = {script.name for row in ranking.summaries for script in row.scripts}
+    ran = {script.name_or_sha1 for row in ranking.summaries for script in row.scripts}
     return not ranking.group.same_script and len(ran) > 1
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from builder import configuration, result
@@ -82,7 +83,7 @@ def campaign(
                 run=len(own),
                 place=slot.place,
                 file=f"{traffic}-{time}.json",
-                started_at=f"{time:06d}",
+                record=structs.replace(found.record, started_at=f"{time:06d}"),
                 measured=replace(found.measured, requests_per_second=value),
             )
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from msgspec import structs
 
 from builder import Document, configuration, result
 from campaign_writer import manifest
@@ -144,8 +145,8 @@ def test_a_percentile_is_compared_by_its_upper_bound_and_never_unsupported_or_la
     assert percentile("p99").at_most(second) == math.inf
     assert percentile("p99").compared(first) == pytest.approx(8.0, rel=1e-3)
     assert percentile("p99").compared(replace(first, unsupported=("p99",))) is None
-    late: Any = SimpleNamespace(late_percentiles=("p99",))
-    assert percentile("p99").compared(replace(first, schedule=late)) is None
+    late = structs.replace(first.record, schedule=SimpleNamespace(late_percentiles=("p99",)))
+    assert percentile("p99").compared(replace(first, record=late)) is None
     assert percentile("p99")(first) is None
     assert row.range_of(percentile("p99")) is None
 

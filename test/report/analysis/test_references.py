@@ -17,7 +17,7 @@ from report.analysis.cells import Cell, cells, copy_key
 from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
 from report.cli.compare import main
-from report.results.upgrade import PREVIOUS
+from report.results.validate import PREVIOUS
 from report.sections.verdict_text import sentence
 from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 

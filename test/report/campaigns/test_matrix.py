@@ -9,8 +9,7 @@ from conftest import analysis_of_results
 from page_reader import data_of, read
 from report.campaigns.matrix import Matrix, Source, view_of
 from report.cli.pages import CAMPAIGNS, main
-from report.results.audit import Audit, Finding, Target
-from report.results.records import Admissions
+from report.results.records import Admissions, Audit, AuditCounts, AuditTarget, Finding, Target
 from tables import by_column
 
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
@@ -102,20 +101,18 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
 
 
 def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
-    def finding(status: str, seen: str, admissions: tuple[int, int, int]) -> Finding:
-        return Finding(status, "", seen, "", (), "", Admissions(*admissions))
-
-    findings = {
-        "clocks-2-s": finding("broken", "184: 80 over", (184, 96, 104)),
-        "clocks-30-s": finding("broken", "90: 6 under", (90, 96, 104)),
-        "ipv6-prefix": finding("holds", "/64", (20, 20, 20)),
-    }
+    findings = [
+        Finding("clocks-2-s", "broken", 0, seen="184: 80 over", admissions=Admissions(184, 96, 104)),
+        Finding("clocks-30-s", "broken", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)),
+        Finding("ipv6-prefix", "holds", 0, seen="/64", admissions=Admissions(20, 20, 20)),
+    ]
     label = "ioredis+upstash-fixed"
-    target = Target(
-        label, label, "ioredis", "redis", "standalone", "upstash-fixed", "aligned window", "", findings
-    )
+    target = Target(label, label, "ioredis", "redis", "standalone", "upstash-fixed", [])
+    audited = [AuditTarget(target, findings, 0)]
+    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
+    head: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
     matrix = Matrix()
-    matrix.add_audit(Audit("one", "2026-01-01", "", "local", (), (), (target,), (), {}), "link")
+    matrix.add_audit(Audit(*head, *rest), "link")
     (table,) = view_of(matrix).section.tables
     names = [f"{column.name} {column.unit}" for column in table.columns]
     cells = dict(zip(names, table.rows[0].cells, strict=True))

@@ -59,7 +59,7 @@ def test_equal_facts_are_kept_once(campaign: Campaign) -> None:
     for other in others:
         assert other.identity is first.identity
         assert other.versions is first.versions
-        assert other.runtime is first.runtime
+        assert other.record.runtime is first.record.runtime
 
 
 def test_series_beyond_the_limit_are_left_out_and_said(

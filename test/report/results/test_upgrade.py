@@ -2,7 +2,7 @@ from builder import configuration, result
 from campaign_writer import manifest
 from conftest import Build
 from machine_documents import machine
-from report.results.upgrade import SCHEMA_VERSION, upgraded
+from report.results.validate import SCHEMA_VERSION, upgraded
 
 
 def test_documents_of_the_previous_schema_are_read(build: Build) -> None:
