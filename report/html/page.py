@@ -9,7 +9,7 @@ from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.paths import STATIC
-from report.charts import CHARTS, memory_per_key
+from report.charts import CHARTS, lines
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
@@ -93,7 +93,7 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (memory_per_key.CHART,) if analysis.only_memory else CHARTS:
+        for chart in (lines.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
             if (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
