@@ -13,19 +13,21 @@ from report.base.format import plural
 from report.base.markdown import code, prose, table, within
 from report.export.section_markdown import section_blocks
 from report.sections.boundary import promises
-from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import campaign_notices
 from report.sections.faults import faults
 from report.sections.first_screen import (
+    DEFAULT_RATE,
     FIRST_ROW,
     DecisionGroup,
     DecisionRow,
     base_text,
+    cost_of,
     decision_cells,
     decision_row,
+    forest_lines,
+    forests,
     page_heading,
 )
-from report.sections.forest import forest_lines, forests
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.script_text import mode_text
