@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.analysis.cells import subject
-from report.analysis.figures import MEMORY_KINDS
+from report.analysis.figures import MEMORY_KINDS, throughput
 from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_name
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
@@ -23,6 +23,7 @@ from report.charts.layout import (
     rate_axis,
     scatter,
     value_axis,
+    whiskers,
 )
 from report.results.model import Measured, Second
 from report.statistics.histograms import CURVE as PERCENTS
@@ -64,26 +65,13 @@ def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
     values = [row.figures.requests_per_second for row in line]
-    spreads = [row.summary.spread for row in line]
-    above, below = (
-        [
-            abs(getattr(spread, end) - value) if spread else 0
-            for spread, value in zip(spreads, values, strict=True)
-        ]
-        for end in ("max", "min")
-    )
-    ends = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
-    texts = [f"{row.text}, {named(row)}: {rate(row.figures.requests_per_second)} {unit}" for row in line]
-    return scatter(
-        line[0].text,
-        [row.id for row in line],
-        list(map(amount, line)),
-        values,
-        texts,
-        "lines+markers",
-        error_y={**ends, "color": line[0].colour, "thickness": 1, "width": 0},
-        **line[0].style(2, 8),
-    )
+    texts = [
+        f"{row.text}, {named(row)}: {rate(value)} {unit}" for row, value in zip(line, values, strict=True)
+    ]
+    ends = whiskers(line, throughput, values) | {"color": line[0].colour, "thickness": 1}
+    ids, style = [row.id for row in line], line[0].style(2, 8)
+    x = list(map(amount, line))
+    return scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
