@@ -64,20 +64,6 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
         yield [prose(note)]
 
 
-def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
-    return (
-        "Target",
-        text.rate_unit.capitalize(),
-        f"p99, {text.latency_unit}",
-        f"{text.cpu_title}, {text.cpu_unit}",
-        f"Store CPU, {text.cpu_unit}",
-        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
-        f"CPU to {base}",
-        "Runs that count",
-        "Conclusion",
-    )
-
-
 def _cells(row: DecisionRow) -> list[str]:
     label, summary = code(row.summary.identity.short_label), row.summary
     verdict = summary.verdict if summary.verdict != "valid" else ""
@@ -96,7 +82,18 @@ def _cells(row: DecisionRow) -> list[str]:
 
 def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) -> list[str]:
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
-    return table(_headers(text, at_a_rate, base), list(map(_cells, rows)), 1)
+    headers = (
+        "Target",
+        text.rate_unit.capitalize(),
+        f"p99, {text.latency_unit}",
+        f"{text.cpu_title}, {text.cpu_unit}",
+        f"Store CPU, {text.cpu_unit}",
+        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
+        f"CPU to {base}",
+        "Runs that count",
+        "Conclusion",
+    )
+    return table(headers, list(map(_cells, rows)), 1)
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
