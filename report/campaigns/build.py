@@ -19,8 +19,7 @@ from report.base.paths import STATIC
 from report.campaigns import records
 from report.campaigns.history import histories
 from report.campaigns.tables import sections
-from report.export.section_markdown import section_blocks
-from report.export.summary_markdown import MAX_BYTES
+from report.export.summary_markdown import MAX_BYTES, section_blocks
 from report.html.template import render_template
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Excluded, Run

@@ -1,21 +1,21 @@
-"""The charts of the page. A new one is a file in this folder and a line here."""
+"""The charts of the page. A new one is a function and a `Chart` in this folder, and a line here."""
 
-from report.charts import ceiling, cpu, curves, limited, lines, median_bars, memory, memory_per_key
+from report.charts import lines, rows
 from report.charts.layout import Chart
 
 CHARTS: tuple[Chart, ...] = (
-    median_bars.THROUGHPUT,
-    median_bars.AT_CAPACITY,
-    median_bars.AT_A_RATE,
+    rows.THROUGHPUT,
+    rows.AT_CAPACITY,
+    rows.AT_A_RATE,
     lines.CURVE,
-    cpu.CHART,
+    rows.CPU,
     lines.TREND,
     lines.SCALING,
-    memory_per_key.CHART,
-    curves.PERCENTILES,
+    lines.MEMORY_PER_KEY,
+    lines.PERCENTILES,
     lines.TRADEOFF,
-    ceiling.CHART,
-    memory.CHART,
-    limited.CHART,
-    curves.SERIES,
+    rows.CEILING,
+    rows.MEMORY,
+    rows.LIMITED,
+    lines.SERIES,
 )

@@ -1,15 +1,17 @@
-"""Figures over a number that rows differ in, connections, servers, the rate of an open loop, and throughput
-against latency: more connections along a line."""
+"""Charts of lines: figures over a number that rows differ in (connections, servers, the rate of an open loop,
+keys), throughput against latency, and one line a median run: latency by percentile, the rate over time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
 from report.analysis.cells import subject
+from report.analysis.figures import MEMORY_KINDS, throughput
 from report.analysis.layer_text import LayerText
 from report.analysis.load_text import load_name
-from report.base.format import plural, rate
+from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
+from report.base.format import mebibytes, plural, rate
 from report.charts.chart_data import ChartData, ChartRow, View
 from report.charts.layout import (
     MAX_LINES,
@@ -19,10 +21,12 @@ from report.charts.layout import (
     latency_axis,
     log_axis,
     rate_axis,
+    scatter,
     value_axis,
+    whiskers,
 )
-from report.charts.marks import scatter
 from report.results.model import Measured
+from report.statistics.histograms import CURVE as PERCENTS
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
@@ -61,26 +65,13 @@ def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
     values = [row.figures.requests_per_second for row in line]
-    spreads = [row.summary.spread for row in line]
-    above, below = (
-        [
-            abs(getattr(spread, end) - value) if spread else 0
-            for spread, value in zip(spreads, values, strict=True)
-        ]
-        for end in ("max", "min")
-    )
-    ends = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
-    texts = [f"{row.text}, {named(row)}: {rate(row.figures.requests_per_second)} {unit}" for row in line]
-    return scatter(
-        line[0].text,
-        [row.id for row in line],
-        list(map(amount, line)),
-        values,
-        texts,
-        "lines+markers",
-        error_y={**ends, "color": line[0].colour, "thickness": 1, "width": 0},
-        **line[0].style(2, 8),
-    )
+    texts = [
+        f"{row.text}, {named(row)}: {rate(value)} {unit}" for row, value in zip(line, values, strict=True)
+    ]
+    ends = whiskers(line, throughput, values) | {"color": line[0].colour, "thickness": 1}
+    ids, style = [row.id for row in line], line[0].style(2, 8)
+    x = list(map(amount, line))
+    return scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
@@ -245,4 +236,167 @@ TRADEOFF = Chart(
     "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
     "time and no throughput.",
     _tradeoff,
+)
+
+
+#: Where points are marked, with the names under which `unsupported` lists them.
+_MARKED = {50.0: "p50", 90.0: "p90", 99.0: "p99", 99.9: "p99_9"}
+
+
+def _beyond(percent: float) -> float:
+    """One request in so many is slower: p50 → 2, p99.9 → 1000, which spreads the tail evenly."""
+    return round(100 / (100 - percent), 4)
+
+
+def _percentile_line(row: ChartRow, text: LayerText) -> go.Scatter:
+    curve = list(zip(PERCENTS, row.figures.curve_ms, strict=False))
+    few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers",
+        x=[_beyond(percent) for percent, _ in curve],
+        # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
+        y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
+        meta=row.id,
+        customdata=[f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve],
+        hovertemplate=f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
+        line={"color": row.colour, "dash": row.dash, "width": 2},
+        marker={
+            "color": row.colour,
+            "symbol": [f"{row.symbol}-open" if percent in few else row.symbol for percent, _ in curve]
+            if few
+            else row.symbol,
+            "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
+            "opacity": 1,
+            "line": {"color": row.colour, "width": 1.5},
+        },
+    )
+
+
+def _percentiles(data: ChartData) -> dict[str, Any] | None:
+    rows = [row for row in data.rows if row.figures.curve_ms]
+    if not rows:
+        return None
+    x = value_axis(
+        "percentile",
+        type="log",
+        rangemode="normal",
+        tickmode="array",
+        tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
+        ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
+    )
+    y = log_axis(data.text.latency_unit)
+    return figure([_percentile_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y))
+
+
+PERCENTILES = Chart(
+    "percentiles",
+    "Latency by percentile",
+    "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: at "
+    "p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks "
+    "stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs "
+    "100,000). A line ends where failed or unanswered requests could move it. Closed and open loops are "
+    "never in one view: the first is latency at capacity, the second at a rate.",
+    _percentiles,
+)
+
+
+#: A longer run has several seconds a point.
+MAX_POINTS = 120
+
+
+def _points(seconds: Sequence[Sample]) -> list[tuple[float, float]]:
+    step = -(-len(seconds) // MAX_POINTS)
+    stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
+    return [
+        (
+            stretch[-1].t_s,
+            sum(second.allowed + second.limited for second in stretch)
+            / sum(second.interval_s for second in stretch),
+        )
+        for stretch in stretches
+    ]
+
+
+def _seconds_line(row: ChartRow, unit: str) -> go.Scatter:
+    points = _points(row.figures.seconds)
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers" if len(points) < 20 else "lines",
+        x=[round(at, 3) for at, _ in points],
+        y=[round(value, 1) for _, value in points],
+        meta=row.id,
+        hovertemplate=f"{row.text} at %{{x}} s: %{{y:,.0f}} {unit}<extra></extra>",
+        **row.style(2, 6),
+    )
+
+
+def _seconds(data: ChartData) -> dict[str, Any] | None:
+    rows = [row for row in data.rows if row.figures.seconds]
+    if not rows:
+        return None
+    x = value_axis("seconds since the window opened")
+    traces = [_seconds_line(row, data.text.rate_unit) for row in rows]
+    return figure(traces, by_view(data.by_cell, rows, x, rate_axis(data.text)))
+
+
+SERIES = Chart(
+    "series",
+    "Over time",
+    "Each second of the median runs. A steady line means that the warm-up was long enough and that "
+    f"nothing disturbed the run. In runs of more than {MAX_POINTS} s a point stands for several seconds.",
+    _seconds,
+)
+
+
+_MIB = 1024**2
+
+
+def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
+    slope = target.slopes[0]
+    points = [point for point in slope.points if point.summary_id in rows]
+    if not points:
+        return []
+    first, line = rows[points[0].summary_id], slope.line
+    name, style = f"{first.text}, {MEMORY_KINDS[slope.kind].lower()}", first.style(2, 7)
+
+    def trace(
+        shown: Sequence[Point], values: Sequence[float], texts: list[str], mode: str, **more: Any
+    ) -> Any:
+        ids, keys = [point.summary_id for point in shown], [point.keys for point in shown]
+        found = [value / _MIB for value in values]
+        return scatter(name, ids, keys, found, texts, mode, legendgroup=first.text, **more)
+
+    ends = [min(points, key=lambda point: point.keys), max(points, key=lambda point: point.keys)]
+    fitted = [line.intercept + line.slope * point.keys for point in ends]
+    slope_text = f"{first.text}: {line.slope:.1f} bytes per key, {slope.text}"
+    hover = [
+        f"{first.text}, run {point.run}: {mebibytes(point.bytes)} MiB for {point.keys:,} keys"
+        for point in points
+    ]
+    measured = [point.bytes for point in points]
+    return [
+        trace(ends, fitted, [slope_text] * 2, "lines", line=style["line"]),
+        trace(points, measured, hover, "markers", showlegend=False, marker=style["marker"]),
+    ]
+
+
+def _memory_per_key(data: ChartData) -> dict[str, Any] | None:
+    rows = {row.id: row for row in data.rows}
+    targets = [target for target in memory_per_key(row.summary for row in data.rows) if target.slopes]
+    drawn = tuple(rows[summary_id] for target in targets for summary_id in target.summary_ids)
+    traces = [trace for target in targets for trace in _memory_lines(target, rows)]
+    if not traces:
+        return None
+    most = MAX_LINES * max(len(target.summary_ids) for target in targets)
+    x, y = value_axis("fresh keys", tickformat=","), value_axis("MiB more than before any key")
+    return figure(traces, by_view([View("all targets", drawn)], drawn, x, y, max_rows=most))
+
+
+MEMORY_PER_KEY = Chart(
+    "memory-per-key",
+    "Memory over the number of keys",
+    "Each point is a run with a fresh store and as many decisions, each on a key of its own; the slope of a "
+    "line is the bytes per key. Memory is read where the table says.",
+    _memory_per_key,
 )

@@ -18,7 +18,7 @@ from report.export.images import images
 from report.export.summary_json import summary_document
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.cost import DEFAULT_RATE, MAX_RATE
+from report.sections.first_screen import DEFAULT_RATE, MAX_RATE
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder

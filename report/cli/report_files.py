@@ -13,7 +13,7 @@ from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
 from report.html.page import render_page
-from report.sections.cost import DEFAULT_RATE
+from report.sections.first_screen import DEFAULT_RATE
 from report.sections.max_rate import max_rate_document
 
 PAGE = "index.html"

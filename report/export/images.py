@@ -13,8 +13,7 @@ from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import rate
 from report.results.model import Measured
-from report.sections.first_screen import cell_title
-from report.sections.forest import Forest, forests
+from report.sections.first_screen import Forest, cell_title, forests
 
 #: More is no picture any more.
 MAX_BARS = 40

@@ -13,10 +13,10 @@ from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
+from report.sections.first_screen import screen_lines
 from report.sections.max_rate import max_rate_document
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
-from report.sections.screen import screen_lines
 from report.sections.thresholds import threshold_documents
 from report.statistics.histograms import PERCENTILES
 

@@ -1,34 +1,34 @@
-"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes."""
+"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes; and any section of
+the report as Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.layer_text import LayerText
-from report.analysis.rankings import Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.export.section_markdown import section_blocks
 from report.sections.boundary import promises
-from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import campaign_notices
 from report.sections.faults import faults
 from report.sections.first_screen import (
+    DEFAULT_RATE,
     FIRST_ROW,
-    DecisionGroup,
     DecisionRow,
     base_text,
+    cost_of,
     decision_cells,
     decision_row,
+    forest_lines,
+    forests,
     page_heading,
 )
-from report.sections.forest import forest_lines, forests
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
-from report.sections.script_text import mode_text
+from report.sections.section import Section, Table, TableRow
 from report.sections.spread_text import marks_note
 from report.sections.thresholds import thresholds
 
@@ -36,18 +36,32 @@ from report.sections.thresholds import thresholds
 MAX_BYTES = 60_000
 
 
-def _headers(text: LayerText, at_a_rate: bool, base: str) -> tuple[str, ...]:
-    return (
-        "Target",
-        text.rate_unit.capitalize(),
-        f"p99, {text.latency_unit}",
-        f"{text.cpu_title}, {text.cpu_unit}",
-        f"Store CPU, {text.cpu_unit}",
-        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
-        f"CPU to {base}",
-        "Runs that count",
-        "Conclusion",
-    )
+def _row_cells(row: TableRow, shown: Table) -> list[str]:
+    kept = [cell for cell, column in zip(row.cells, shown.columns, strict=False) if not column.raw]
+    name, *others = kept
+    texts = [code(name.text), *(prose(cell.plain) for cell in others)]
+    if row.reason:
+        texts = [*texts[: row.kept], prose(row.reason)]
+    wanted = sum(not column.raw for column in shown.columns)
+    return [*texts, *[""] * (wanted - len(texts))]
+
+
+def section_blocks(section: Section) -> Iterator[list[str]]:
+    yield [f"### {prose(section.title)}"]
+    if section.answer:
+        yield [prose(section.answer)]
+    for shown in section.tables:
+        if shown.title:
+            yield [f"#### {prose(shown.title)}"]
+        columns = [column for column in shown.columns if not column.raw]
+        headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
+        first = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
+        for group in shown.groups:
+            heading = prose(": ".join(filter(None, (group.heading, group.hint))))
+            lines = table(headers, [_row_cells(row, shown) for row in group.rows], first)
+            yield [heading, "", *lines] if heading else lines
+    for note in section.notes:
+        yield [prose(note)]
 
 
 def _cells(row: DecisionRow) -> list[str]:
@@ -68,28 +82,29 @@ def _cells(row: DecisionRow) -> list[str]:
 
 def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) -> list[str]:
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
-    return table(_headers(text, at_a_rate, base), list(map(_cells, rows)), 1)
-
-
-def _ranking(ranking: Ranking, group: DecisionGroup, text: LayerText) -> list[str]:
-    store = "On a store that is not known" if ranking.store is None else f"On {code(ranking.store)}"
-    already = " that already ran" if ranking.group.external else ""
-    place = ", ".join(
-        filter(None, (f"{store}{already}", prose(ranking.decider_text), prose(mode_text(ranking))))
+    headers = (
+        "Target",
+        text.rate_unit.capitalize(),
+        f"p99, {text.latency_unit}",
+        f"{text.cpu_title}, {text.cpu_unit}",
+        f"Store CPU, {text.cpu_unit}",
+        f"{'p99' if at_a_rate else 'Throughput'} to {base}",
+        f"CPU to {base}",
+        "Runs that count",
+        "Conclusion",
     )
-    heading = f"{place}. {prose(group.sentence)}"
-    return [heading, "", *_table(group.rows, text, base_text([ranking]))]
+    return table(headers, list(map(_cells, rows)), 1)
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
     (shown,) = decision_cells([cell], layer_named)
-    blocks = [
-        [f"### {prose(shown.title)}"],
-        *(_ranking(*both, cell.text) for both in zip(cell.rankings, shown.groups, strict=True)),
-    ]
-    if rows := (*shown.controls, *shown.copies):
-        blocks.append(["Controls, not ranked:", "", *_table(rows, cell.text, base_text(cell.rankings))])
+    blocks = [[f"### {prose(shown.title)}"]]
+    for ranking, group in zip(cell.rankings, shown.groups, strict=True):
+        rows = _table(group.rows, cell.text, base_text([ranking]))
+        blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
+    if controls := (*shown.controls, *shown.copies):
+        blocks.append(["Controls, not ranked:", "", *_table(controls, cell.text, base_text(cell.rankings))])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
@@ -112,10 +127,8 @@ def _recommendation(recommended: Recommendation) -> list[list[str]]:
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    runtime_name = f"Runtime {code(runtime.runtime)}" if runtime.runtime else ""
-    layer = runtime.layer if runtime_name else runtime.layer.capitalize()
-    title = ", ".join(filter(None, (runtime_name, layer)))
-    heading = [[f"## {title}"]] if title else []
+    named = [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
+    heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
     if not runtime.cells:
         rows = [decision_row(row, runtime.text) for row in runtime.controls]
         return [*heading, _table(rows, runtime.text)]

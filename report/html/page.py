@@ -9,7 +9,7 @@ from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.base.paths import STATIC
-from report.charts import CHARTS, memory_per_key
+from report.charts import CHARTS, lines
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import DARK, Chart
@@ -17,66 +17,81 @@ from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
 from report.sections.all_sections import sections_of
-from report.sections.cost import DEFAULT_RATE, cost_of
 from report.sections.environment import campaign_notices, external_notices
 from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import (
+    DEFAULT_RATE,
     DecisionCell,
     DecisionRow,
     base_text,
+    cost_of,
     decision_cells,
     decision_row,
+    forests,
     page_heading,
 )
-from report.sections.forest import forests
 from report.sections.machines import machine_picture
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section
 from report.sections.spread_text import marks_note
 
+_CONTROLS = "Controls: what the harness itself can do, not ranked"
+_COPIES = "Copies of references: what this host makes of no difference, not ranked"
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionTable:
-    """A table of the first screen: capacity and latency at a rate apart (rule M4)."""
-
+    id: str
     runtime: RuntimeResults
-    cells: tuple[DecisionCell, ...]
-    open_loop: bool = False
-    controls: tuple[DecisionRow, ...] = ()
-    """Where there is no client: else they stand under their cells."""
-
-    @property
-    def id(self) -> str:
-        return f"{self.runtime.id}decision{'-at-rate' if self.open_loop else ''}"
-
-    @property
-    def rows(self) -> list[DecisionRow]:
-        return [*(row for cell in self.cells for row in cell.rows), *self.controls]
-
-    @property
-    def base_text(self) -> str:
-        return base_text(ranking for shown in self.cells for ranking in shown.cell.rankings)
-
-    @property
-    def marks(self) -> str:
-        return marks_note([figure for row in self.rows for figure in (row.throughput, row.p99, row.cpu)])
-
-    @property
-    def several_servers(self) -> bool:
-        return any(summary.identity.servers > 1 for summary in self.runtime.ordered)
+    open_loop: bool
+    bodies: Sequence[tuple[str, str, Sequence[DecisionRow]]]
+    """Heading, the comparison that it leads to, and rows."""
+    caption: str
 
 
-def _decision_tables(runtime: RuntimeResults, found: Sequence[DecisionCell]) -> list[DecisionTable]:
-    if not found:
-        controls = tuple(decision_row(control, runtime.text) for control in runtime.controls)
-        return [DecisionTable(runtime, (), controls=controls)]
-    by_loop = [
-        (tuple(each for each in found if each.cell.identity.open_loop is loop), loop)
-        for loop in (False, True)
-    ]
-    return [DecisionTable(runtime, members, loop) for members, loop in by_loop if members]
+def _decision_tables(found: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]]) -> list[DecisionTable]:
+    """Of the first screen: capacity and latency at a rate apart (rule M4)."""
+    titled = len({each.title for _, members in found for each in members}) > 1
+    tables = []
+    for runtime, members in found:
+        for loop in (False, True):
+            shown = [each for each in members if each.cell.identity.open_loop is loop]
+            if shown or not (members or loop):
+                tables.append(_decision_table(runtime, shown, loop, titled))
+    return tables
+
+
+def _decision_table(
+    runtime: RuntimeResults, shown: Sequence[DecisionCell], open_loop: bool, titled: bool
+) -> DecisionTable:
+    headed = titled or sum(len(each.groups) for each in shown) > 1
+    bodies: list[tuple[str, str, Sequence[DecisionRow]]] = []
+    for each in shown:
+        for group in each.groups:
+            title = f"{each.title}. " if titled and group is each.groups[0] else ""
+            heading = f"{title}{group.heading}" if headed else ""
+            bodies.append((heading, f"{each.cell.id}-title", group.rows))
+        # Of several cells under one load they are the same rows.
+        if each.controls and (_CONTROLS, "", each.controls) not in bodies:
+            bodies.append((_CONTROLS, "", each.controls))
+        if each.copies:
+            bodies.append((_COPIES, "", each.copies))
+    if not shown:
+        bodies.append((_CONTROLS, "", tuple(decision_row(row, runtime.text) for row in runtime.controls)))
+    figures = [each for _, _, rows in bodies for row in rows for each in (row.throughput, row.p99, row.cpu)]
+    base = base_text(ranking for each in shown for ranking in each.cell.rankings)
+    several = any(summary.identity.servers > 1 for summary in runtime.ordered)
+    texts = (
+        f"{runtime.title}." if runtime.name else "",
+        "" if headed or not shown else f"{shown[0].groups[0].heading}.",
+        f"Median runs, with the range over the runs, and the ratio of CPU to {base}.",
+        "Server CPU is that of all servers together." if several else "",
+        marks_note(figures),
+    )
+    table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
+    return DecisionTable(table_id, runtime, open_loop, bodies, " ".join(filter(None, texts)))
 
 
 #: Charts by the id that sections name them by; of several layers one each.
@@ -93,7 +108,7 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (memory_per_key.CHART,) if analysis.only_memory else CHARTS:
+        for chart in (lines.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
             if (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
@@ -147,9 +162,7 @@ def render_page(
         cost=cost_of(analysis, at_rate),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
-        decision_tables=[]
-        if analysis.max_rates
-        else [table for runtime, found in parts for table in _decision_tables(runtime, found)],
+        decision_tables=[] if analysis.max_rates else _decision_tables(parts),
         sections=[each for each in sections_of(analysis) if _with_something(each, charts)],
         charts=charts,
         filters=filter_values(ordered),

@@ -40,12 +40,8 @@ _ENDED = {
 Stopped = tuple[int, Stop] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    summary: Summary
-    goes_on: bool
-    reason: str
-    """Why it got no more runs."""
+#: A row, whether it goes on, and why it got no more runs.
+Row = tuple[Summary, bool, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +56,7 @@ class Adaptive:
 
     @property
     def sentence(self) -> str:
-        made = sum(len(row.summary.runs) for row in self.rows)
+        made = sum(len(row.runs) for row, _, _ in self.rows)
         why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
 
@@ -158,7 +154,7 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
     ended = campaign.manifest.get("adaptive", {}).get("ended", {}).get("why")
     of_rows = [(row, stops.get(row.id)) for row in summaries]
     return Adaptive(
-        rows=tuple(Row(row, stop is None, _reason(stop, ended)) for row, stop in of_rows),
+        rows=tuple((row, stop is None, _reason(stop, ended)) for row, stop in of_rows),
         concluded=tuple(each for done, each in conclusions if done),
         unsettled=tuple(each for done, each in conclusions if not done),
         ended=ended,
@@ -175,14 +171,14 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
         "not_concluded": [each.text for each in found.unsettled],
         "configurations": [
             {
-                "configuration_hash": row.summary.identity.configuration_hash,
-                "label": row.summary.identity.label,
-                "load": load_text(row.summary.identity),
-                "runs": len(row.summary.runs),
-                "goes_on": row.goes_on,
-                "reason": row.reason,
+                "configuration_hash": row.identity.configuration_hash,
+                "label": row.identity.label,
+                "load": load_text(row.identity),
+                "runs": len(row.runs),
+                "goes_on": goes_on,
+                "reason": reason,
             }
-            for row in found.rows
+            for row, goes_on, reason in found.rows
         ],
     }
 
@@ -192,10 +188,10 @@ def adaptive(analysis: Analysis) -> Section | None:
     if found is None:
         return None
     rows = []
-    for row in found.rows:
-        identity, made = row.summary.identity, len(row.summary.runs)
-        cells = (*named(identity.label, load_text(identity)), number(f"{made}", made), *named(row.reason))
-        rows.append(TableRow(row.summary.id, cells))
+    for row, _, reason in found.rows:
+        identity, made = row.identity, len(row.runs)
+        cells = (*named(identity.label, load_text(identity)), number(f"{made}", made), *named(reason))
+        rows.append(TableRow(row.id, cells))
     columns = (*words("Target", "Load"), Column("Runs"), *words("Why it stopped"))
     lists = (("Concluded", found.concluded), ("Not decided", found.unsettled))
     return Section(

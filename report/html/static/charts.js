@@ -1,7 +1,7 @@
 "use strict";
 /**
  * Draws the figures of `#report-data` once they come near the window, and again when filters, theme or width
- * change. A folded figure is nowhere near, so it is drawn once it is unfolded. `charts/base.py` says what the `meta`
+ * change. A folded figure is nowhere near, so it is drawn once it is unfolded. `charts/layout.py` says what the `meta`
  * of traces and layouts mean.
  */
 (() => {

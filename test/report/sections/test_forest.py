@@ -10,9 +10,7 @@ from campaign_writer import manifest, write_campaign
 from conftest import Build, analysis_of_results
 from report.analysis.campaign_analysis import analyse
 from report.results.load import load_campaign
-from report.sections.cost import cost_of
-from report.sections.forest import SHAPES, Forest, forest_lines, forests
-from report.sections.screen import WIDTH, screen_lines
+from report.sections.first_screen import SHAPES, WIDTH, Forest, cost_of, forest_lines, forests, screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)

@@ -5,7 +5,7 @@ import pytest
 from builder import configuration, result
 from conftest import Build
 from page_reader import read
-from report.export.section_markdown import section_blocks
+from report.export.summary_markdown import section_blocks
 from report.sections import all_sections
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 
