@@ -11,19 +11,8 @@ from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import joined, plural
+from report.compare import comparability
 from report.compare.common_reference import ratios_to, references_of
-from report.compare.comparability import (
-    Difference,
-    Names,
-    Rows,
-    campaign_differences,
-    campaign_notes,
-    compared_parts,
-    row_differences,
-    script_note,
-    together_text,
-    version_notes,
-)
 from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on
 from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_samples
@@ -79,11 +68,11 @@ class Compared:
     """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> comparability.Rows:
         return (self.base, self.new)
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> comparability.Names:
         labels = (self.base.identity.label, self.new.identity.label)
         campaigns = (self.base_side.campaign.name, self.new_side.campaign.name)
         if not self.across:
@@ -100,14 +89,14 @@ class Compared:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
-        return compared_parts(*self.rows)
+        return comparability.compared_parts(*self.rows)
 
     @cached_property
     def stop(self) -> Stopped | None:
         return _stopped(*self.rows)
 
     @cached_property
-    def references(self) -> Rows | None:
+    def references(self) -> comparability.Rows | None:
         """The common reference of two campaigns, to which the figures of both are related."""
         if not self.across:
             return None
@@ -277,7 +266,7 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
     return pairs, alone
 
 
-def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
+def _refuse(found: Sequence[comparability.Difference], allowed: frozenset[str]) -> None:
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
         kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
@@ -285,12 +274,12 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
         raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
 
 
-def _differs(pair: Compared, unlike: Sequence[Difference]) -> tuple[str, ...]:
+def _differs(pair: Compared, unlike: Sequence[comparability.Difference]) -> tuple[str, ...]:
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
-        texts += filter(None, [script_note(*pair.rows, pair.names)])
+        texts += filter(None, [comparability.script_note(*pair.rows, pair.names)])
     if texts and pair.base.identity.label != pair.new.identity.label:
-        texts[-1] += f": the comparison is of {together_text(pair.parts)}"
+        texts[-1] += f": the comparison is of {comparability.together_text(pair.parts)}"
     return tuple(texts)
 
 
@@ -305,8 +294,8 @@ def compare_sides(
     pairs, alone = _match(base, new, metric)
     across = base.folder != new.folder
     rows = [pair.rows for pair in pairs]
-    of_sides = campaign_differences(base.campaign, new.campaign, rows) if across else []
-    of_rows = row_differences(rows, [pair.names for pair in pairs])
+    of_sides = comparability.campaign_differences(base.campaign, new.campaign, rows) if across else []
+    of_rows = comparability.row_differences(rows, [pair.names for pair in pairs])
     _refuse([*of_sides, *(each for found in of_rows for each in found)], allowed)
     # What cannot conclude makes the family of the others no larger.
     for concluding in (True, False):
@@ -325,7 +314,7 @@ def compare_sides(
 def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:
     across = base.folder != new.folder
     if across:
-        yield from campaign_notes(base.campaign, new.campaign)
+        yield from comparability.campaign_notes(base.campaign, new.campaign)
         name = new.campaign.name
         labels = joined(list(dict.fromkeys(pair.reference for pair in pairs if pair.reference)))
         if base.campaign.name == name:
@@ -339,7 +328,7 @@ def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterat
         more = f"; {plural(dropped, 'run')} without a partner that counts" if dropped else ""
         yield f"runs of one round are compared with each other{more}"
     for pair in pairs:
-        yield from version_notes(*pair.rows, pair.names)
+        yield from comparability.version_notes(*pair.rows, pair.names)
     for pair in pairs:
         yield from meaning_of(pair.base, pair.metric)
     for rows in (*(pair.rows for pair in pairs), *(pair.references for pair in pairs if pair.references)):

@@ -4,18 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from report.analysis.machines import (
-    Link,
-    all_runs,
-    cpus_text,
-    index_text,
-    links_of,
-    machines_in,
-    roles_by_machine,
-    roles_text,
-    tier_of,
-    time_text,
-)
+from report.analysis import machines
 from report.base.format import gibibytes, plural
 from report.results.model import Campaign
 
@@ -37,7 +26,7 @@ class Tier:
 
     boxes: tuple[MachineBox, ...]
     more_boxes: str
-    links: tuple[Link, ...]
+    links: tuple[machines.Link, ...]
     more_links: str
 
 
@@ -50,11 +39,11 @@ class MachinePicture:
 
 def _box(name: str, roles: Sequence[str], stated: Mapping[str, Any] | None) -> MachineBox:
     if stated is None:
-        return MachineBox(name, roles_text(roles), ())
+        return MachineBox(name, machines.roles_text(roles), ())
     found = stated.get("facts")
-    cpus = f"{cpus_text(found)}, {found['cpu_model']}" if found else plural(stated["cpus"], "CPU")
+    cpus = f"{machines.cpus_text(found)}, {found['cpu_model']}" if found else plural(stated["cpus"], "CPU")
     memory = f"{gibibytes(stated['memory_bytes'])} GiB"
-    return MachineBox(name, roles_text(roles), (f"{cpus}, {memory}", stated["engine"]))
+    return MachineBox(name, machines.roles_text(roles), (f"{cpus}, {memory}", stated["engine"]))
 
 
 def _more(left: int, what: str) -> str:
@@ -62,12 +51,12 @@ def _more(left: int, what: str) -> str:
 
 
 def machine_picture(campaign: Campaign) -> MachinePicture | None:
-    stated = {each["name"]: each for each in machines_in(campaign)}
-    roles = roles_by_machine(all_runs(campaign))
+    stated = {each["name"]: each for each in machines.machines_in(campaign)}
+    roles = machines.roles_by_machine(machines.all_runs(campaign))
     if not roles:
         return None
-    tier = {name: tier_of(found) for name, found in roles.items()}
-    links = [link for link in links_of(campaign) if all(end in tier for end in link.between)]
+    tier = {name: machines.tier_of(found) for name, found in roles.items()}
+    links = [link for link in machines.links_of(campaign) if all(end in tier for end in link.between)]
     tiers = []
     for number in sorted(set(tier.values())):
         names = [name for name in [*stated, *sorted(set(roles) - set(stated))] if tier.get(name) == number]
@@ -89,15 +78,15 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
     )
 
 
-def _clocks_note(links: Sequence[Link]) -> str:
+def _clocks_note(links: Sequence[machines.Link]) -> str:
     if not links:
         return ""
     apart = max(abs(link.clock_offset_us) + link.clock_bound_us for link in links)
     changes = [abs(link.clock_change_us or 0) for link in links if link.clock_moved]
-    moved = f", and moved by {time_text(max(changes))} during the campaign" if changes else ""
+    moved = f", and moved by {machines.time_text(max(changes))} during the campaign" if changes else ""
     return (
-        f"Their clocks were at most {time_text(apart)} apart{moved}. No latency contains that: each is "
-        "measured on one clock."
+        f"Their clocks were at most {machines.time_text(apart)} apart{moved}. No latency contains that: each "
+        "is measured on one clock."
     )
 
 
@@ -117,21 +106,25 @@ def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, S
 
 
 def link_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    return [(link.ends, _link_text(link)) for link in links_of(campaign)]
+    return [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
 
 
-def _link_text(link: Link) -> str:
+def _link_text(link: machines.Link) -> str:
     def signed(us: float) -> str:
-        return f"{'−' if us < 0 else '+'}{time_text(abs(us))}"
+        return f"{'−' if us < 0 else '+'}{machines.time_text(abs(us))}"
 
-    clocks = f"clocks {signed(link.clock_offset_us)} ± {time_text(link.clock_bound_us)}"
+    clocks = f"clocks {signed(link.clock_offset_us)} ± {machines.time_text(link.clock_bound_us)}"
     changed = "" if link.clock_change_us is None else f", {signed(link.clock_change_us)} afterwards"
     return f"round trip {link.round_trip} ({link.p90}), {link.bandwidth}, {clocks}{changed}"
 
 
 def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
     def text(machine: Mapping[str, Any]) -> str:
-        system = (machine["operating_system"], machine["kernel"], index_text(machine.get("facts", {})))
+        system = (
+            machine["operating_system"],
+            machine["kernel"],
+            machines.index_text(machine.get("facts", {})),
+        )
         return "; ".join(filter(None, (*_box("", (), machine).facts, *system)))
 
-    return [(each["name"], text(each)) for each in machines_in(campaign)]
+    return [(each["name"], text(each)) for each in machines.machines_in(campaign)]

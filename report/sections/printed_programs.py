@@ -2,31 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from report.analysis import printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.load_text import load_text
-from report.analysis.printed_rows import (
-    RATE,
-    STORE_CPU,
-    LoadProgramControl,
-    PrintedRow,
-    Read,
-    StoreOperations,
-)
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
-from report.sections.section import (
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    numbers,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.statistics.decision import Comparison
 
 STORE_TEXT = (
@@ -46,42 +28,44 @@ PROGRAM_TEXT = (
 )
 
 
-def _latency(name: str) -> Read:
+def _latency(name: str) -> printed_rows.Read:
     return lambda printed: printed.latency_ms[name]
 
 
 #: Name, unit, figure and form of each figure's column.
-Figures = tuple[tuple[str, str, Read, Callable[[float | None], str]], ...]
+Figures = tuple[tuple[str, str, printed_rows.Read, Callable[[float | None], str]], ...]
 _OPERATIONS: Figures = (
-    ("Throughput", "operations/s", RATE, rate),
+    ("Throughput", "operations/s", printed_rows.RATE, rate),
     ("Mean", "ms", _latency("average"), milliseconds),
     *((name.capitalize(), "ms", _latency(name), milliseconds) for name in ("p50", "p95", "p99", "max")),
-    ("Store CPU", "µs/operation", STORE_CPU, microseconds),
+    ("Store CPU", "µs/operation", printed_rows.STORE_CPU, microseconds),
     ("Memory", "bytes/key", lambda printed: printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
-    ("Throughput", "decisions/s", RATE, rate),
+    ("Throughput", "decisions/s", printed_rows.RATE, rate),
     *((name, "ms", _latency(name), milliseconds) for name in ("p50", "p99")),
     ("Service CPU", "µs/decision", lambda printed: printed.service_cpu_us_per_operation, microseconds),
-    ("Store CPU", "µs/decision", STORE_CPU, microseconds),
+    ("Store CPU", "µs/decision", printed_rows.STORE_CPU, microseconds),
 )
 
 
-def _columns(figures: Figures) -> tuple[Column, ...]:
-    found = numbers([(name, unit) for name, unit, _, _ in figures], "number")
-    return (*found, *words("Limited by", "Runs", "Verdict"))
+def _columns(figures: Figures) -> tuple[section.Column, ...]:
+    found = section.numbers([(name, unit) for name, unit, _, _ in figures], "number")
+    return (*found, *section.words("Limited by", "Runs", "Verdict"))
 
 
-def _cells(row: PrintedRow, columns: Figures) -> tuple[TableCell, ...]:
+def _cells(row: printed_rows.PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
     """Figures of the median run, with their range over the runs; dashes where no run counts."""
     shown = []
     for _, _, read, show in columns:
         span = row.range_of(read) if row.figures else None
         text = show(read(row.figures)) if row.figures else ABSENT
-        shown.append(TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number"))
-    verdict = TableCell(row.verdict, kind=f"verdict {row.verdict}")
+        shown.append(
+            section.TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
+        )
+    verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
     counted = counted_text(row.runs, row.missing, row.counted)
-    return (*shown, *named(row.limited_by or ABSENT, counted), verdict)
+    return (*shown, *section.named(row.limited_by or ABSENT, counted), verdict)
 
 
 def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]) -> str:
@@ -90,12 +74,12 @@ def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Seq
     return str(len(counted)) if len(counted) == planned else f"{len(counted)} of {planned}"
 
 
-def _client_rate(control: LoadProgramControl) -> str:
+def _client_rate(control: printed_rows.LoadProgramControl) -> str:
     figures = control.client.figures if control.client else None
     return rate(throughput(figures)) if figures else ABSENT
 
 
-def load_programs(analysis: Analysis) -> Section | None:
+def load_programs(analysis: Analysis) -> section.Section | None:
     controls = analysis.load_programs
     if not controls:
         return None
@@ -103,17 +87,19 @@ def load_programs(analysis: Analysis) -> Section | None:
     for control in controls:
         row, client = control.row, control.client
         limiting = client.figures.limiting_resource if client and client.figures else None
-        names = named(row.identity.label, load_text(row.identity))
-        node = (number(_client_rate(control), None), *named(limiting or ABSENT))
-        rows.append(TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
-    node_columns = (Column("From Node", "decisions/s"), *words("Node limited by"))
-    columns = (*words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
-    table = table_of("load-program-rows", columns, rows)
+        names = section.named(row.identity.label, load_text(row.identity))
+        node = (section.number(_client_rate(control), None), *section.named(limiting or ABSENT))
+        rows.append(section.TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
+    node_columns = (section.Column("From Node", "decisions/s"), *section.words("Node limited by"))
+    columns = (*section.words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
+    table = section.table_of("load-program-rows", columns, rows)
     runs = [run for control in controls for run in control.row.runs]
     return _section("load-programs", "Load programs in the place of Node", PROGRAM_TEXT, [table], runs)
 
 
-def _section(section_id: str, title: str, text: str, tables: Iterable[Table], runs: Sequence[Run]) -> Section:
+def _section(
+    section_id: str, title: str, text: str, tables: Iterable[section.Table], runs: Sequence[Run]
+) -> section.Section:
     found = {f"{run.printed.program} {run.printed.program_version}" for run in runs if run.printed}
     programs = " and ".join(sorted(found)) or "load programs"
     problems = tuple(
@@ -124,10 +110,10 @@ def _section(section_id: str, title: str, text: str, tables: Iterable[Table], ru
         if run.verdict != "valid"
     )
     text = text.format(programs=programs)
-    return Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
+    return section.Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
 
 
-def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
+def load_program_sentences(controls: Sequence[printed_rows.LoadProgramControl]) -> list[str]:
     """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
@@ -151,19 +137,19 @@ def _ratio(found: Comparison) -> str:
     return ABSENT if found.ratio is None else f"{ratio(found.ratio)}{span}"
 
 
-def _ratio_rows(operations: StoreOperations) -> list[TableRow]:
+def _ratio_rows(operations: printed_rows.StoreOperations) -> list[section.TableRow]:
     rows = []
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
-            cells = [*named(row.store, _work_text(cell.rows[0].identity))]
+            cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
                 verdict = f"{found.status}: {found.reason}" if found.reason else found.status
-                cells += [number(_ratio(found), found.ratio), TableCell(verdict, kind="text")]
-            rows.append(TableRow("", tuple(cells)))
+                cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
+            rows.append(section.TableRow("", tuple(cells)))
     return rows
 
 
-def store_sentences(found: StoreOperations | None) -> list[str]:
+def store_sentences(found: printed_rows.StoreOperations | None) -> list[str]:
     """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (better), …`."""
     if found is None:
         return []
@@ -182,24 +168,29 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
     ]
 
 
-def store_operations(analysis: Analysis) -> Section | None:
+def store_operations(analysis: Analysis) -> section.Section | None:
     found = analysis.store_operations
     if found is None:
         return None
 
-    def row_of(row: PrintedRow) -> TableRow:
-        name = TableCell(row.store, tag="reference" if row.store == found.reference else "")
-        return TableRow("", (name, *_cells(row, _OPERATIONS)))
+    def row_of(row: printed_rows.PrintedRow) -> section.TableRow:
+        name = section.TableCell(row.store, tag="reference" if row.store == found.reference else "")
+        return section.TableRow("", (name, *_cells(row, _OPERATIONS)))
 
-    columns = (*words("Store"), *_columns(_OPERATIONS))
+    columns = (*section.words("Store"), *_columns(_OPERATIONS))
     tables = [
-        table_of(f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity))
+        section.table_of(
+            f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity)
+        )
         for index, cell in enumerate(found.cells, start=1)
     ]
     if ratios := _ratio_rows(found):
-        verdicts = [(Column(name), *words("Verdict")) for name in ("Throughput", "Store CPU per operation")]
-        of_ratios = (*words("Store", "Work"), *verdicts[0], *verdicts[1])
+        verdicts = [
+            (section.Column(name), *section.words("Verdict"))
+            for name in ("Throughput", "Store CPU per operation")
+        ]
+        of_ratios = (*section.words("Store", "Work"), *verdicts[0], *verdicts[1])
         caption, title = RATIOS.format(reference=found.reference), f"Ratios to {found.reference}"
-        tables.append(table_of("store-ratios", of_ratios, ratios, title, caption=caption))
+        tables.append(section.table_of("store-ratios", of_ratios, ratios, title, caption=caption))
     runs = [run for row in found.rows for run in row.runs]
     return _section("store-operations", "Store operations", STORE_TEXT, tables, runs)
