@@ -7,8 +7,7 @@ from operator import attrgetter
 from statistics import median
 
 from report.analysis.cells import subject
-from report.analysis.foreign_cpu import attributable
-from report.analysis.summary import Summary
+from report.analysis.summary import Summary, attributable
 from report.results.model import STORE_LAYER, Campaign, Identity, Printed, Run
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_median_run

@@ -1,12 +1,15 @@
-"""One configuration over its runs: the median run, the spread, and what became of every run."""
+"""One configuration over its runs: the median run, the spread, warnings, what became of every run;
+how rows are compared."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import Protocol
 
 from report.analysis.figures import Figure, throughput
-from report.analysis.warnings import warnings_of
-from report.base.format import plural
+from report.analysis.layer_text import layer_text
+from report.base.format import percent, plural, rate
 from report.results.model import (
     ALGORITHMS,
     DECIDERS,
@@ -17,9 +20,51 @@ from report.results.model import (
     Measured,
     Run,
 )
+from report.statistics.decision import Comparison
+from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
+
+
+def _ramp_text(ramp: Ramp) -> str:
+    pace = "slower" if ramp.change < 0 else "faster"
+    more = " or longer" if ramp.to_the_middle else ""
+    return (
+        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} "
+        f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
+    )
+
+
+def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    counted = [run for run in runs if run.eligible and run.measured is not None]
+    ordered = sorted(counted, key=lambda run: (run.started_at, run.run))
+    values = [run.measured.requests_per_second for run in ordered if run.measured]
+    texts: list[str] = []
+    found = spread(values)
+    unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
+    if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
+        texts.append(
+            f"Runs lie far apart: CV {percent(found.cv_percent)}, "
+            f"from {rate(found.min)} to {rate(found.max)} {unit}."
+        )
+    drift = trend(values)
+    if drift:
+        texts.append(
+            f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
+        )
+    levels = two_levels(values)
+    if levels:
+        texts.append(
+            f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
+            f"{rate(levels.high)} {unit}. A median is of one of them."
+        )
+    closed = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
+    ramp = warm_up_ramp([figures.answers_each_slice for figures in closed])
+    if ramp:
+        texts.append(_ramp_text(ramp))
+    return tuple(texts)
+
 
 #: Quartiles of fewer runs mean nothing.
 MIN_RUNS_FOR_QUARTILES = 5
@@ -308,3 +353,34 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
             )
         )
     return tuple(found)
+
+
+#: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the
+#: other (rule M25).
+MAX_FOREIGN_CPU_POINTS = 5.0
+
+
+class ComparedRow(Protocol):
+    """A row of our own load generator or of a foreign program."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def foreign_cpu_percent(self) -> float | None: ...
+
+    @property
+    def by_turns(self) -> bool: ...
+
+
+def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow) -> Comparison:
+    """The comparison, without a conclusion where other programs may explain the difference; by turns they met
+    both sides. Where their CPU is not known it explains nothing."""
+    ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
+    met_both = base.by_turns and new.by_turns
+    if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
+        return comparison
+    return comparison.undecided_by(
+        f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
+        f"{percent(theirs, 0)} beside {new.identity.short_label}"
+    )

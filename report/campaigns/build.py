@@ -17,8 +17,7 @@ from report.base.files import read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
 from report.campaigns import records
-from report.campaigns.history import histories
-from report.campaigns.tables import sections
+from report.campaigns.tables import histories, sections
 from report.export.section_markdown import section_blocks
 from report.export.summary_markdown import MAX_BYTES
 from report.html.template import render_template

@@ -11,7 +11,7 @@ from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, row_order
 from report.base.csv_text import records_csv
 from report.base.errors import one_line
-from report.compare.common_reference import ratios_to, references_of
+from report.compare.matching import ratios_to, references_of
 from report.export.tables_csv import LATER_DIMENSIONS
 from report.results.model import Campaign, Excluded
 from report.sections.environment import machine_facts

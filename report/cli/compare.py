@@ -7,12 +7,10 @@ from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.terminal import parser_of, run_program
-from report.compare.baselines import find_baseline, save_baseline
 from report.compare.comparability import KINDS
-from report.compare.matching import Outcome, compare_sides
-from report.compare.metrics import METRICS
+from report.compare.matching import METRICS, Outcome, compare_sides
 from report.compare.output_formats import as_json, as_markdown, as_table
-from report.compare.selection import CampaignReader, Selection, parse_selection
+from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
 
 REGRESSION = 6
 NOT_DECIDED = 7

@@ -22,7 +22,7 @@ from report.campaigns.matrix import Matrix, Source, view_of
 from report.campaigns.records import record_of
 from report.cli.audit import PAGE as AUDIT_PAGE
 from report.cli.audit import audit_files
-from report.cli.report_files import PAGE, report_files
+from report.cli.generate import PAGE, report_files
 from report.export.images import images
 from report.html.template import render_template
 from report.results.archives import found_campaigns

@@ -1,24 +1,111 @@
 """Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from report.analysis.cells import load_key
-from report.analysis.figures import throughput
+from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.format import joined, plural
+from report.base.format import joined, microseconds, milliseconds, plural, rate
 from report.compare import comparability
-from report.compare.common_reference import ratios_to, references_of
-from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on
 from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ALPHA
 from report.statistics.samples import Sample, upto
 from report.statistics.sequential import corrected_for_looks
+
+Thing = tuple[object, ...]
+
+#: A reference of another version is another thing.
+_VERSIONS = ("client", "limiter", "store")
+
+
+def _thing(row: Summary) -> Thing:
+    runs = [run for run in row.runs if run.measured]
+    versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
+    return (row.identity.key, *versions, row.scripts)
+
+
+def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary]:
+    """The references that were measured in a row's rounds under its load, without itself; first that of its
+    own ranking."""
+    own = row.identity
+    found = [
+        each
+        for each in every
+        if each.reference
+        and each.id != row.id
+        and load_key(each.identity) == load_key(own)
+        and sample_between(row, each, throughput).pairs
+    ]
+    found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
+    return {_thing(each): each for each in found}
+
+
+def ratios_to(
+    reference: Summary, row: Summary, figure: Figure, rounds: int | None = None
+) -> tuple[float, ...]:
+    """By round. One in which the reference failed its load tells nothing about the row."""
+    pairs = sample_between(row, reference, figure, rounds).pairs
+    return tuple(value / other for value, other in pairs if 0 < other < math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    id: str
+    text: str
+    """What it is, with its unit."""
+    read: Figure
+    show: Callable[[float | None], str]
+    higher_is_better: bool
+
+
+METRICS: dict[str, Metric] = {
+    "throughput": Metric("throughput", "throughput in requests/s", throughput, rate, True),
+    "p50": Metric("p50", "latency p50 in ms", percentile("p50"), milliseconds, False),
+    "p99": Metric("p99", "latency p99 in ms", percentile("p99"), milliseconds, False),
+    "cpu": Metric("cpu", "CPU time of the server in µs per request", consumer_cpu, microseconds, False),
+}
+
+
+#: In our recordings of saturated servers the two have a correlation of -0.97.
+_ONE_MEASUREMENT = (
+    "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it: compare "
+    "--metric throughput, or measure CPU at one common rate (--rate)"
+)
+
+
+def not_concluded(summary: Summary, metric: Metric) -> str:
+    return _ONE_MEASUREMENT if metric.id == "cpu" and not summary.identity.open_loop else ""
+
+
+def meaning_of(summary: Summary, metric: Metric) -> Iterator[str]:
+    open_loop = summary.identity.open_loop
+    if summary.identity.layer == "limiter":
+        yield "at the limiter layer a request is a decision, and CPU time is that of the client"
+    if metric.id == "throughput" and open_loop:
+        yield "in an open loop throughput is what was offered: compare latencies there"
+    if metric.id in ("p50", "p99") and not open_loop:
+        yield "latencies at capacity follow from the throughput (M4)"
+
+
+def notes_on(summary: Summary, metric: Metric) -> Iterator[str]:
+    counted = [run.measured for run in summary.runs if run.eligible and run.measured]
+    runs = plural(len(counted), "run")
+    if summary.spoiled_runs:
+        which = "they rank" if summary.spoiled_runs > 1 else "it ranks"
+        yield f"{summary.spoiled_text}: {which} below all others (M24)"
+    if bounded := sum(metric.read.percentile in run.bounds_ms for run in counted):
+        yield f"{metric.id} is known only within bounds in {bounded} of {runs}: the upper one counts (M23)"
+    if absent := sum(metric.read.at_most(run) is None for run in counted):
+        yield f"{absent} of {len(counted)} runs have no such figure on record"
+    if unsupported := sum(not metric.read.is_comparable(run) for run in counted):
+        few = f"{metric.id} is unsupported in {unsupported} of {runs}"
+        yield f"{few}, by too few samples or late sends: not compared"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
-from report.compare.matching import Compared, Outcome
-from report.compare.metrics import Metric
+from report.compare.matching import Compared, Metric, Outcome
 from report.export.conclusions import comparison_document
 
 SCHEMA = "ratelimit-bench/comparison"

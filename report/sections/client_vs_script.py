@@ -6,10 +6,9 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
-from report.analysis.foreign_cpu import attributable
 from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_throughput
-from report.analysis.summary import Summary, sample_between
+from report.analysis.summary import Summary, attributable, sample_between
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
