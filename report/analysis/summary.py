@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
-from typing import Protocol
+from typing import Any
 
 from report.analysis.figures import Figure, throughput
 from report.analysis.layer_text import layer_text
@@ -78,15 +78,40 @@ _WORKLOADS = ("light", "heavy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """One row. `runs` are ordered by number; `missing` are planned run numbers without a
-    file."""
+class Row:
+    """A configuration with its runs, of our own load generator or of a foreign program."""
+
+    identity: Identity
+    runs: tuple[Run, ...]
+    """By number."""
+    missing: tuple[int, ...]
+    """Planned run numbers without a file."""
+    places: frozenset[Place] = frozenset()
+    """Round and group of each planned run; empty in consecutive order."""
+    by_turns: bool = False
+    """Its runs were made at the same time as those that they are compared with."""
+
+    def values(self, read: Callable[[Any], float | None]) -> tuple[float, ...]:
+        """A figure of the runs that count and have it."""
+        raise NotImplementedError
+
+    @property
+    def planned_rounds(self) -> int:
+        return len({number for number, _ in self.places})
+
+    @property
+    def foreign_cpu_percent(self) -> float | None:
+        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
+        values = self.values(lambda figures: figures.foreign_cpu_percent)
+        return median(values) if values else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Row):
+    """One row of the campaign."""
 
     id: str
     """Short and safe: what HTML and scripts call this row."""
-    identity: Identity
-    runs: tuple[Run, ...]
-    missing: tuple[int, ...]
     median: Run | None
     """The one that stands for all, see `select_median_run`."""
     spread: Spread | None
@@ -99,14 +124,10 @@ class Summary:
     """The last round that was looked at, in such a campaign."""
     set_aside: tuple[Run, ...] = ()
     """Runs that were measured again: they are listed, and in no figure."""
-    places: frozenset[Place] = frozenset()
-    """Round and group of each planned run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
     framework: str | None = None
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
-    by_turns: bool = False
-    """Its runs were made at the same time as those that they are compared with."""
 
     @property
     def figures(self) -> Measured | None:
@@ -143,10 +164,6 @@ class Summary:
         made = max((run.run for run in self.runs), default=0)
         return max((number for number, _ in self.places), default=made)
 
-    @property
-    def planned_rounds(self) -> int:
-        return len({number for number, _ in self.places})
-
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
@@ -167,12 +184,6 @@ class Summary:
             return False
         low, _, high = quantiles([min(each, _BEYOND_ALL) for each in values], n=4, method="inclusive")
         return not low <= value <= high
-
-    @property
-    def foreign_cpu_percent(self) -> float | None:
-        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
-        values = self.values(lambda figures: figures.foreign_cpu_percent)
-        return median(values) if values else None
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -360,20 +371,7 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
 MAX_FOREIGN_CPU_POINTS = 5.0
 
 
-class ComparedRow(Protocol):
-    """A row of our own load generator or of a foreign program."""
-
-    @property
-    def identity(self) -> Identity: ...
-
-    @property
-    def foreign_cpu_percent(self) -> float | None: ...
-
-    @property
-    def by_turns(self) -> bool: ...
-
-
-def attributable(comparison: Comparison, base: ComparedRow, new: ComparedRow) -> Comparison:
+def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
     """The comparison, without a conclusion where other programs may explain the difference; by turns they met
     both sides. Where their CPU is not known it explains nothing."""
     ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent

@@ -23,7 +23,7 @@ from report.analysis.figures import Figure
 from report.analysis.load_text import caps_text
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
-from report.analysis.summary import Summary, attributable, sample_between
+from report.analysis.summary import Row, Summary, attributable, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import plural
@@ -54,7 +54,6 @@ _COLUMNS = (
 #: What reading a file raises that is not what it should be.
 _NOT_CLAIMS = (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
-Row = Summary | PrintedRow
 Document = Mapping[str, Any]
 """Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a configuration."""
 
