@@ -100,66 +100,34 @@ def _rate(text: str) -> float:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "generate_report.py",
-        "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
-        _EPILOG,
-    )
-    parser.add_argument(
-        "campaign", metavar="DIR", nargs="?", help=f"a campaign's folder or a link to it (default: {_LATEST})"
-    )
-    parser.add_argument(
-        "--output-format",
-        choices=(*FORMATS, "both"),
-        default="all",
-        help="which files to write (default: all); both: html with csv, as html",
-    )
-    parser.add_argument(
-        "--at-rate",
-        type=_rate,
-        default=DEFAULT_RATE,
-        metavar="N",
-        help="say what each target costs at so many requests per second (default: 1000)",
-    )
-    parser.add_argument(
-        "--csv",
-        choices=("wide", "long"),
-        default="wide",
-        help="long: also figures.csv, a line for each figure of each configuration",
-    )
-    parser.add_argument(
-        "--images", action="store_true", help="also write charts as SVG to DIR/report/images/"
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="leave out files that are not what they should be, and list them on the page",
-    )
-    parser.add_argument(
-        "--summary-json",
-        action="store_true",
-        help="print one JSON document with the figures instead of the path",
-    )
+    about = "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/."
+    parser = parser_of("generate_report.py", about, _EPILOG)
+    folder = f"a campaign's folder or a link to it (default: {_LATEST})"
+    parser.add_argument("campaign", metavar="DIR", nargs="?", help=folder)
+    formats = "which files to write (default: all); both: html with csv, as html"
+    parser.add_argument("--output-format", choices=(*FORMATS, "both"), default="all", help=formats)
+    at_rate = "say what each target costs at so many requests per second (default: 1000)"
+    parser.add_argument("--at-rate", type=_rate, default=DEFAULT_RATE, metavar="N", help=at_rate)
+    csv = "long: also figures.csv, a line for each figure of each configuration"
+    parser.add_argument("--csv", choices=("wide", "long"), default="wide", help=csv)
+    pictures = "also write charts as SVG to DIR/report/images/"
+    parser.add_argument("--images", action="store_true", help=pictures)
+    keep_going = "leave out files that are not what they should be, and list them on the page"
+    parser.add_argument("--keep-going", action="store_true", help=keep_going)
+    document = "print one JSON document with the figures instead of the path"
+    parser.add_argument("--summary-json", action="store_true", help=document)
     several = parser.add_argument_group("several campaigns")
-    several.add_argument(
-        "--compare-runs",
-        metavar="ROOT",
-        nargs="?",
-        const=True,
-        help="all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)",
+    root = "all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)"
+    several.add_argument("--compare-runs", metavar="ROOT", nargs="?", const=True, help=root)
+    trends = "with --compare-runs: the history of each configuration"
+    several.add_argument("--include-trends", action="store_true", help=trends)
+    baseline = "with --compare-runs: the campaign that others relate to"
+    several.add_argument("--baseline", metavar="NAME|DIR", help=baseline)
+    medians = (
+        "copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
+        "report that"
     )
-    several.add_argument(
-        "--include-trends", action="store_true", help="with --compare-runs: the history of each configuration"
-    )
-    several.add_argument(
-        "--baseline", metavar="NAME|DIR", help="with --compare-runs: the campaign that others relate to"
-    )
-    several.add_argument(
-        "--extract-median",
-        action="store_true",
-        help="copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
-        "report that",
-    )
+    several.add_argument("--extract-median", action="store_true", help=medians)
     return parser
 
 
