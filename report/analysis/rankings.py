@@ -5,8 +5,7 @@ Each row of a ranking is compared with its reference, which the plan names, by t
 `report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns without
 references each row is compared with every other. Ranks and winners claim something of every two rows, so that
 they need comparisons of all, a second family. They follow from differences that were shown, never from
-medians alone.
-"""
+medians alone."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -269,8 +269,7 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
         The new folder.
     Raises:
         ReportError: exit code 2 for fewer than two campaigns, or when no configuration has two runs; also
-            see `load_campaign`.
-    """
+            see `load_campaign`."""
     root = results_root(folder)
     found = find_campaigns(root)[0]
     if len(found) < 2:

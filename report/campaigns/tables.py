@@ -152,17 +152,10 @@ def sections(
             *([f"{left_out} older campaigns are not shown; compare.csv has them."] if left_out else []),
             *([] if tables else ["No row of these campaigns has a configuration hash."]),
         ]
-        found.append(
-            section.Section(
-                f"group{position}",
-                _title(dict(group[0].environment)),
-                " ".join(said),
-                tables=tuple(tables),
-                facts=(section.Facts("Machine, runtime and software", facts),),
-                notes=tuple(notes),
-                open=True,
-            )
-        )
+        texts = (f"group{position}", _title(dict(group[0].environment)), " ".join(said))
+        told = (section.Facts("Machine, runtime and software", facts),)
+        made = section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True)
+        found.append(made)
     return tuple(found)
 
 

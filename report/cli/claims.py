@@ -1,8 +1,7 @@
 """Published claims against every campaign that measured them: one table with all attempts.
 
 A campaign is an attempt at a claim if it holds both rows that the claim compares. Targets, layer, workload,
-traffic, load and limits decide that; the campaign's name does not.
-"""
+traffic, load and limits decide that; the campaign's name does not."""
 
 import argparse
 import sys

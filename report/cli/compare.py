@@ -29,11 +29,8 @@ exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is n
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "ratelimit-bench compare",
-        "Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
-        _EPILOG,
-    )
+    about = "Compares targets of a campaign, campaigns, or a campaign with a saved baseline."
+    parser = parser_of("ratelimit-bench compare", about, _EPILOG)
     parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
     parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")
     parser.add_argument("--metric", choices=list(METRICS), default="throughput")

@@ -1,8 +1,7 @@
 """What is published: a table of all campaigns, the report of each, and the newest report at the root.
 
 Results may come from anybody. Only documents that were checked are published as they are, and logs as text:
-every page, table and picture is built here.
-"""
+every page, table and picture is built here."""
 
 import argparse
 import shutil

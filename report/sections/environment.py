@@ -127,11 +127,8 @@ def _link_text(link: machines.Link) -> str:
 
 def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:
     def text(machine: Mapping[str, Any]) -> str:
-        system = (
-            machine["operating_system"],
-            machine["kernel"],
-            machines.index_text(machine.get("facts", {})),
-        )
+        index = machines.index_text(machine.get("facts", {}))
+        system = (machine["operating_system"], machine["kernel"], index)
         return "; ".join(filter(None, (*_box("", (), machine).facts, *system)))
 
     return [(each["name"], text(each)) for each in machines.machines_in(campaign)]
