@@ -11,7 +11,7 @@ from report.campaigns.records import CampaignRecord, Record, differences, group_
 from report.results.model import LAYERS
 from report.sections import section
 from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
-from report.statistics.change_points import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
+from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12

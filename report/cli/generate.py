@@ -188,5 +188,4 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program."""
     return run_program("generate_report", lambda: _run(arguments))

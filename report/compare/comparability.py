@@ -39,7 +39,7 @@ _SLICE_FACTOR = 1.5
 
 #: Versions that targets have in common, or one for one; the store's is no note, see `row_differences`.
 _NOTED = ("client", "limiter", "node", "fastify", "autocannon", "harness")
-_NOTED_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
+PART_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +283,7 @@ def version_notes(base: Summary, new: Summary, names: Names) -> Iterator[str]:
         if part == "client" and base.identity.client != new.identity.client:
             continue
         if one != other and one and other:
-            of = base.identity.client if part == "client" else _NOTED_NAMES.get(part, part)
+            of = base.identity.client if part == "client" else PART_NAMES.get(part, part)
             yield f"version of {of} differs: {names[0]} had {one}; {names[1]} had {other}"
     limiters = [row.identity.limiter for row in (base, new)]
     if limiters[0] != limiters[1]:

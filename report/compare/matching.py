@@ -61,14 +61,13 @@ class Metric:
     """What it is, with its unit."""
     read: Figure
     show: Callable[[float | None], str]
-    higher_is_better: bool
 
 
 METRICS: dict[str, Metric] = {
-    "throughput": Metric("throughput", "throughput in requests/s", throughput, rate, True),
-    "p50": Metric("p50", "latency p50 in ms", percentile("p50"), milliseconds, False),
-    "p99": Metric("p99", "latency p99 in ms", percentile("p99"), milliseconds, False),
-    "cpu": Metric("cpu", "CPU time of the server in µs per request", consumer_cpu, microseconds, False),
+    "throughput": Metric("throughput", "throughput in requests/s", throughput, rate),
+    "p50": Metric("p50", "latency p50 in ms", percentile("p50"), milliseconds),
+    "p99": Metric("p99", "latency p99 in ms", percentile("p99"), milliseconds),
+    "cpu": Metric("cpu", "CPU time of the server in µs per request", consumer_cpu, microseconds),
 }
 
 
@@ -387,7 +386,7 @@ def compare_sides(
     # What cannot conclude makes the family of the others no larger.
     for concluding in (True, False):
         members = [pair for pair in pairs if concluding is not bool(pair.reason)]
-        found = compare_samples([pair.sample for pair in members], floor, metric.higher_is_better)
+        found = compare_samples([pair.sample for pair in members], floor, metric.read.higher_is_better)
         for pair, comparison in zip(members, found, strict=True):
             pair.comparison = pair.concluded(comparison, floor)
     for pair, unlike in zip(pairs, of_rows, strict=True):

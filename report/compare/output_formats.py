@@ -98,7 +98,7 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def _head(outcome: Outcome) -> list[str]:
-    direction = "higher" if outcome.metric.higher_is_better else "lower"
+    direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return [
         f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
         f"a difference counts only beyond ±{_percent_text(outcome.floor)}",
@@ -155,7 +155,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "metric": outcome.metric.id,
         "metric_text": outcome.metric.text,
-        "higher_is_better": outcome.metric.higher_is_better,
+        "higher_is_better": outcome.metric.read.higher_is_better,
         "floor_percent": 100 * outcome.floor,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
