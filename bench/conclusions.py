@@ -29,8 +29,7 @@ from campaign_writer import manifest  # noqa: E402
 from report.analysis.cells import cells  # noqa: E402
 from report.analysis.summary import Summary, summarize  # noqa: E402
 from report.compare.comparability import KINDS  # noqa: E402
-from report.compare.matching import compare_sides  # noqa: E402
-from report.compare.metrics import METRICS  # noqa: E402
+from report.compare.matching import METRICS, compare_sides  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
 from report.results.model import Campaign, Planned, Run  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402

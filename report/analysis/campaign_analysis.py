@@ -3,16 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from report.analysis import printed_rows
 from report.analysis.cells import Cell
 from report.analysis.faults import FaultGroup, fault_groups
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
-from report.analysis.printed_rows import (
-    LoadProgramControl,
-    StoreOperations,
-    load_program_controls,
-    store_operations,
-)
 from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.several_servers import ServerScaling, several_servers
 from report.analysis.summary import Summary, summarize
@@ -27,9 +22,9 @@ class Analysis:
     runtimes: tuple[RuntimeResults, ...]
     memory: tuple[KeyMemory, ...]
     """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
-    store_operations: StoreOperations | None = None
+    store_operations: printed_rows.StoreOperations | None = None
     """Operations of the store layer; None without it."""
-    load_programs: tuple[LoadProgramControl, ...] = ()
+    load_programs: tuple[printed_rows.LoadProgramControl, ...] = ()
     """Controls whose calls a load program makes."""
     faults: tuple[FaultGroup, ...] = ()
     """Rows with faults, which are in no ranking of speed."""
@@ -68,8 +63,8 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
         summaries=tuple(summaries),
         runtimes=runtimes_of(summaries),
         memory=memory_per_key(summaries),
-        store_operations=store_operations(campaign),
-        load_programs=load_program_controls(campaign, summaries),
+        store_operations=printed_rows.store_operations(campaign),
+        load_programs=printed_rows.load_program_controls(campaign, summaries),
         faults=fault_groups(campaign),
         max_rates=max_rates(campaign, summaries),
         server_scalings=several_servers(summaries),

@@ -7,10 +7,9 @@ from typing import Any
 
 from report.analysis.deciders import NamedFacts, named_facts
 from report.analysis.figures import throughput
-from report.analysis.groups import group_rows
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
-from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, rank, resolutions
+from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, group_rows, rank, resolutions
 from report.analysis.summary import Summary
 from report.results.model import Identity
 

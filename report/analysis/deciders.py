@@ -43,10 +43,8 @@ class NamedFacts:
 
     def short_text(self, identity: Identity) -> str:
         """`module (GCRA)`, for headings of charts; empty where nothing has to be named."""
-        facts = [
-            *([decider_of(identity)] if self.decider else []),
-            *([algorithm_of(identity)] if self.algorithm else []),
-        ]
+        named = ((self.decider, decider_of), (self.algorithm, algorithm_of))
+        facts = [text_of(identity) for differs, text_of in named if differs]
         return f"{facts[0]} ({facts[1]})" if len(facts) > 1 else "".join(facts)
 
     def text(self, identity: Identity) -> str:

@@ -1,5 +1,7 @@
 """Bytes per key: the slope of memory over the number of fresh keys, of rows that differ in it alone."""
 
+import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -9,7 +11,34 @@ from report.analysis.figures import MEMORY_KINDS, SOURCES
 from report.analysis.summary import Summary
 from report.base.format import plural
 from report.results.model import AddedMemory, Identity, Run
-from report.statistics.line import Line, least_squares
+from report.statistics.rank_test import student_quantile
+from report.statistics.ratio import ALPHA
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    slope: float
+    intercept: float
+    low: float | None
+    """The lower end of the slope's interval, at 95 %; None below three points, like `high`."""
+    high: float | None
+
+
+def least_squares(points: Sequence[tuple[float, float]]) -> Line:
+    """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N.
+    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
+    if len({x for x, _ in points}) < 2:
+        raise ValueError("a line needs two different x")
+    xs, ys = zip(*points, strict=True)
+    slope, intercept = statistics.linear_regression(xs, ys)
+    freedom = len(points) - 2
+    if freedom < 1:
+        return Line(slope, intercept, None, None)
+    residual = math.fsum((y - intercept - slope * x) ** 2 for x, y in points)
+    square_x = statistics.variance(xs) * (len(points) - 1)
+    reach = student_quantile(freedom, 1 - ALPHA / 2) * math.sqrt(residual / freedom / square_x)
+    return Line(slope, intercept, slope - reach, slope + reach)
+
 
 #: Traffic in which each decision is on a key of its own.
 FRESH_KEYS = "variable"

@@ -3,11 +3,9 @@ client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from report.analysis.cells import subject
-from report.analysis.foreign_cpu import attributable
-from report.analysis.summary import Summary
+from report.analysis.summary import Row, Summary, attributable
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
@@ -44,14 +42,7 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedRow:
-    identity: Identity
-    runs: tuple[Run, ...]
-    missing: tuple[int, ...]
-    """Planned run numbers without a file."""
-    places: frozenset[Place]
-    """Round and group of each planned run; empty in consecutive order."""
-
+class PrintedRow(Row):
     @property
     def store(self) -> str:
         return str(self.identity.store)
@@ -78,21 +69,12 @@ class PrintedRow:
         }
 
     def sample(self, base: "PrintedRow", read: Read) -> Sample:
-        rounds = min(len({number for number, _ in each.places}) for each in (self, base))
+        rounds = min(self.planned_rounds, base.planned_rounds)
         return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
 
     def range_of(self, read: Read) -> tuple[float, float] | None:
         values = self.values(read)
         return (min(values), max(values)) if len(values) > 1 else None
-
-    @property
-    def by_turns(self) -> bool:
-        return False
-
-    @property
-    def foreign_cpu_percent(self) -> float | None:
-        values = self.values(lambda printed: getattr(printed.host_load, "foreign_cpu_percent", None))
-        return median(values) if values else None
 
     @property
     def limited_by(self) -> str | None:

@@ -1,12 +1,15 @@
-"""One configuration over its runs: the median run, the spread, and what became of every run."""
+"""One configuration over its runs: the median run, the spread, warnings, what became of every run;
+how rows are compared."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
+from typing import Any
 
 from report.analysis.figures import Figure, throughput
-from report.analysis.warnings import warnings_of
-from report.base.format import plural
+from report.analysis.layer_text import layer_text
+from report.base.format import percent, plural, rate
 from report.results.model import (
     ALGORITHMS,
     DECIDERS,
@@ -17,9 +20,51 @@ from report.results.model import (
     Run,
 )
 from report.results.records import LimiterScript
+from report.statistics.decision import Comparison
+from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
 from report.statistics.runs import Spread, select_median_run, spread
 from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
+
+
+def _ramp_text(ramp: Ramp) -> str:
+    pace = "slower" if ramp.change < 0 else "faster"
+    more = " or longer" if ramp.to_the_middle else ""
+    return (
+        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} "
+        f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
+    )
+
+
+def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    counted = [run for run in runs if run.eligible and run.measured is not None]
+    ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
+    values = [run.measured.requests_per_second for run in ordered if run.measured]
+    texts: list[str] = []
+    found = spread(values)
+    unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
+    if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
+        texts.append(
+            f"Runs lie far apart: CV {percent(found.cv_percent)}, "
+            f"from {rate(found.min)} to {rate(found.max)} {unit}."
+        )
+    drift = trend(values)
+    if drift:
+        texts.append(
+            f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
+        )
+    levels = two_levels(values)
+    if levels:
+        texts.append(
+            f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
+            f"{rate(levels.high)} {unit}. A median is of one of them."
+        )
+    closed = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
+    ramp = warm_up_ramp([figures.answers_each_slice for figures in closed])
+    if ramp:
+        texts.append(_ramp_text(ramp))
+    return tuple(texts)
+
 
 #: Quartiles of fewer runs mean nothing.
 MIN_RUNS_FOR_QUARTILES = 5
@@ -33,15 +78,40 @@ _WORKLOADS = ("light", "heavy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """One row. `runs` are ordered by number; `missing` are planned run numbers without a
-    file."""
+class Row:
+    """A configuration with its runs, of our own load generator or of a foreign program."""
+
+    identity: Identity
+    runs: tuple[Run, ...]
+    """By number."""
+    missing: tuple[int, ...]
+    """Planned run numbers without a file."""
+    places: frozenset[Place] = frozenset()
+    """Round and group of each planned run; empty in consecutive order."""
+    by_turns: bool = False
+    """Its runs were made at the same time as those that they are compared with."""
+
+    def values(self, read: Callable[[Any], float | None]) -> tuple[float, ...]:
+        """A figure of the runs that count and have it."""
+        raise NotImplementedError
+
+    @property
+    def planned_rounds(self) -> int:
+        return len({number for number, _ in self.places})
+
+    @property
+    def foreign_cpu_percent(self) -> float | None:
+        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
+        values = self.values(lambda figures: figures.foreign_cpu_percent)
+        return median(values) if values else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary(Row):
+    """One row of the campaign."""
 
     id: str
     """Short and safe: what HTML and scripts call this row."""
-    identity: Identity
-    runs: tuple[Run, ...]
-    missing: tuple[int, ...]
     median: Run | None
     """The one that stands for all, see `select_median_run`."""
     spread: Spread | None
@@ -54,14 +124,10 @@ class Summary:
     """The last round that was looked at, in such a campaign."""
     set_aside: tuple[Run, ...] = ()
     """Runs that were measured again: they are listed, and in no figure."""
-    places: frozenset[Place] = frozenset()
-    """Round and group of each planned run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
     framework: str | None = None
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
-    by_turns: bool = False
-    """Its runs were made at the same time as those that they are compared with."""
 
     @property
     def figures(self) -> Measured | None:
@@ -98,10 +164,6 @@ class Summary:
         made = max((run.run for run in self.runs), default=0)
         return max((number for number, _ in self.places), default=made)
 
-    @property
-    def planned_rounds(self) -> int:
-        return len({number for number, _ in self.places})
-
     def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
@@ -122,12 +184,6 @@ class Summary:
             return False
         low, _, high = quantiles([min(each, _BEYOND_ALL) for each in values], n=4, method="inclusive")
         return not low <= value <= high
-
-    @property
-    def foreign_cpu_percent(self) -> float | None:
-        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
-        values = self.values(lambda figures: figures.foreign_cpu_percent)
-        return median(values) if values else None
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -308,3 +364,21 @@ def summarize(campaign: Campaign) -> tuple[Summary, ...]:
             )
         )
     return tuple(found)
+
+
+#: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the
+#: other (rule M25).
+MAX_FOREIGN_CPU_POINTS = 5.0
+
+
+def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
+    """The comparison, without a conclusion where other programs may explain the difference; by turns they met
+    both sides. Where their CPU is not known it explains nothing."""
+    ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
+    met_both = base.by_turns and new.by_turns
+    if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
+        return comparison
+    return comparison.undecided_by(
+        f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
+        f"{percent(theirs, 0)} beside {new.identity.short_label}"
+    )

@@ -17,8 +17,7 @@ from report.base.files import read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
 from report.campaigns import records
-from report.campaigns.history import histories
-from report.campaigns.tables import sections
+from report.campaigns.tables import histories, sections
 from report.export.summary_markdown import MAX_BYTES, section_blocks
 from report.html.template import render_template
 from report.results.load import load_campaign
@@ -269,8 +268,7 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
         The new folder.
     Raises:
         ReportError: exit code 2 for fewer than two campaigns, or when no configuration has two runs; also
-            see `load_campaign`.
-    """
+            see `load_campaign`."""
     root = results_root(folder)
     found = find_campaigns(root)[0]
     if len(found) < 2:

@@ -68,6 +68,9 @@ QUESTIONS: Mapping[str, Question] = {
 }
 
 
+_FAULT_FIGURES = {"recovery": "recovery_s", "lost": "requests_lost", "over": "over_admission"}
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A campaign or an audit."""
@@ -156,21 +159,14 @@ class Matrix:
         self._sentence(analysis, source)
         for searched in analysis.max_rates:
             if (found := searched.estimate) and found.estimate:
-                where, ends = (
-                    (_condition(searched.identity), searched.identity),
-                    (found.low or None, found.high or None),
-                )
+                where, ends = (_condition(searched.identity), searched.identity), (found.low, found.high)
                 self._figure(where, "highest", found.estimate, ends, source)
         for memory in analysis.memory:
             for line in [slope.line for slope in memory.slopes[:1]]:
                 self._figure((ANY, memory.identity), "memory", line.slope, (line.low, line.high), source)
         for case in (case for group in analysis.faults for case in group.cases):
             if fault_title(case.fault) == "store-restart":
-                for question, figure in (
-                    ("recovery", "recovery_s"),
-                    ("lost", "requests_lost"),
-                    ("over", "over_admission"),
-                ):
+                for question, figure in _FAULT_FIGURES.items():
                     if spread := case.spread(figure):
                         ends = (spread.low, spread.high)
                         self._figure((ANY, case.identity), question, spread.middle, ends, source)
@@ -353,16 +349,10 @@ def view_of(matrix: Matrix) -> MatrixView:
         notes=(f"The hint of an empty cell is the command that would fill it. {said}.",),
         open=True,
     )
-    return MatrixView(
-        tuple(matrix.first_screen()),
-        section,
-        {
-            name: list(found) if name == "condition" else sorted(found)
-            for name, found in offered.items()
-            if len(found) > 1
-        },
-        values,
-    )
+    several = {name: sorted(found) for name, found in offered.items() if len(found) > 1}
+    if "condition" in several:
+        several["condition"] = conditions
+    return MatrixView(tuple(matrix.first_screen()), section, several, values)
 
 
 def conditions_markdown(audits: Sequence[Audit]) -> str:

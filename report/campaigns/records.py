@@ -9,9 +9,10 @@ from typing import Any
 from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, row_order
-from report.base.csv_text import records_csv
+from report.base.csv_text import Cell, csv_number, records_csv
 from report.base.errors import one_line
-from report.compare.common_reference import ratios_to, references_of
+from report.compare.comparability import PART_NAMES
+from report.compare.matching import ratios_to, references_of
 from report.export.tables_csv import LATER_DIMENSIONS
 from report.results.model import Campaign, Excluded
 from report.sections.environment import machine_facts
@@ -29,12 +30,7 @@ _INTERNAL = ("identity", "store_version", "values", "ratios", "history")
 _TO_BASELINE = tuple(f"{name}_to_baseline" for name in FIGURES)
 
 #: What all rows of a campaign share; client, limiter and store are versions of a row.
-_SHARED_VERSIONS = {
-    "node": "Node.js",
-    "fastify": "Fastify",
-    "autocannon": "autocannon",
-    "harness": "ratelimit-bench",
-}
+_SHARED_VERSIONS = {part: PART_NAMES.get(part, part) for part in ("node", "fastify", "autocannon", "harness")}
 
 #: Facts about a machine that describe what was measured, not where. Rows and versions have them already.
 _NOT_ENVIRONMENT = ("Store ", "Image ")
@@ -273,10 +269,9 @@ _DIGITS = {
 }
 
 
-def _cell(name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, bool):
-        return None if value is None else str(value).lower()
-    return f"{value:.{_DIGITS[name]}f}" if name in _DIGITS else str(value)
+def _cell(name: str, value: Any) -> Cell:
+    cell: Cell = str(value).lower() if isinstance(value, bool) else value
+    return csv_number(value, _DIGITS[name]) if name in _DIGITS else cell
 
 
 def compare_csv(records: Sequence[Record], baseline: str | None) -> str:

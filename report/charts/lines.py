@@ -26,6 +26,7 @@ from report.charts.layout import (
     whiskers,
 )
 from report.results.model import Measured
+from report.results.records import Sample
 from report.statistics.histograms import CURVE as PERCENTS
 
 

@@ -21,14 +21,10 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "report audit", "Makes the page and the Markdown of an audit from its audit.json.", _EPILOG
-    )
-    parser.add_argument(
-        "--table",
-        action="store_true",
-        help="print the table of limiters and conditions of all audits below DIR",
-    )
+    about = "Makes the page and the Markdown of an audit from its audit.json."
+    parser = parser_of("report audit", about, _EPILOG)
+    of_all = "print the table of limiters and conditions of all audits below DIR"
+    parser.add_argument("--table", action="store_true", help=of_all)
     parser.add_argument("folder", metavar="DIR")
     return parser
 

@@ -1,8 +1,7 @@
 """Published claims against every campaign that measured them: one table with all attempts.
 
 A campaign is an attempt at a claim if it holds both rows that the claim compares. Targets, layer, workload,
-traffic, load and limits decide that; the campaign's name does not.
-"""
+traffic, load and limits decide that; the campaign's name does not."""
 
 import argparse
 import sys
@@ -21,11 +20,10 @@ from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.cells import copy_key
 from report.analysis.comparison_text import ratio_text, runs_text
 from report.analysis.figures import Figure
-from report.analysis.foreign_cpu import attributable
 from report.analysis.load_text import caps_text
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
-from report.analysis.summary import Summary, sample_between
+from report.analysis.summary import Row, Summary, attributable, sample_between
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import plural
@@ -57,7 +55,6 @@ _COLUMNS = (
 #: What reading a file raises that is not what it should be.
 _NOT_CLAIMS = (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
-Row = Summary | PrintedRow
 Document = Mapping[str, Any]
 """Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a configuration."""
 

@@ -7,12 +7,10 @@ from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.terminal import parser_of, run_program
-from report.compare.baselines import find_baseline, save_baseline
 from report.compare.comparability import KINDS
-from report.compare.matching import Outcome, compare_sides
-from report.compare.metrics import METRICS
+from report.compare.matching import METRICS, Outcome, compare_sides
 from report.compare.output_formats import as_json, as_markdown, as_table
-from report.compare.selection import CampaignReader, Selection, parse_selection
+from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
 
 REGRESSION = 6
 NOT_DECIDED = 7
@@ -31,11 +29,8 @@ exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is n
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "ratelimit-bench compare",
-        "Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
-        _EPILOG,
-    )
+    about = "Compares targets of a campaign, campaigns, or a campaign with a saved baseline."
+    parser = parser_of("ratelimit-bench compare", about, _EPILOG)
     parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
     parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")
     parser.add_argument("--metric", choices=list(METRICS), default="throughput")

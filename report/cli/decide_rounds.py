@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analysis_of
-from report.analysis.summary import summarize
+from report.analysis.summary import Summary, summarize
 from report.base.errors import USAGE, ReportError
 from report.base.terminal import run_program
 from report.results.load import load_campaign
@@ -25,16 +25,13 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace) -> int:
     # A file that is damaged stops the report; until then the others go on without it.
     campaign = load_campaign(Path(options.campaign), keep_going=True, series=False)
-    made = options.round
-    summaries = tuple(
-        replace(
-            row, last_look=made, look_schedule=replace(row.look_schedule, ended=made if options.end else None)
-        )
-        if row.look_schedule
-        else row
-        for row in summarize(campaign)
-    )
-    found = adaptive_of(analysis_of(campaign, summaries))
+    made, ended = options.round, options.round if options.end else None
+
+    def looked(row: Summary) -> Summary:
+        schedule = row.look_schedule
+        return replace(row, last_look=made, look_schedule=replace(schedule, ended=ended)) if schedule else row
+
+    found = adaptive_of(analysis_of(campaign, list(map(looked, summarize(campaign)))))
     if found is None:
         raise ReportError("this campaign has a fixed number of runs", USAGE)
     print(json.dumps(adaptive_document(found), ensure_ascii=False))

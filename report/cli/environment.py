@@ -3,8 +3,7 @@
 In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable, so there
 it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when it is first needed;
 the hash is of the requirements and the machine's kind. It keeps the Python that it was made with, whichever
-is called. Works with any Python 3 and without any package.
-"""
+is called. Works with any Python 3 and without any package."""
 
 import fcntl
 import hashlib

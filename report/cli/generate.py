@@ -5,20 +5,82 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from report.analysis.campaign_analysis import analyse
+from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.errors import USAGE, one_line
 from report.base.files import write_all
 from report.base.terminal import parser_of, run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
-from report.cli.report_files import FORMATS, PAGE, report_files
+from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
+from report.export.faults import faults_csv, faults_json
 from report.export.images import images
+from report.export.memory import memory_csv, memory_json
+from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
+from report.export.several_servers import servers_csv
 from report.export.summary_json import summary_document
+from report.export.summary_markdown import summary_markdown
+from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
+from report.html.page import render_page
 from report.results.load import load_campaign
 from report.results.model import Campaign
 from report.sections.first_screen import DEFAULT_RATE, MAX_RATE
+from report.sections.max_rate import max_rate_document
+
+PAGE = "index.html"
+
+#: How the names of its files end, by format. The page links to the tables, so they come with it.
+FORMATS: Mapping[str, tuple[str, ...]] = {
+    "html": (".html", ".csv"),
+    "csv": (".csv",),
+    "md": (".md",),
+    "json": (".json",),
+    "all": ("",),
+}
+
+
+def _summary_json(analysis: Analysis) -> str:
+    return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
+
+
+def _max_rate_json(analysis: Analysis) -> str:
+    manifest = analysis.campaign.manifest or {}
+    document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def report_files(
+    analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
+) -> dict[str, str]:
+    """The files of a format with their texts, the first one first."""
+    rows, operations, faults = analysis.summaries, analysis.store_operations, analysis.faults
+    make: dict[str, Callable[[], str]] = {
+        PAGE: lambda: render_page(analysis, at_rate=at_rate),
+        "summary.csv": lambda: summary_csv(rows),
+        "runs.csv": lambda: runs_csv(rows),
+        "summary.md": lambda: summary_markdown(analysis, at_rate),
+        "summary.json": lambda: _summary_json(analysis),
+        "benchmark-bigger-is-better.json": lambda: as_json(bigger_is_better(rows)),
+        "benchmark-smaller-is-better.json": lambda: as_json(smaller_is_better(rows)),
+    }
+    if operations:
+        make["store-operations.csv"] = lambda: operations_csv(operations)
+        make["store-operations.json"] = lambda: operations_json(operations)
+    if analysis.load_programs:
+        make["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
+    if analysis.server_scalings:
+        make["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
+    if analysis.max_rates:
+        make["max-rate.json"] = lambda: _max_rate_json(analysis)
+    if faults:
+        make |= {"faults.csv": lambda: faults_csv(faults), "faults.json": lambda: faults_json(faults)}
+    if analysis.memory:
+        make["memory.csv"] = lambda: memory_csv(analysis.memory)
+        make["memory.json"] = lambda: memory_json(analysis)
+    made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
+    return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})
+
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
 the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
@@ -38,66 +100,34 @@ def _rate(text: str) -> float:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "generate_report.py",
-        "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/.",
-        _EPILOG,
-    )
-    parser.add_argument(
-        "campaign", metavar="DIR", nargs="?", help=f"a campaign's folder or a link to it (default: {_LATEST})"
-    )
-    parser.add_argument(
-        "--output-format",
-        choices=(*FORMATS, "both"),
-        default="all",
-        help="which files to write (default: all); both: html with csv, as html",
-    )
-    parser.add_argument(
-        "--at-rate",
-        type=_rate,
-        default=DEFAULT_RATE,
-        metavar="N",
-        help="say what each target costs at so many requests per second (default: 1000)",
-    )
-    parser.add_argument(
-        "--csv",
-        choices=("wide", "long"),
-        default="wide",
-        help="long: also figures.csv, a line for each figure of each configuration",
-    )
-    parser.add_argument(
-        "--images", action="store_true", help="also write charts as SVG to DIR/report/images/"
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="leave out files that are not what they should be, and list them on the page",
-    )
-    parser.add_argument(
-        "--summary-json",
-        action="store_true",
-        help="print one JSON document with the figures instead of the path",
-    )
+    about = "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/."
+    parser = parser_of("generate_report.py", about, _EPILOG)
+    folder = f"a campaign's folder or a link to it (default: {_LATEST})"
+    parser.add_argument("campaign", metavar="DIR", nargs="?", help=folder)
+    formats = "which files to write (default: all); both: html with csv, as html"
+    parser.add_argument("--output-format", choices=(*FORMATS, "both"), default="all", help=formats)
+    at_rate = "say what each target costs at so many requests per second (default: 1000)"
+    parser.add_argument("--at-rate", type=_rate, default=DEFAULT_RATE, metavar="N", help=at_rate)
+    csv = "long: also figures.csv, a line for each figure of each configuration"
+    parser.add_argument("--csv", choices=("wide", "long"), default="wide", help=csv)
+    pictures = "also write charts as SVG to DIR/report/images/"
+    parser.add_argument("--images", action="store_true", help=pictures)
+    keep_going = "leave out files that are not what they should be, and list them on the page"
+    parser.add_argument("--keep-going", action="store_true", help=keep_going)
+    document = "print one JSON document with the figures instead of the path"
+    parser.add_argument("--summary-json", action="store_true", help=document)
     several = parser.add_argument_group("several campaigns")
-    several.add_argument(
-        "--compare-runs",
-        metavar="ROOT",
-        nargs="?",
-        const=True,
-        help="all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)",
+    root = "all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)"
+    several.add_argument("--compare-runs", metavar="ROOT", nargs="?", const=True, help=root)
+    trends = "with --compare-runs: the history of each configuration"
+    several.add_argument("--include-trends", action="store_true", help=trends)
+    baseline = "with --compare-runs: the campaign that others relate to"
+    several.add_argument("--baseline", metavar="NAME|DIR", help=baseline)
+    medians = (
+        "copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
+        "report that"
     )
-    several.add_argument(
-        "--include-trends", action="store_true", help="with --compare-runs: the history of each configuration"
-    )
-    several.add_argument(
-        "--baseline", metavar="NAME|DIR", help="with --compare-runs: the campaign that others relate to"
-    )
-    several.add_argument(
-        "--extract-median",
-        action="store_true",
-        help="copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
-        "report that",
-    )
+    several.add_argument("--extract-median", action="store_true", help=medians)
     return parser
 
 
@@ -158,5 +188,4 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program."""
     return run_program("generate_report", lambda: _run(arguments))

@@ -17,11 +17,8 @@ _EPILOG = """exit codes: 0 done · 2 wrong usage, no slope, or a file that is no
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = parser_of(
-        "report memory",
-        "Fits a line through memory and number of keys, for each target of a campaign.",
-        _EPILOG,
-    )
+    about = "Fits a line through memory and number of keys, for each target of a campaign."
+    parser = parser_of("report memory", about, _EPILOG)
     parser.add_argument("campaign", metavar="DIR")
     parser.add_argument("--format", choices=["table", "json"], default="table")
     return parser

@@ -1,8 +1,7 @@
 """What is published: a table of all campaigns, the report of each, and the newest report at the root.
 
 Results may come from anybody. Only documents that were checked are published as they are, and logs as text:
-every page, table and picture is built here.
-"""
+every page, table and picture is built here."""
 
 import argparse
 import shutil
@@ -22,7 +21,7 @@ from report.campaigns.matrix import Matrix, Source, view_of
 from report.campaigns.records import record_of
 from report.cli.audit import PAGE as AUDIT_PAGE
 from report.cli.audit import audit_files
-from report.cli.report_files import PAGE, report_files
+from report.cli.generate import PAGE, report_files
 from report.export.images import images
 from report.html.template import render_template
 from report.results.archives import found_campaigns

@@ -3,8 +3,7 @@
 Programs in other languages ask here instead of computing statistics of their own:
 `{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
 `{"question": "power", "pairs": [[..., ...], …], "ratios": [...], "rounds": 7}`: what rounds of two equal
-targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`.
-"""
+targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`."""
 
 import json
 import sys

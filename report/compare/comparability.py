@@ -5,16 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from report.analysis import machines
 from report.analysis.load_text import caps_text
-from report.analysis.machines import (
-    all_runs,
-    hardware_texts,
-    kind_name,
-    machine_by_kind,
-    machines_in,
-    placement_shapes,
-    round_trips_by_kinds,
-)
 from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
@@ -48,7 +40,7 @@ _SLICE_FACTOR = 1.5
 
 #: Versions that targets have in common, or one for one; the store's is no note, see `row_differences`.
 _NOTED = ("client", "limiter", "node", "fastify", "autocannon", "harness")
-_NOTED_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
+PART_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +56,16 @@ def _facts(machine: Mapping[str, Any]) -> dict[str, str]:
     return {
         **{name: "not known" if value is None else one_line(value) for name, value in known.items()},
         "memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB",
-        **{name: one_line(text) for name, text in hardware_texts(machine).items()},
+        **{name: one_line(text) for name, text in machines.hardware_texts(machine).items()},
     }
 
 
 def _facts_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
     """Of several machines those of each kind of role: the machine of the command runs nothing."""
-    by_kind = machine_by_kind(all_runs(campaign))
+    by_kind = machines.machine_by_kind(machines.all_runs(campaign))
     if not by_kind:
         return {"": _facts((campaign.manifest or {})["machine"])}
-    stated = {each["name"]: each for each in machines_in(campaign)}
+    stated = {each["name"]: each for each in machines.machines_in(campaign)}
     return {
         kind: _facts(stated[name].get("facts", stated[name]))
         for kind, name in by_kind.items()
@@ -90,12 +82,12 @@ def _machine_text(base: Campaign, new: Campaign) -> str:
     for side in (base, new):
         if side.manifest is None:
             return f"that of campaign {side.name} is not on record (it has no manifest)"
-    shapes = [placement_shapes(all_runs(side)) or ["one machine"] for side in (base, new)]
+    shapes = [machines.placement_shapes(machines.all_runs(side)) or ["one machine"] for side in (base, new)]
     if not set(shapes[0]) & set(shapes[1]):
         return f"{joined(shapes[0])}, then {joined(shapes[1])}"
     there = _facts_by_kind(new)
     return "; ".join(
-        f"{name} {text}, then {there[kind][name]}" + (f" (of the {kind_name(kind)})" if kind else "")
+        f"{name} {text}, then {there[kind][name]}" + (f" (of the {machines.kind_name(kind)})" if kind else "")
         for kind, facts in _facts_by_kind(base).items()
         if kind in there
         for name, text in facts.items()
@@ -135,18 +127,18 @@ def campaign_notes(base: Campaign, new: Campaign) -> Iterator[str]:
     """That two campaigns ran on two machines of one kind, which is no reason to refuse: each job on hosted
     runners has another machine; and round trips that differ."""
     ids = [(side.manifest or {"machine": {}})["machine"].get("machine_id") for side in (base, new)]
-    several = any(placement_shapes(all_runs(side)) for side in (base, new))
+    several = any(machines.placement_shapes(machines.all_runs(side)) for side in (base, new))
     if all(ids) and ids[0] != ids[1] and not several and not _machine_text(base, new):
         known = f"id {one_line(ids[0])}, then {one_line(ids[1])}"
         yield f"two machines of the same hardware ({known}): a difference may be that of the machines"
-    then = round_trips_by_kinds(new)
-    for (one, other), us in round_trips_by_kinds(base).items():
+    then = machines.round_trips_by_kinds(new)
+    for (one, other), us in machines.round_trips_by_kinds(base).items():
         later = then.get((one, other), us)
         if max(us, later) > _ROUND_TRIP_FACTOR * max(min(us, later), _SHORTEST_US):
             yield (
-                f"the round trip between {kind_name(one)} and {kind_name(other)} was {decimals(us, 0)} µs, "
-                f"then {decimals(later, 0)} µs: latencies contain it, and a closed loop's throughput follows "
-                "from them"
+                f"the round trip between {machines.kind_name(one)} and {machines.kind_name(other)} was "
+                f"{decimals(us, 0)} µs, then {decimals(later, 0)} µs: latencies contain it, and a closed "
+                "loop's throughput follows from them"
             )
 
 
@@ -249,7 +241,7 @@ def _control_text(base: Summary, new: Summary) -> str:
 def _of_pair(base: Summary, new: Summary, names: Names) -> Iterator[Difference]:
     if text := _control_text(base, new):
         yield Difference(tuple(_place_kinds(base, new)), text)
-    one, other = (" and ".join(placement_shapes(row.runs)) for row in (base, new))
+    one, other = (" and ".join(machines.placement_shapes(row.runs)) for row in (base, new))
     if one and other and one != other:
         text = f"machines differ: {names[0]} ran on {one}; {names[1]} on {other}"
         yield Difference(("machine",), text)
@@ -296,7 +288,7 @@ def version_notes(base: Summary, new: Summary, names: Names) -> Iterator[str]:
         if part == "client" and base.identity.client != new.identity.client:
             continue
         if one != other and one and other:
-            of = base.identity.client if part == "client" else _NOTED_NAMES.get(part, part)
+            of = base.identity.client if part == "client" else PART_NAMES.get(part, part)
             yield f"version of {of} differs: {names[0]} had {one}; {names[1]} had {other}"
     limiters = [row.identity.limiter for row in (base, new)]
     if limiters[0] != limiters[1]:

@@ -1,35 +1,110 @@
 """Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from report.analysis.cells import load_key
-from report.analysis.figures import throughput
+from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, sample_between
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.format import joined, plural
-from report.compare.common_reference import ratios_to, references_of
-from report.compare.comparability import (
-    Difference,
-    Names,
-    Rows,
-    campaign_differences,
-    campaign_notes,
-    compared_parts,
-    row_differences,
-    script_note,
-    together_text,
-    version_notes,
-)
-from report.compare.metrics import Metric, meaning_of, not_concluded, notes_on
+from report.base.format import joined, microseconds, milliseconds, plural, rate
+from report.compare import comparability
 from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ALPHA
 from report.statistics.samples import Sample, upto
 from report.statistics.sequential import corrected_for_looks
+
+Thing = tuple[object, ...]
+
+#: A reference of another version is another thing.
+_VERSIONS = ("client", "limiter", "store")
+
+
+def _thing(row: Summary) -> Thing:
+    runs = [run for run in row.runs if run.measured]
+    versions = (frozenset(run.versions.get(part) for run in runs) for part in _VERSIONS)
+    return (row.identity.key, *versions, row.scripts)
+
+
+def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary]:
+    """The references that were measured in a row's rounds under its load, without itself; first that of its
+    own ranking."""
+    own = row.identity
+    found = [
+        each
+        for each in every
+        if each.reference
+        and each.id != row.id
+        and load_key(each.identity) == load_key(own)
+        and sample_between(row, each, throughput).pairs
+    ]
+    found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
+    return {_thing(each): each for each in found}
+
+
+def ratios_to(
+    reference: Summary, row: Summary, figure: Figure, rounds: int | None = None
+) -> tuple[float, ...]:
+    """By round. One in which the reference failed its load tells nothing about the row."""
+    pairs = sample_between(row, reference, figure, rounds).pairs
+    return tuple(value / other for value, other in pairs if 0 < other < math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    id: str
+    text: str
+    """What it is, with its unit."""
+    read: Figure
+    show: Callable[[float | None], str]
+
+
+METRICS: dict[str, Metric] = {
+    "throughput": Metric("throughput", "throughput in requests/s", throughput, rate),
+    "p50": Metric("p50", "latency p50 in ms", percentile("p50"), milliseconds),
+    "p99": Metric("p99", "latency p99 in ms", percentile("p99"), milliseconds),
+    "cpu": Metric("cpu", "CPU time of the server in µs per request", consumer_cpu, microseconds),
+}
+
+
+#: In our recordings of saturated servers the two have a correlation of -0.97.
+_ONE_MEASUREMENT = (
+    "in a closed loop CPU per request follows from the throughput, so it is no evidence beside it: compare "
+    "--metric throughput, or measure CPU at one common rate (--rate)"
+)
+
+
+def not_concluded(summary: Summary, metric: Metric) -> str:
+    return _ONE_MEASUREMENT if metric.id == "cpu" and not summary.identity.open_loop else ""
+
+
+def meaning_of(summary: Summary, metric: Metric) -> Iterator[str]:
+    open_loop = summary.identity.open_loop
+    if summary.identity.layer == "limiter":
+        yield "at the limiter layer a request is a decision, and CPU time is that of the client"
+    if metric.id == "throughput" and open_loop:
+        yield "in an open loop throughput is what was offered: compare latencies there"
+    if metric.id in ("p50", "p99") and not open_loop:
+        yield "latencies at capacity follow from the throughput (M4)"
+
+
+def notes_on(summary: Summary, metric: Metric) -> Iterator[str]:
+    counted = [run.measured for run in summary.runs if run.eligible and run.measured]
+    runs = plural(len(counted), "run")
+    if summary.spoiled_runs:
+        which = "they rank" if summary.spoiled_runs > 1 else "it ranks"
+        yield f"{summary.spoiled_text}: {which} below all others (M24)"
+    if bounded := sum(metric.read.percentile in run.bounds_ms for run in counted):
+        yield f"{metric.id} is known only within bounds in {bounded} of {runs}: the upper one counts (M23)"
+    if absent := sum(metric.read.at_most(run) is None for run in counted):
+        yield f"{absent} of {len(counted)} runs have no such figure on record"
+    if unsupported := sum(not metric.read.is_comparable(run) for run in counted):
+        few = f"{metric.id} is unsupported in {unsupported} of {runs}"
+        yield f"{few}, by too few samples or late sends: not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +154,11 @@ class Compared:
     """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> comparability.Rows:
         return (self.base, self.new)
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> comparability.Names:
         labels = (self.base.identity.label, self.new.identity.label)
         campaigns = (self.base_side.campaign.name, self.new_side.campaign.name)
         if not self.across:
@@ -100,14 +175,14 @@ class Compared:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
-        return compared_parts(*self.rows)
+        return comparability.compared_parts(*self.rows)
 
     @cached_property
     def stop(self) -> Stopped | None:
         return _stopped(*self.rows)
 
     @cached_property
-    def references(self) -> Rows | None:
+    def references(self) -> comparability.Rows | None:
         """The common reference of two campaigns, to which the figures of both are related."""
         if not self.across:
             return None
@@ -277,7 +352,7 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
     return pairs, alone
 
 
-def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
+def _refuse(found: Sequence[comparability.Difference], allowed: frozenset[str]) -> None:
     refused = list(dict.fromkeys(each for each in found if not allowed.issuperset(each.kinds)))
     if refused:
         kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
@@ -285,12 +360,12 @@ def _refuse(found: Sequence[Difference], allowed: frozenset[str]) -> None:
         raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
 
 
-def _differs(pair: Compared, unlike: Sequence[Difference]) -> tuple[str, ...]:
+def _differs(pair: Compared, unlike: Sequence[comparability.Difference]) -> tuple[str, ...]:
     texts = [each.text for each in unlike]
     if not any("script" in each.kinds for each in unlike):
-        texts += filter(None, [script_note(*pair.rows, pair.names)])
+        texts += filter(None, [comparability.script_note(*pair.rows, pair.names)])
     if texts and pair.base.identity.label != pair.new.identity.label:
-        texts[-1] += f": the comparison is of {together_text(pair.parts)}"
+        texts[-1] += f": the comparison is of {comparability.together_text(pair.parts)}"
     return tuple(texts)
 
 
@@ -305,13 +380,13 @@ def compare_sides(
     pairs, alone = _match(base, new, metric)
     across = base.folder != new.folder
     rows = [pair.rows for pair in pairs]
-    of_sides = campaign_differences(base.campaign, new.campaign, rows) if across else []
-    of_rows = row_differences(rows, [pair.names for pair in pairs])
+    of_sides = comparability.campaign_differences(base.campaign, new.campaign, rows) if across else []
+    of_rows = comparability.row_differences(rows, [pair.names for pair in pairs])
     _refuse([*of_sides, *(each for found in of_rows for each in found)], allowed)
     # What cannot conclude makes the family of the others no larger.
     for concluding in (True, False):
         members = [pair for pair in pairs if concluding is not bool(pair.reason)]
-        found = compare_samples([pair.sample for pair in members], floor, metric.higher_is_better)
+        found = compare_samples([pair.sample for pair in members], floor, metric.read.higher_is_better)
         for pair, comparison in zip(members, found, strict=True):
             pair.comparison = pair.concluded(comparison, floor)
     for pair, unlike in zip(pairs, of_rows, strict=True):
@@ -325,7 +400,7 @@ def compare_sides(
 def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:
     across = base.folder != new.folder
     if across:
-        yield from campaign_notes(base.campaign, new.campaign)
+        yield from comparability.campaign_notes(base.campaign, new.campaign)
         name = new.campaign.name
         labels = joined(list(dict.fromkeys(pair.reference for pair in pairs if pair.reference)))
         if base.campaign.name == name:
@@ -339,7 +414,7 @@ def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterat
         more = f"; {plural(dropped, 'run')} without a partner that counts" if dropped else ""
         yield f"runs of one round are compared with each other{more}"
     for pair in pairs:
-        yield from version_notes(*pair.rows, pair.names)
+        yield from comparability.version_notes(*pair.rows, pair.names)
     for pair in pairs:
         yield from meaning_of(pair.base, pair.metric)
     for rows in (*(pair.rows for pair in pairs), *(pair.references for pair in pairs if pair.references)):

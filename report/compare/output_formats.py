@@ -11,8 +11,7 @@ from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
-from report.compare.matching import Compared, Outcome
-from report.compare.metrics import Metric
+from report.compare.matching import Compared, Metric, Outcome
 from report.export.conclusions import comparison_document
 
 SCHEMA = "ratelimit-bench/comparison"
@@ -99,7 +98,7 @@ def _notes(outcome: Outcome) -> list[str]:
 
 
 def _head(outcome: Outcome) -> list[str]:
-    direction = "higher" if outcome.metric.higher_is_better else "lower"
+    direction = "higher" if outcome.metric.read.higher_is_better else "lower"
     return [
         f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
         f"a difference counts only beyond ±{_percent_text(outcome.floor)}",
@@ -156,7 +155,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
         "verdict": outcome.verdict,
         "metric": outcome.metric.id,
         "metric_text": outcome.metric.text,
-        "higher_is_better": outcome.metric.higher_is_better,
+        "higher_is_better": outcome.metric.read.higher_is_better,
         "floor_percent": 100 * outcome.floor,
         "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
         "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},

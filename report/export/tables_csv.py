@@ -278,12 +278,7 @@ def _interval(end: str, digits: int = 2) -> Read:
 
 
 def _range_end(figure: Figure, index: int) -> Read:
-
-    def read(row: _Row) -> Cell:
-        ends = row.summary.range_of(figure)
-        return csv_number(ends[index], 3) if ends else None
-
-    return read
+    return _own(lambda summary: csv_number((summary.range_of(figure) or (None, None))[index], 3))
 
 
 def _over_all_runs(path: str) -> Read:

@@ -17,7 +17,7 @@ from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
 from report.sections.all_sections import sections_of
-from report.sections.environment import campaign_notices, external_notices
+from report.sections.environment import campaign_notices, external_notices, machine_picture
 from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.first_screen import (
@@ -31,7 +31,6 @@ from report.sections.first_screen import (
     forests,
     page_heading,
 )
-from report.sections.machines import machine_picture
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section

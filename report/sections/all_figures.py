@@ -12,19 +12,9 @@ from report.analysis.load_text import LoadField, shared_load_text, varying_field
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
+from report.sections import section
 from report.sections.first_screen import against_base, base_text
 from report.sections.script_text import script_names
-from report.sections.section import (
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    table_of,
-    words,
-)
 from report.sections.spread_text import limit_cell, spread_figure
 from report.statistics.decision import Comparison
 
@@ -38,7 +28,7 @@ class _Column:
     figure: str = ""
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
-    def cell(self, summary: Summary, best: bool) -> TableCell:
+    def cell(self, summary: Summary, best: bool) -> section.TableCell:
         found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
         ranged = self.figure not in ("", "throughput")
         return replace(found, best=best and found.sort != "", range=found.range if ranged else "")
@@ -79,13 +69,13 @@ def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ..
     )
 
 
-def _outcome_cell(summary: Summary) -> TableCell:
+def _outcome_cell(summary: Summary) -> section.TableCell:
     if not summary.counted_runs:
-        return TableCell(ABSENT)
+        return section.TableCell(ABSENT)
     if not summary.spoiled_runs:
-        return TableCell("served")
+        return section.TableCell("served")
     text = f"failed in {summary.spoiled_runs} of {summary.counted_runs}"
-    return TableCell(text, kind="verdict invalid", sort=text)
+    return section.TableCell(text, kind="verdict invalid", sort=text)
 
 
 def _row(
@@ -94,40 +84,44 @@ def _row(
     best: Mapping[str, str],
     columns: Sequence[_Column],
     versus: Comparison | None = None,
-) -> TableRow:
+) -> section.TableRow:
     spread, verdict = summary.spread, summary.verdict or "none"
     throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
     several = spread if spread and spread.count > 1 else None
     cv = spread.cv_percent if spread else None
     cells = (
-        *named(*names),
-        number(f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}", summary.valid_runs),
-        TableCell(verdict, kind=f"verdict {verdict}"),
+        *section.named(*names),
+        section.number(
+            f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}", summary.valid_runs
+        ),
+        section.TableCell(verdict, kind=f"verdict {verdict}"),
         _outcome_cell(summary),
         throughput,
-        replace(number(against_base(versus), versus.ratio if versus else None), kind="number ratio"),
-        number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
+        replace(section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"),
+        section.number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
         if several
-        else number(ABSENT, None),
-        number(percent(cv), cv),
+        else section.number(ABSENT, None),
+        section.number(percent(cv), cv),
         *others,
         limit_cell(summary),
     )
-    return TableRow(summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id)
+    return section.TableRow(
+        summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id
+    )
 
 
-def _headings(columns: Sequence[_Column], base: str) -> tuple[Column, ...]:
+def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ...]:
     first, *others = columns
     return (
-        Column("Runs that count", kind="number more"),
-        Column("Verdict", "worst", ""),
-        Column("Outcome", "of the load", ""),
-        Column(first.name, first.unit, "number more"),
-        Column(f"To {base}", "ratio, 95 % interval", "number more"),
-        Column("Range", first.unit),
-        Column("CV", "of runs"),
-        *(Column(column.name, column.unit) for column in others),
-        Column("Limited by", "resource"),
+        section.Column("Runs that count", kind="number more"),
+        section.Column("Verdict", "worst", ""),
+        section.Column("Outcome", "of the load", ""),
+        section.Column(first.name, first.unit, "number more"),
+        section.Column(f"To {base}", "ratio, 95 % interval", "number more"),
+        section.Column("Range", first.unit),
+        section.Column("CV", "of runs"),
+        *(section.Column(column.name, column.unit) for column in others),
+        section.Column("Limited by", "resource"),
     )
 
 
@@ -173,7 +167,7 @@ def result_tables(
     part_id: str = "",
     part: str = "",
     layer_named: bool = False,
-) -> tuple[Table, ...]:
+) -> tuple[section.Table, ...]:
     """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
     rankings = [ranking for cell in cells for ranking in cell.rankings]
     summaries = [*(summary for ranking in rankings for summary in ranking.summaries), *controls]
@@ -190,15 +184,15 @@ def result_tables(
         common += f" {LOCAL_NOTE}"
     base = base_text(rankings)
     loads = [_load_name(field.name, summaries) for field in fields]
-    headers = words("Client", "Decided by", "Algorithm", "Store", "Script", *loads)
+    headers = section.words("Client", "Decided by", "Algorithm", "Store", "Script", *loads)
 
-    def table(table_id: str, title: str, caption: str, rows: Sequence[TableRow]) -> Table:
+    def table(table_id: str, title: str, caption: str, rows: Sequence[section.TableRow]) -> section.Table:
         whole, caption = f"{part}: {title}" if part else title, f"{caption}{common} {_MARKS}"
-        return table_of(
+        return section.table_of(
             part_id + table_id, (*headers, *_headings(columns, base)), rows, whole, caption=caption
         )
 
-    by_title: dict[str, list[TableRow]] = {}
+    by_title: dict[str, list[section.TableRow]] = {}
     for cell in cells:
         topology, loop = cell.identity.topology, ", latency at a rate" if cell.identity.open_loop else ""
         rows = by_title.setdefault(f"{_TITLES.get(topology, topology or '')}{loop}", [])
@@ -231,7 +225,7 @@ def result_tables(
     return tuple(tables)
 
 
-def all_figures(analysis: Analysis) -> Section | None:
+def all_figures(analysis: Analysis) -> section.Section | None:
     tables = [
         table
         for part in analysis.runtimes
@@ -240,4 +234,6 @@ def all_figures(analysis: Analysis) -> Section | None:
     if not tables or analysis.only_memory:
         return None
     ids = tuple(row.ids for table in tables for row in table.rows)
-    return Section("tables", "All figures", counted=ids, counted_as="configurations", tables=tuple(tables))
+    return section.Section(
+        "tables", "All figures", counted=ids, counted_as="configurations", tables=tuple(tables)
+    )

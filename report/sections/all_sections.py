@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from report.analysis.campaign_analysis import Analysis
+from report.sections import topics
 from report.sections.adaptive import adaptive
 from report.sections.all_figures import all_figures
 from report.sections.best_performers import best_section
@@ -21,30 +22,22 @@ from report.sections.runs import all_runs, problems
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds
-from report.sections.topics import (
-    correctness_topic,
-    cpu_topic,
-    latency_topic,
-    memory_topic,
-    over_time_topic,
-    throughput_topic,
-)
 
 SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     thresholds,
     max_rate,
     best_section,
     client_vs_script_section,
-    throughput_topic,
-    latency_topic,
+    topics.throughput_topic,
+    topics.latency_topic,
     latency_at_rate,
-    cpu_topic,
+    topics.cpu_topic,
     limiter_cost,
-    memory_topic,
+    topics.memory_topic,
     memory_per_key_section,
-    correctness_topic,
+    topics.correctness_topic,
     faults,
-    over_time_topic,
+    topics.over_time_topic,
     several_servers,
     load_programs,
     store_operations,

@@ -8,8 +8,7 @@ from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
 from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.figures import percentile, throughput
-from report.analysis.groups import Group
-from report.analysis.rankings import Pair, Ranking, rank
+from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status

@@ -1,22 +1,21 @@
 """What the script costs: a client under its own script beside the same client under the one for all."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
-from report.analysis.foreign_cpu import attributable
 from report.analysis.layer_text import LayerText
-from report.analysis.rankings import by_throughput
-from report.analysis.summary import Summary, sample_between
+from report.analysis.rankings import by_throughput, compare_pairs
+from report.analysis.summary import Summary
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
 from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
-from report.statistics.decision import Comparison, compare_samples
+from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: What is compared, and how it is printed.
@@ -28,6 +27,9 @@ _COMPARED: Mapping[Figure, Callable[[float | None], str]] = {
 
 #: A client under its own script, and under the one for all.
 _Rows = tuple[Summary | None, Summary | None]
+
+#: By the id of the row under the one script.
+_Ratios = Mapping[str, Comparison]
 
 CAPTION = (
     "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
@@ -55,7 +57,9 @@ def _tag(own: Summary | None, same: Summary | None) -> str:
     return ", ".join(filter(None, (few, "own is the same script" if equal else "")))
 
 
-def _ratio(comparison: Comparison, read: Figure, open_loop: bool) -> str:
+def _ratio(comparison: Comparison | None, read: Figure, open_loop: bool) -> str:
+    if comparison is None:
+        return ABSENT
     # In an open loop throughput is what was offered, in a closed one CPU per request follows from it.
     follows = read is throughput if open_loop else read is consumer_cpu
     tested = comparison.p_holm is not None and not follows
@@ -63,14 +67,14 @@ def _ratio(comparison: Comparison, read: Figure, open_loop: bool) -> str:
     return ", ".join([text, *([comparison.status] if tested else [])]) if text else ABSENT
 
 
-def _row(name: str, own: Summary | None, same: Summary | None, compared: Sequence[Comparison]) -> TableRow:
-    open_loop = same is not None and same.identity.open_loop
-    ratios = [_ratio(each, read, open_loop) for each, read in zip(compared, _COMPARED, strict=False)]
+def _row(name: str, own: Summary | None, same: Summary | None, compared: Sequence[_Ratios]) -> TableRow:
+    id_, open_loop = (same.id, same.identity.open_loop) if same else ("", False)
+    ratios = [_ratio(each.get(id_), read, open_loop) for each, read in zip(compared, _COMPARED, strict=True)]
     cells = (
         TableCell(name, tag=_tag(own, same)),
         *_side(own),
         *_side(same),
-        *(TableCell(text, kind="number") for text in ratios or [ABSENT] * len(_COMPARED)),
+        *(TableCell(text, kind="number") for text in ratios),
     )
     return TableRow(" ".join(summary.id for summary in (own, same) if summary), cells)
 
@@ -85,17 +89,10 @@ def _columns(text: LayerText) -> tuple[Column, ...]:
     return (*words("Client"), *sides[0], *sides[1], *ratios)
 
 
-def _comparisons(pairs: Mapping[str, _Rows]) -> dict[str, list[Comparison]]:
-    both = {name: (own, same) for name, (own, same) in pairs.items() if own and same}
-    found: dict[str, list[Comparison]] = {name: [] for name in both}
-    for figure in _COMPARED:
-        family = compare_samples(
-            [sample_between(same, own, figure) for own, same in both.values()],
-            higher_is_better=figure.higher_is_better,
-        )
-        for (name, (own, same)), comparison in zip(both.items(), family, strict=True):
-            found[name].append(attributable(comparison, own, same))
-    return found
+def _comparisons(pairs: Iterable[_Rows]) -> list[_Ratios]:
+    """In the order of `_COMPARED`: one family each."""
+    both = [(own, same) for own, same in pairs if own and same]
+    return [{each.new.id: each.comparison for each in compare_pairs(both, figure)} for figure in _COMPARED]
 
 
 def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
@@ -119,8 +116,8 @@ def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
         pairs: dict[str, _Rows] = {name: (own, same) for name, (own, same) in variants.items()}
         if not any(own and same for own, same in pairs.values()):
             continue
-        compared = _comparisons(pairs)
-        found = tuple(_row(name, *pairs[name], compared.get(name, [])) for name in _ordered(pairs))
+        compared = _comparisons(pairs.values())
+        found = tuple(_row(name, *pairs[name], compared) for name in _ordered(pairs))
         heading = ", ".join(filter(None, (title, f"on {store}")))
         table_id = f"{cell.id}-apart{len(tables) + 1}"
         tables.append(Table(table_id, heading, _columns(cell.text), (TableGroup(found),)))

@@ -12,17 +12,7 @@ from report.analysis.rankings import compare_rows
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds
 from report.results.model import MEASURED_KINDS, Identity, Measured
-from report.sections.section import (
-    Column,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    numbers,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.sections.spread_text import limit_cell, spread_figure
 
 LIMITED_BY_CLIENT = "limited by client"
@@ -49,17 +39,17 @@ def total_of(kinds: Sequence[str]) -> Figure:
     return Figure(total)
 
 
-def _cell(summary: Summary, read: Figure, wanted: bool = True) -> TableCell:
+def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableCell:
     """A dash for a part that is missing, nothing for one that the row does not have."""
-    return spread_figure(summary, read, microseconds, "µs") if wanted else number("", None)
+    return spread_figure(summary, read, microseconds, "µs") if wanted else section.number("", None)
 
 
-def _limited_cell(summary: Summary) -> TableCell:
+def _limited_cell(summary: Summary) -> section.TableCell:
     """Where the service was not used up nothing is claimed about what it can do."""
     identity, figures = summary.identity, summary.figures
     served = identity.service is not None or identity.decided_by == "service"
     if served and figures and figures.limiting_resource in CLIENT_LIMITS:
-        return TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
+        return section.TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
     return limit_cell(summary)
 
 
@@ -108,7 +98,7 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
     )
 
 
-def decision_cpu_table(analysis: Analysis) -> Table | None:
+def decision_cpu_table(analysis: Analysis) -> section.Table | None:
     rows = [
         row
         for row in analysis.ordered
@@ -118,31 +108,31 @@ def decision_cpu_table(analysis: Analysis) -> Table | None:
         return None
     fields, facts = varying_fields(rows), named_facts(rows)
 
-    def cells(row: Summary) -> tuple[TableCell, ...]:
+    def cells(row: Summary) -> tuple[section.TableCell, ...]:
         identity, kinds = row.identity, part_kinds(row.identity)
         decider = decider_of(identity) if facts.decider else ""
         algorithm = algorithm_of(identity) if facts.algorithm else ""
         decisions = row.figures.decisions if row.figures else None
         parts = (node_kind(identity.layer), "service", "store")
         return (
-            *named(identity.label, decider, algorithm, load_text(identity, fields)),
+            *section.named(identity.label, decider, algorithm, load_text(identity, fields)),
             *(_cell(row, PARTS[part], part in kinds) for part in parts),
             _cell(row, total_of(kinds)),
-            number(count(decisions), decisions),
+            section.number(count(decisions), decisions),
             _limited_cell(row),
         )
 
     columns = (
-        *words("Configuration", "Decided by", "Algorithm", "Load"),
-        *numbers([(part, "µs") for part in ("Node", "Service", "Store", "Sum")]),
-        Column("Decisions", "counted", "number more"),
-        Column("Limited by", "resource", ""),
+        *section.words("Configuration", "Decided by", "Algorithm", "Load"),
+        *section.numbers([(part, "µs") for part in ("Node", "Service", "Store", "Sum")]),
+        section.Column("Decisions", "counted", "number more"),
+        section.Column("Limited by", "resource", ""),
     )
     service = any("service" in part_kinds(row.identity) for row in rows)
-    return table_of(
+    return section.table_of(
         "decision-cpu-rows",
         columns,
-        [TableRow(row.id, cells(row), colour=row.id) for row in rows],
+        [section.TableRow(row.id, cells(row), colour=row.id) for row in rows],
         "Where a decision’s CPU goes",
         caption=" ".join([*_dearer_clients(analysis.cells), _caption(rows, service)]),
     )

@@ -71,14 +71,11 @@ def _answer(pairs: Pairs) -> str:
 def limiter_cost(analysis: Analysis) -> Section | None:
     found = [_pairs(cell) for cell in analysis.cells]
     limiters, frameworks = ([pair for each in found for pair in each[index]] for index in (0, 1))
-    tables = tuple(
-        _table(table_id, title, pairs)
-        for table_id, title, pairs in (
-            ("limiter-cost-rows", "A limiter over the same route without one", limiters),
-            ("framework-cost-rows", "A framework over the usual one, without a limiter", frameworks),
-        )
-        if pairs
-    )
+    compared = {
+        "limiter-cost-rows": ("A limiter over the same route without one", limiters),
+        "framework-cost-rows": ("A framework over the usual one, without a limiter", frameworks),
+    }
+    tables = tuple(_table(table_id, *each) for table_id, each in compared.items() if each[1])
     if not tables:
         return None
     return Section("limiter-cost", "What a limiter costs", _answer(limiters), text=(TEXT,), tables=tables)

@@ -6,25 +6,15 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
-from report.sections.section import (
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    numbers,
-    table_of,
-    words,
-)
+from report.sections import section
 
 #: Figures stand beside figures of their kind alone.
 COLUMNS = (
-    *words("Target", "Store"),
-    *numbers([(name, "bytes per key") for name in MEMORY_KINDS.values()], "number"),
-    *words("Read from"),
-    Column("Items", "per key", ""),
-    Column("Runs", "counted", ""),
+    *section.words("Target", "Store"),
+    *section.numbers([(name, "bytes per key") for name in MEMORY_KINDS.values()], "number"),
+    *section.words("Read from"),
+    section.Column("Items", "per key", ""),
+    section.Column("Runs", "counted", ""),
 )
 CAPTION = "Most bytes per key first, allocators, then processes, then counts."
 
@@ -49,17 +39,17 @@ def _slope(slope: Slope) -> str:
     return f"{_amount(slope.line.slope)} ({interval})"
 
 
-def _cells(row: KeyMemory) -> tuple[TableCell, ...]:
+def _cells(row: KeyMemory) -> tuple[section.TableCell, ...]:
     """Of several sources of a kind one after the other, as they are read."""
     if not row.slopes:
         return ()
     counted, left_out = len(row.slopes[0].points), len(row.left_out)
     figures = ["; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS]
     return (
-        *(TableCell(text or ABSENT, kind="text" if ";" in text else "number") for text in figures),
-        TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
-        TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
-        TableCell(f"{counted} of {counted + left_out}" if left_out else f"{counted}"),
+        *(section.TableCell(text or ABSENT, kind="text" if ";" in text else "number") for text in figures),
+        section.TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
+        section.TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
+        section.TableCell(f"{counted} of {counted + left_out}" if left_out else f"{counted}"),
     )
 
 
@@ -68,19 +58,19 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
     return [row.identity.label + (f", {row.runtime}" if several else "") for row in rows]
 
 
-def memory_table(rows: Sequence[KeyMemory]) -> Table:
+def memory_table(rows: Sequence[KeyMemory]) -> section.Table:
     found = []
     for row, label in zip(rows, _labels(rows), strict=True):
-        first, cells = row.summary_ids[0], (*named(label, row.identity.store_text), *_cells(row))
-        found.append(TableRow(first, cells, row.reason, kept=2, colour=first))
-    return table_of("memory-rows", COLUMNS, found, caption=CAPTION)
+        first, cells = row.summary_ids[0], (*section.named(label, row.identity.store_text), *_cells(row))
+        found.append(section.TableRow(first, cells, row.reason, kept=2, colour=first))
+    return section.table_of("memory-rows", COLUMNS, found, caption=CAPTION)
 
 
-def memory_per_key_section(analysis: Analysis) -> Section | None:
+def memory_per_key_section(analysis: Analysis) -> section.Section | None:
     rows = analysis.memory
     if not rows:
         return None
-    return Section(
+    return section.Section(
         "memory-per-key",
         "Memory per key",
         memory_text(rows),

@@ -116,20 +116,10 @@ def several_servers(analysis: Analysis) -> Section | None:
     found = analysis.server_scalings
     if not found:
         return None
-    columns = (
-        *words("Servers"),
-        *numbers([(name, unit) for name, unit, _ in _COLUMNS], "number"),
-        *words("Limited by"),
-    )
-    tables = tuple(
-        table_of(
-            f"several-servers-{index}",
-            columns,
-            map(_row, each.steps),
-            each.name,
-            caption=scaling_sentence(each),
-        )
-        for index, each in enumerate(found, start=1)
-    )
+    figures = numbers([(name, unit) for name, unit, _ in _COLUMNS], "number")
+    columns, tables = (*words("Servers"), *figures, *words("Limited by")), []
+    for index, each in enumerate(found, start=1):
+        rows, caption = map(_row, each.steps), scaling_sentence(each)
+        tables.append(table_of(f"several-servers-{index}", columns, rows, each.name, caption=caption))
     title, charts = "Several servers", ("scaling",)
-    return Section("several-servers", title, text=(NOTE,), tables=tables, charts=charts, open=True)
+    return Section("several-servers", title, text=(NOTE,), tables=tuple(tables), charts=charts, open=True)

@@ -18,12 +18,7 @@ TEXT = "They are judged by the median run, errors by all runs together. Controls
 #: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
 HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
 
-_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 #: Shares come out of divisions: a value on the edge of its tolerance is within it.
 _SLACK = 1e-9

@@ -62,12 +62,8 @@ def memory_topic(analysis: Analysis) -> Section:
 
 
 def correctness_topic(analysis: Analysis) -> Section:
-    found = promises(analysis.ordered)
-    if found:
-        return found
-    return Section(
-        "correctness", "Correctness", "the share of limited answers, predicted and seen", charts=("limited",)
-    )
+    answer = "the share of limited answers, predicted and seen"
+    return promises(analysis.ordered) or Section("correctness", "Correctness", answer, charts=("limited",))
 
 
 def over_time_topic(analysis: Analysis) -> Section:

@@ -6,17 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from report.base.format import plural
-from report.statistics.power import (
-    BETWEEN,
-    MIN_RUNS_FOR_A_CLAIM,
-    PAIRED,
-    TOGETHER,
-    UNPAIRED,
-    Method,
-    detectable_difference,
-    runs_needed,
-    sample_deviation,
-)
+from report.statistics import power
 from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
 from report.statistics.ratio import ALPHA, RatioInterval, log_ratios_of_pairs, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
@@ -187,12 +177,12 @@ def compare_runs(
     return compare_samples([Sample(new=tuple(new), base=tuple(base))], floor, higher_is_better)[0]
 
 
-def _method(sample: Sample, planned: int, level: Level) -> Method:
+def _method(sample: Sample, planned: int, level: Level) -> power.Method:
     if sample.to_reference:
-        return BETWEEN
+        return power.BETWEEN
     if sample.together:
-        return TOGETHER
-    return PAIRED if sample.is_paired(planned, sample.share * level.test) else UNPAIRED
+        return power.TOGETHER
+    return power.PAIRED if sample.is_paired(planned, sample.share * level.test) else power.UNPAIRED
 
 
 def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int) -> list[float | None]:
@@ -205,13 +195,13 @@ def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int
     return [None if p is None else next(corrected) for p in p_values]
 
 
-def _used(sample: Sample, method: Method) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _used(sample: Sample, method: power.Method) -> tuple[tuple[float, ...], tuple[float, ...]]:
     if not method.paired:
         return sample.new, sample.base
     return tuple(new for new, _ in sample.pairs), tuple(base for _, base in sample.pairs)
 
 
-def _measured(sample: Sample, method: Method, floor: float, level: Level) -> Comparison:
+def _measured(sample: Sample, method: power.Method, floor: float, level: Level) -> Comparison:
     new, base = _used(sample, method)
     found = Comparison(
         status="not comparable",
@@ -247,7 +237,7 @@ def _runs_text(found: Comparison) -> str:
     return f"{plural(found.per_side, what)}{' per side' if found.pairs is None else ''}"
 
 
-def _tails(sample: Sample, method: Method, factor: float = 1.0) -> tuple[float, float]:
+def _tails(sample: Sample, method: power.Method, factor: float = 1.0) -> tuple[float, float]:
     """The one-sided p values that the ratio lies below a factor, and above it."""
     if method.paired:
         return signed_rank_tails((log_ratios_of_pairs(sample.pairs) - math.log(factor)).tolist())
@@ -255,7 +245,7 @@ def _tails(sample: Sample, method: Method, factor: float = 1.0) -> tuple[float, 
     return mann_whitney_tails(new, [factor * value for value in base])
 
 
-def _p_equal(sample: Sample, method: Method, floor: float) -> float:
+def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
     """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or less."""
     above = _tails(sample, method, 1 - floor)[1] if floor < 1 else 0.0
     return max(_tails(sample, method, 1 + floor)[0], above)
@@ -296,23 +286,23 @@ def _typical_run_failed(side: Sequence[float]) -> bool:
     return 2 * sum(not 0 < value < math.inf for value in side) >= len(side) > 0
 
 
-def _with_outlook(found: Comparison, sample: Sample, method: Method) -> Comparison:
+def _with_outlook(found: Comparison, sample: Sample, method: power.Method) -> Comparison:
     failed = [_typical_run_failed(side) for side in _used(sample, method)]
     if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
         return replace(found, ratio=None, interval=None if all(failed) else found.interval)
-    deviation = sample_deviation(sample, method.paired)
+    deviation = power.sample_deviation(sample, method.paired)
     if found.ratio is None or deviation is None:
         return found
     floor, family = found.floor, found.comparisons
-    needed = runs_needed(found.ratio, deviation, floor, family, method)
-    if not method.paired and len(sample.pairs) >= MIN_RUNS_FOR_A_CLAIM:
+    needed = power.runs_needed(found.ratio, deviation, floor, family, method)
+    if not method.paired and len(sample.pairs) >= power.MIN_RUNS_FOR_A_CLAIM:
         # From ten rounds on by pairs, where some are there to judge by.
-        within = sample_deviation(sample, paired=True)
+        within = power.sample_deviation(sample, paired=True)
         if within is not None and (needed is None or needed >= MIN_ROUNDS_TO_PAIR):
-            needed = runs_needed(found.ratio, within, floor, family, PAIRED)
+            needed = power.runs_needed(found.ratio, within, floor, family, power.PAIRED)
     if needed is not None and not found.decided:
         # These runs did not decide it, however likely that was.
         needed = max(needed, found.per_side + 1)
-    detectable = detectable_difference(*_sizes(found), deviation, floor, family, method)
+    detectable = power.detectable_difference(*_sizes(found), deviation, floor, family, method)
     return replace(found, runs_needed=needed, detectable=detectable)

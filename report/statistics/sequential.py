@@ -2,8 +2,7 @@
 
 Looking again after every round finds, sooner or later, a difference where there is none. So the looks are few
 and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K. G. Lan and D. L.
-DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons and costs.
-"""
+DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons and costs."""
 
 import math
 from collections.abc import Sequence

@@ -59,7 +59,7 @@ export function addedReference(target: Target, available?: Availability): Target
   return undefined;
 }
 
-/** What the members of a ranking share: the same as in `report/analysis/cells.py` and `groups.py`. */
+/** What the members of a ranking share: the same as in `report/analysis/cells.py` and `rankings.py`. */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
   if (isControl(planned) || planned.configuration.faults) return planned.hash;

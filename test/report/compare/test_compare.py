@@ -577,7 +577,7 @@ def test_a_baseline_stays_as_it_was_when_the_copy_fails(
     def full(source: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("report.compare.baselines.shutil.copyfile", full)
+    monkeypatch.setattr("report.compare.selection.shutil.copyfile", full)
     failed = call("--save-baseline", "main")
     assert failed.code == 4
     assert "No space left on device" in failed.err

@@ -13,7 +13,7 @@ import pytest
 from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
-from report.cli.report_files import FORMATS
+from report.cli.generate import FORMATS
 from report.export.summary_markdown import MAX_BYTES
 
 KNOWN: dict[str, Any] = {"limited_us": {500: 40}, "allowed_us": {1000: 60}}

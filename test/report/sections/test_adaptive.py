@@ -15,8 +15,7 @@ from report.analysis.figures import throughput
 from report.analysis.summary import sample_between, summarize
 from report.cli.decide_rounds import main as decide_rounds
 from report.cli.generate import main as generate
-from report.compare.matching import compare_sides
-from report.compare.metrics import METRICS
+from report.compare.matching import METRICS, compare_sides
 from report.compare.selection import CampaignReader
 from report.results.load import load_campaign
 from report.sections.adaptive import adaptive_of

@@ -11,7 +11,7 @@ from report.analysis.machines import placement_shapes
 from report.results.convert import run_of
 from report.results.model import Campaign
 from report.results.validate import validate_result
-from report.sections.machines import machine_picture
+from report.sections.environment import machine_picture
 
 
 def picture_of(document: Document | None, *results: Document) -> object:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from report.statistics.change_points import ALPHA, MIN_POINTS, change_points, smallest_p
+from report.statistics.instability import ALPHA, MIN_POINTS, change_points, smallest_p
 
 STEP = [100.0, 101.0, 99.0, 100.5, 99.5, 90.0, 91.0, 89.0, 90.5, 89.5]
 
