@@ -4,29 +4,20 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from report.analysis import printed_rows
 from report.analysis.figures import throughput
-from report.analysis.printed_rows import (
-    COMPARED,
-    LoadProgramControl,
-    PrintedRow,
-    StoreCell,
-    StoreOperations,
-    bytes_per_key,
-    rate,
-    service_cpu,
-)
 from report.base.csv_text import Cell, csv_number, records_csv
 
 
-def _runs(row: PrintedRow) -> dict[str, Any]:
+def _runs(row: printed_rows.PrintedRow) -> dict[str, Any]:
     counts = {"runs": len(row.runs), "counted_runs": len(row.counted), "missing_runs": len(row.missing)}
     return {**counts, "verdict": row.verdict}
 
 
-def _control(control: LoadProgramControl) -> dict[str, Cell]:
+def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
     row, client = control.row, control.client
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(rate) or (None, None)
+    low, high = row.range_of(printed_rows.rate) or (None, None)
     of_client = throughput(client.figures) if client and client.figures else None
     latencies = ("average", "p50", "p95", "p99", "max")
     return {
@@ -47,7 +38,7 @@ def _control(control: LoadProgramControl) -> dict[str, Cell]:
             f"{name}_ms": csv_number(getattr(figures and figures.latency, name, None), 3)
             for name in latencies
         },
-        "service_cpu_us_per_decision": csv_number(service_cpu(figures) if figures else None, 2),
+        "service_cpu_us_per_decision": csv_number(printed_rows.service_cpu(figures) if figures else None, 2),
         "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
         "limited_by": row.limited_by,
         "client": control.client_label,
@@ -55,14 +46,14 @@ def _control(control: LoadProgramControl) -> dict[str, Cell]:
     }
 
 
-def load_programs_csv(controls: Sequence[LoadProgramControl]) -> str:
+def load_programs_csv(controls: Sequence[printed_rows.LoadProgramControl]) -> str:
     return records_csv(map(_control, controls))
 
 
-def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, Any]:
+def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, reference: str) -> dict[str, Any]:
     identity, figures = row.identity, row.figures
-    low, high = row.range_of(rate) or (None, None)
-    own = next((found for each, found in cell.ratios if each is row), (None,) * len(COMPARED))
+    low, high = row.range_of(printed_rows.rate) or (None, None)
+    own = next((found for each, found in cell.ratios if each is row), (None,) * len(printed_rows.COMPARED))
     latencies = ("average", "min", "p50", "p95", "p99", "max")
     return {
         "configuration_hash": identity.configuration_hash,
@@ -81,10 +72,10 @@ def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, An
         "operations_per_second_high": high,
         **{f"{name}_ms": figures and getattr(figures.latency, name) for name in latencies},
         "store_cpu_us_per_operation": figures and figures.store_cpu_us_per_operation,
-        "bytes_per_key": figures and bytes_per_key(figures),
+        "bytes_per_key": figures and printed_rows.bytes_per_key(figures),
         **{
             f"{name}_{part}": value
-            for (name, _, _), found in zip(COMPARED, own, strict=True)
+            for (name, _, _), found in zip(printed_rows.COMPARED, own, strict=True)
             for part, value in (
                 ("ratio", found.ratio if found else None),
                 ("ratio_low", found.interval.low if found and found.interval else None),
@@ -96,18 +87,18 @@ def _operation(cell: StoreCell, row: PrintedRow, reference: str) -> dict[str, An
     }
 
 
-def _operations(found: StoreOperations | None) -> list[dict[str, Any]]:
+def _operations(found: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
     """One row a store, operation, payload and number of connections; none without the store layer."""
     return (
         [_operation(cell, row, found.reference) for cell in found.cells for row in cell.rows] if found else []
     )
 
 
-def operations_json(found: StoreOperations | None) -> str:
+def operations_json(found: printed_rows.StoreOperations | None) -> str:
     return json.dumps(_operations(found), ensure_ascii=False, indent=1) + "\n"
 
 
-def operations_csv(found: StoreOperations | None) -> str:
+def operations_csv(found: printed_rows.StoreOperations | None) -> str:
     return records_csv(
         {name: csv_number(value, 4) if isinstance(value, float) else value for name, value in row.items()}
         for row in _operations(found)

@@ -8,20 +8,8 @@ from report.analysis.summary import row_order
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
 from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
+from report.sections import section
 from report.sections.runs import run_cells
-from report.sections.section import (
-    RAW,
-    Column,
-    Section,
-    TableCell,
-    TableRow,
-    exact,
-    named,
-    number,
-    numbers,
-    table_of,
-    words,
-)
 
 #: In place of a figure that nothing told.
 NOT_KNOWN = "not known"
@@ -36,29 +24,33 @@ CAPTION = (
 _KINDS = ("minor", "major", "incremental")
 
 
-def _number(value: float | None, text: str, unit: str) -> TableCell:
-    return number(text, value, hint=exact(value, unit)) if value is not None else number(NOT_KNOWN, None)
+def _number(value: float | None, text: str, unit: str) -> section.TableCell:
+    return (
+        section.number(text, value, hint=section.exact(value, unit))
+        if value is not None
+        else section.number(NOT_KNOWN, None)
+    )
 
 
-def _us(value: float | None) -> TableCell:
+def _us(value: float | None) -> section.TableCell:
     return _number(value, microseconds(value), "µs")
 
 
-def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> TableCell:
+def _per(total: float | None, divisor: int, unit: str, digits: int = 2) -> section.TableCell:
     value = total / divisor if total is not None and divisor else None
     return _number(value, decimals(value, digits), unit)
 
 
-def _late(delays: Sequence[LoopDelayUs]) -> TableCell:
+def _late(delays: Sequence[LoopDelayUs]) -> section.TableCell:
     """Of the server where a timer came the latest."""
     if not delays:
-        return number(NOT_KNOWN, None)
+        return section.number(NOT_KNOWN, None)
     latest = max(delays, key=lambda delay: delay.p99)
     text = " / ".join(milliseconds(each / 1000) for each in (latest.p50, latest.p99, latest.max))
-    return number(text, latest.p99)
+    return section.number(text, latest.p99)
 
 
-def _pauses(servers: Sequence[Server]) -> TableCell:
+def _pauses(servers: Sequence[Server]) -> section.TableCell:
     """`minor 320, longest 1.20 ms; major 2, longest 4.10 ms`."""
     by_kind: dict[str, list[Gc]] = {}
     for kind, each in ((kind, each) for server in servers for kind, each in server.gc.items()):
@@ -69,17 +61,17 @@ def _pauses(servers: Sequence[Server]) -> TableCell:
         f"longest {milliseconds(max(each.longest_us for each in by_kind[kind]) / 1000)} ms"
         for kind in ordered
     )
-    return TableCell((text or "none") if any(server.requests for server in servers) else NOT_KNOWN)
+    return section.TableCell((text or "none") if any(server.requests for server in servers) else NOT_KNOWN)
 
 
-def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> TableCell:
+def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> section.TableCell:
     known = [total / divisor for total in totals if total is not None and divisor]
     if len(known) < 2:
-        return number(NOT_KNOWN, None)
+        return section.number(NOT_KNOWN, None)
     return _number(sum(known), " + ".join(decimals(each, digits) for each in known), unit)
 
 
-def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[TableCell, ...]:
+def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
     """All servers together, and all store nodes together. Figures are per request that the servers finished
     under the instruments, those of the store per command with a decision that it ran."""
     cpu_us, servers, nodes = _cpu_us(run), list(found.servers.values()), found.nodes
@@ -124,7 +116,7 @@ _COLUMNS = (
 )
 
 
-def diagnosis(analysis: Analysis) -> Section | None:
+def diagnosis(analysis: Analysis) -> section.Section | None:
     ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
     runs = [(run, run.record.diagnosis) for run in ordered if run.record.diagnosis]
     if not runs:
@@ -133,25 +125,25 @@ def diagnosis(analysis: Analysis) -> Section | None:
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
     varying = varying_fields([run for run, _ in runs])
     columns = (
-        *words("Configuration", "Load"),
-        *numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
-        *(Column(name, unit, "" if name == "Its pauses" else "number") for name, unit in _COLUMNS),
-        *words("Verdict", "Reasons"),
-        RAW,
+        *section.words("Configuration", "Load"),
+        *section.numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
+        *(section.Column(name, unit, "" if name == "Its pauses" else "number") for name, unit in _COLUMNS),
+        *section.words("Verdict", "Reasons"),
+        section.RAW,
     )
     rows = []
     for run, found in runs:
         row_id = ids.get(run.identity.key, "")
         cells = (
-            *named(run.identity.label, load_text(run.identity, varying)),
+            *section.named(run.identity.label, load_text(run.identity, varying)),
             *_cells(run, found, kinds),
             *run_cells(run),
         )
-        rows.append(TableRow(row_id, cells, colour=row_id))
-    return Section(
+        rows.append(section.TableRow(row_id, cells, colour=row_id))
+    return section.Section(
         "diagnosis",
         "Where a request’s microseconds go",
         plural(len(rows), "diagnosing run"),
-        tables=(table_of("diagnosis-rows", columns, rows, caption=CAPTION),),
+        tables=(section.table_of("diagnosis-rows", columns, rows, caption=CAPTION),),
         open=not analysis.summaries,
     )

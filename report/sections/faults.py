@@ -8,22 +8,9 @@ from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_w
 from report.analysis.load_text import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
+from report.sections import section
 from report.sections.printed_programs import counted_text
 from report.sections.runs import run_cells
-from report.sections.section import (
-    RAW,
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableGroup,
-    TableRow,
-    named,
-    numbers,
-    sort_key,
-    table_of,
-    words,
-)
 
 TITLE = "What happens to your API when …"
 
@@ -55,14 +42,14 @@ Show = Callable[[float | None], str]
 
 def _cell(
     spread: Spread | None, show: Show, absent: str = ABSENT, before: str = "", more: str = ""
-) -> TableCell:
+) -> section.TableCell:
     """The median after `before`, and the range over several runs where they differ, with `more` after it."""
     if spread is None:
-        return TableCell(f"{before}{absent}", kind="number", sort="")
+        return section.TableCell(f"{before}{absent}", kind="number", sort="")
     low, high = show(spread.low), show(spread.high)
     ranges = "; ".join(filter(None, (f"{low}–{high}" if low != high else "", more)))
-    sort = sort_key(min(spread.middle, 1e12))
-    return TableCell(f"{before}{show(spread.middle)}", range=ranges, kind="number", sort=sort)
+    sort = section.sort_key(min(spread.middle, 1e12))
+    return section.TableCell(f"{before}{show(spread.middle)}", range=ranges, kind="number", sort=sort)
 
 
 def _share(value: float | None) -> str:
@@ -81,33 +68,33 @@ def _signed(value: float | None) -> str:
     return ABSENT if value is None else f"{value:+,.0f}".replace("-", "−")
 
 
-def _outage(case: FaultCase) -> TableCell:
+def _outage(case: FaultCase) -> section.TableCell:
     injected, seen = case.spread("outage_injected_s"), case.spread("outage_seen_s")
     before = f"{seconds_text(injected.middle)} / " if injected and seen else ""
     return _cell(seen, seconds_text, before=before)
 
 
-def _first_error(case: FaultCase) -> TableCell:
+def _first_error(case: FaultCase) -> section.TableCell:
     found = case.spread("first_error_s")
     without = len(case.counted) - (found.runs if found else 0)
     return _cell(found, _moment, "none", more=f"none in {without}" if without else "")
 
 
-def _recovery(case: FaultCase) -> TableCell:
+def _recovery(case: FaultCase) -> section.TableCell:
     found = case.spread("recovery_s")
     if found is None:
         why = case.counted[0].figures.recovery_text or ""
-        return TableCell("not known", kind="number", sort="", hint=why)
+        return section.TableCell("not known", kind="number", sort="", hint=why)
     return _cell(found, seconds_text)
 
 
-def _p99(case: FaultCase) -> TableCell:
+def _p99(case: FaultCase) -> section.TableCell:
     before, worst = case.spread("p99_before_us"), case.spread("p99_worst_us")
     told = f"{_p99_text(before.middle if before else None)} / " if before or worst else ""
     return _cell(worst, _p99_text, before=told)
 
 
-def _over_admission(case: FaultCase) -> TableCell:
+def _over_admission(case: FaultCase) -> section.TableCell:
     found, model = case.spread("over_admission"), case.spread("over_admission_predicted")
     generous = any(each.figures.over_admission is None for each in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
@@ -115,7 +102,7 @@ def _over_admission(case: FaultCase) -> TableCell:
     return replace(cell, kind="number over") if found else cell
 
 
-def _fails(case: FaultCase) -> TableCell:
+def _fails(case: FaultCase) -> section.TableCell:
     """`with errors`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is none."""
     shares = []
     for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
@@ -124,11 +111,13 @@ def _fails(case: FaultCase) -> TableCell:
             shares.append(f"{word} {percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
     # Where requests wait, the few that ended tell nothing.
     told = "no answers" if case.behaviour == "waits" else ", ".join(shares)
-    return TableCell(_BEHAVIOURS[case.behaviour][0], range=told, kind=f"text behaviour {case.behaviour}")
+    return section.TableCell(
+        _BEHAVIOURS[case.behaviour][0], range=told, kind=f"text behaviour {case.behaviour}"
+    )
 
 
 #: Name, unit and cell of the columns after target and load, of a case of which some run counts.
-COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], TableCell]], ...] = (
+COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], section.TableCell]], ...] = (
     ("Outage", "s: injected / seen", _outage),
     ("Errors", "while it lasts", lambda case: _cell(case.spread("error_share"), _share, "no answers")),
     ("First error", "s after", _first_error),
@@ -154,16 +143,16 @@ def _reason(case: FaultCase) -> str:
     return "no run was recorded"
 
 
-def _row(case: FaultCase, varying: Sequence[LoadField]) -> TableRow:
+def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
     verdict = "invalid" if case.verdict == "failed" else case.verdict
     said = (
-        *named(case.identity.label, *([load_text(case.identity, varying)] if varying else [])),
-        TableCell(counted_text(case.runs, case.missing, case.counted)),
-        TableCell(case.verdict, kind=f"verdict {verdict}"),
+        *section.named(case.identity.label, *([load_text(case.identity, varying)] if varying else [])),
+        section.TableCell(counted_text(case.runs, case.missing, case.counted)),
+        section.TableCell(case.verdict, kind=f"verdict {verdict}"),
     )
     if not case.counted:
-        return TableRow("", said, _reason(case), kept=len(said))
-    return TableRow("", (*said, *(cell(case) for _, _, cell in COLUMNS)), kept=len(said))
+        return section.TableRow("", said, _reason(case), kept=len(said))
+    return section.TableRow("", (*said, *(cell(case) for _, _, cell in COLUMNS)), kept=len(said))
 
 
 def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
@@ -178,33 +167,37 @@ def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
     )
 
 
-def _run_row(run: Run) -> TableRow:
+def _run_row(run: Run) -> section.TableRow:
     records = faults_of(run)
     notes = [f"{each.name or each.action}: {each.note}" for each in records if each.note]
     notes += [f"{each.name or each.action} was not undone" for each in records if not each.undone]
     name = f"{run.identity.label}, {' '.join(fault_title(fault) for fault in run.identity.faults)}"
-    return TableRow("", (TableCell(name), TableCell(f"{run.run}", kind="number"), *run_cells(run, notes)))
+    return section.TableRow(
+        "", (section.TableCell(name), section.TableCell(f"{run.run}", kind="number"), *run_cells(run, notes))
+    )
 
 
-def fault_table(groups: Sequence[FaultGroup]) -> Table:
+def fault_table(groups: Sequence[FaultGroup]) -> section.Table:
     varying = varying_fields([case for group in groups for case in group.cases])
     found = []
     for group in groups:
         fault, rows = group.fault, tuple(_row(case, varying) for case in group.cases)
         length = f", for {fault.length_s:g} s" if fault.length_s else ""
         when = f"{group.text}, {fault.start_s:g} s into the window{length}"
-        found.append(TableGroup(rows, f"… {fault_words(fault)}", when))
-    columns = words("Target", *(["Load"] if varying else []), "Runs", "Verdict")
-    columns = (*columns, *numbers([(name, unit) for name, unit, _ in COLUMNS], "number"))
-    return Table("fault-rows", "", columns, tuple(found), CAPTION, sortable=False, kind="figures faults")
+        found.append(section.TableGroup(rows, f"… {fault_words(fault)}", when))
+    columns = section.words("Target", *(["Load"] if varying else []), "Runs", "Verdict")
+    columns = (*columns, *section.numbers([(name, unit) for name, unit, _ in COLUMNS], "number"))
+    return section.Table(
+        "fault-rows", "", columns, tuple(found), CAPTION, sortable=False, kind="figures faults"
+    )
 
 
-def faults(analysis: Analysis) -> Section | None:
+def faults(analysis: Analysis) -> section.Section | None:
     groups = analysis.faults
     if not groups:
         return None
     common = shared_load_text([case for group in groups for case in group.cases])
-    return Section(
+    return section.Section(
         "faults",
         TITLE,
         text=(f"{NOTE} All of them: {common}." if common else NOTE,),
@@ -215,12 +208,17 @@ def faults(analysis: Analysis) -> Section | None:
     )
 
 
-def fault_runs(analysis: Analysis) -> Section | None:
+def fault_runs(analysis: Analysis) -> section.Section | None:
     runs = {run.file: run for group in analysis.faults for case in group.cases for run in case.runs}
-    columns = (*words("Configuration"), Column("Run"), *words("Verdict", "Notes"), RAW)
-    table = table_of("fault-run-rows", columns, map(_run_row, runs.values()))
+    columns = (
+        *section.words("Configuration"),
+        section.Column("Run"),
+        *section.words("Verdict", "Notes"),
+        section.RAW,
+    )
+    table = section.table_of("fault-run-rows", columns, map(_run_row, runs.values()))
     title, answer = "Runs with faults", plural(len(runs), "run")
-    return Section("fault-runs", title, answer, tables=(table,)) if runs else None
+    return section.Section("fault-runs", title, answer, tables=(table,)) if runs else None
 
 
 def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:

@@ -9,18 +9,7 @@ from report.analysis.load_text import load_text
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
-from report.sections.section import (
-    Column,
-    Section,
-    Table,
-    TableCell,
-    TableRow,
-    named,
-    number,
-    numbers,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.statistics.decision import Comparison
 
 STORE_TEXT = (
@@ -61,21 +50,23 @@ _DECISIONS: Figures = (
 )
 
 
-def _columns(figures: Figures) -> tuple[Column, ...]:
-    found = numbers([(name, unit) for name, unit, _, _ in figures], "number")
-    return (*found, *words("Limited by", "Runs", "Verdict"))
+def _columns(figures: Figures) -> tuple[section.Column, ...]:
+    found = section.numbers([(name, unit) for name, unit, _, _ in figures], "number")
+    return (*found, *section.words("Limited by", "Runs", "Verdict"))
 
 
-def _cells(row: PrintedRow, columns: Figures) -> tuple[TableCell, ...]:
+def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
     """Figures of the median run, with their range over the runs; dashes where no run counts."""
     shown = []
     for _, _, read, show in columns:
         span = row.range_of(read) if row.figures else None
         text = show(read(row.figures)) if row.figures else ABSENT
-        shown.append(TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number"))
-    verdict = TableCell(row.verdict, kind=f"verdict {row.verdict}")
+        shown.append(
+            section.TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
+        )
+    verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
     counted = counted_text(row.runs, row.missing, row.counted)
-    return (*shown, *named(row.limited_by or ABSENT, counted), verdict)
+    return (*shown, *section.named(row.limited_by or ABSENT, counted), verdict)
 
 
 def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]) -> str:
@@ -89,7 +80,7 @@ def _client_rate(control: LoadProgramControl) -> str:
     return rate(throughput(figures)) if figures else ABSENT
 
 
-def load_programs(analysis: Analysis) -> Section | None:
+def load_programs(analysis: Analysis) -> section.Section | None:
     controls = analysis.load_programs
     if not controls:
         return None
@@ -97,17 +88,19 @@ def load_programs(analysis: Analysis) -> Section | None:
     for control in controls:
         row, client = control.row, control.client
         limiting = client.figures.limiting_resource if client and client.figures else None
-        names = named(row.identity.label, load_text(row.identity))
-        node = (number(_client_rate(control), None), *named(limiting or ABSENT))
-        rows.append(TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
-    node_columns = (Column("From Node", "decisions/s"), *words("Node limited by"))
-    columns = (*words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
-    table = table_of("load-program-rows", columns, rows)
+        names = section.named(row.identity.label, load_text(row.identity))
+        node = (section.number(_client_rate(control), None), *section.named(limiting or ABSENT))
+        rows.append(section.TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
+    node_columns = (section.Column("From Node", "decisions/s"), *section.words("Node limited by"))
+    columns = (*section.words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
+    table = section.table_of("load-program-rows", columns, rows)
     runs = [run for control in controls for run in control.row.runs]
     return _section("load-programs", "Load programs in the place of Node", PROGRAM_TEXT, [table], runs)
 
 
-def _section(section_id: str, title: str, text: str, tables: Iterable[Table], runs: Sequence[Run]) -> Section:
+def _section(
+    section_id: str, title: str, text: str, tables: Iterable[section.Table], runs: Sequence[Run]
+) -> section.Section:
     found = {f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed}
     programs = " and ".join(sorted(found)) or "load programs"
     problems = tuple(
@@ -118,7 +111,7 @@ def _section(section_id: str, title: str, text: str, tables: Iterable[Table], ru
         if run.verdict != "valid"
     )
     text = text.format(programs=programs)
-    return Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
+    return section.Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
 
 
 def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
@@ -145,15 +138,15 @@ def _ratio(found: Comparison) -> str:
     return ABSENT if found.ratio is None else f"{ratio(found.ratio)}{span}"
 
 
-def _ratio_rows(operations: StoreOperations) -> list[TableRow]:
+def _ratio_rows(operations: StoreOperations) -> list[section.TableRow]:
     rows = []
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
-            cells = [*named(row.store, _work_text(cell.rows[0].identity))]
+            cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
                 verdict = f"{found.status}: {found.reason}" if found.reason else found.status
-                cells += [number(_ratio(found), found.ratio), TableCell(verdict, kind="text")]
-            rows.append(TableRow("", tuple(cells)))
+                cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
+            rows.append(section.TableRow("", tuple(cells)))
     return rows
 
 
@@ -176,24 +169,29 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
     ]
 
 
-def store_operations(analysis: Analysis) -> Section | None:
+def store_operations(analysis: Analysis) -> section.Section | None:
     found = analysis.store_operations
     if found is None:
         return None
 
-    def row_of(row: PrintedRow) -> TableRow:
-        name = TableCell(row.store, tag="reference" if row.store == found.reference else "")
-        return TableRow("", (name, *_cells(row, _OPERATIONS)))
+    def row_of(row: PrintedRow) -> section.TableRow:
+        name = section.TableCell(row.store, tag="reference" if row.store == found.reference else "")
+        return section.TableRow("", (name, *_cells(row, _OPERATIONS)))
 
-    columns = (*words("Store"), *_columns(_OPERATIONS))
+    columns = (*section.words("Store"), *_columns(_OPERATIONS))
     tables = [
-        table_of(f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity))
+        section.table_of(
+            f"operations{index}", columns, map(row_of, cell.rows), _work_text(cell.rows[0].identity)
+        )
         for index, cell in enumerate(found.cells, start=1)
     ]
     if ratios := _ratio_rows(found):
-        verdicts = [(Column(name), *words("Verdict")) for name in ("Throughput", "Store CPU per operation")]
-        of_ratios = (*words("Store", "Work"), *verdicts[0], *verdicts[1])
+        verdicts = [
+            (section.Column(name), *section.words("Verdict"))
+            for name in ("Throughput", "Store CPU per operation")
+        ]
+        of_ratios = (*section.words("Store", "Work"), *verdicts[0], *verdicts[1])
         caption, title = RATIOS.format(reference=found.reference), f"Ratios to {found.reference}"
-        tables.append(table_of("store-ratios", of_ratios, ratios, title, caption=caption))
+        tables.append(section.table_of("store-ratios", of_ratios, ratios, title, caption=caption))
     runs = [run for row in found.rows for run in row.runs]
     return _section("store-operations", "Store operations", STORE_TEXT, tables, runs)

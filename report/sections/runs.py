@@ -13,22 +13,7 @@ from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run, script_text
-from report.sections.section import (
-    RAW,
-    Column,
-    Line,
-    Section,
-    TableCell,
-    TableRow,
-    exact,
-    named,
-    number,
-    numbers,
-    reasons_cell,
-    sort_key,
-    table_of,
-    words,
-)
+from report.sections import section
 from report.sections.spread_text import figure_marks
 
 CAPTION = (
@@ -43,9 +28,13 @@ _COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", 
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
 
 
-def link_cell(file: str) -> TableCell:
+def link_cell(file: str) -> section.TableCell:
     """To a raw result; empty without a file."""
-    return TableCell("JSON", link=quote(f"../{file}"), hint=f"Raw result {file}") if file else TableCell("")
+    return (
+        section.TableCell("JSON", link=quote(f"../{file}"), hint=f"Raw result {file}")
+        if file
+        else section.TableCell("")
+    )
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
@@ -53,17 +42,17 @@ def run_reasons(run: Run) -> tuple[str, ...]:
     return (*told, *(f"{reason.rule}: {reason.text}" for reason in run.reasons))
 
 
-def run_verdict(run: Run) -> TableCell:
+def run_verdict(run: Run) -> section.TableCell:
     status = run.verdict if run.measured else run.record.status
-    return TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
+    return section.TableCell(status, kind=f"verdict {status if run.measured else 'invalid'}")
 
 
-def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[TableCell, ...]:
+def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[section.TableCell, ...]:
     """Its verdict, its reasons with `notes`, and its file."""
-    return (run_verdict(run), reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
+    return (run_verdict(run), section.reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
 
 
-def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> TableRow:
+def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> section.TableRow:
     """`run` is None for one that left no file."""
     identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
     if run:
@@ -71,8 +60,8 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
         told = [*aside, *run_reasons(run), *run.record.notes]
     script = script_text(figures.limiter_script) if figures and figures.limiter_script else ABSENT
     cells = (
-        *named(identity.label, script, load_text(identity, fields)),
-        TableCell(
+        *section.named(identity.label, script, load_text(identity, fields)),
+        section.TableCell(
             f"{number}, set aside" if run and run.set_aside else f"{number}",
             tag="median" if run and summary.median is run else "",
         ),
@@ -82,64 +71,64 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
         _number(figures.limited_share if figures else None, share, "of 1"),
         _number(figures.record.totalErrors if figures else None, count, "requests"),
         _warm_up(figures),
-        run_verdict(run) if run else TableCell("missing", kind="verdict invalid"),
+        run_verdict(run) if run else section.TableCell("missing", kind="verdict invalid"),
         _outcome(run),
-        reasons_cell(told),
+        section.reasons_cell(told),
         link_cell(run.file if run else ""),
     )
-    return TableRow(summary.id, cells, colour=summary.id)
+    return section.TableRow(summary.id, cells, colour=summary.id)
 
 
-def _latency(figures: Measured | None, figure: Figure) -> TableCell:
+def _latency(figures: Measured | None, figure: Figure) -> section.TableCell:
     if figures is None:
         return _number(None, milliseconds, "ms")
     value = figure(figures)
-    return TableCell(
+    return section.TableCell(
         figure_text(figures, figure, milliseconds),
         marks=figure_marks(figures, figure),
         kind="number",
-        sort=sort_key(value),
-        hint=exact(value, "ms") or ABSENT,
+        sort=section.sort_key(value),
+        hint=section.exact(value, "ms") or ABSENT,
     )
 
 
-def _warm_up(figures: Measured | None) -> TableCell:
+def _warm_up(figures: Measured | None) -> section.TableCell:
     if figures is None:
-        return TableCell(ABSENT, kind="number", sort="")
+        return section.TableCell(ABSENT, kind="number", sort="")
     warm_up = figures.record.warmup
     steady = {True: ", steady at its end", False: ", not steady at its end", None: ""}[warm_up.steady]
     text = f"{decimals(warm_up.took_s, 1)}{' not steady' if warm_up.steady is False else ''}"
     hint = f"{count(warm_up.requests)} requests{steady}"
-    return TableCell(text, kind="number", sort=sort_key(warm_up.took_s), hint=hint)
+    return section.TableCell(text, kind="number", sort=section.sort_key(warm_up.took_s), hint=hint)
 
 
-def _outcome(run: Run | None) -> TableCell:
+def _outcome(run: Run | None) -> section.TableCell:
     if run is None or run.outcome is None:
-        return TableCell(ABSENT)
+        return section.TableCell(ABSENT)
     kind = "verdict invalid" if run.spoiled else "verdict"
-    return TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
+    return section.TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
 
 
-def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> TableCell:
-    return number(show(value), value, hint=exact(value, unit))
+def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> section.TableCell:
+    return section.number(show(value), value, hint=section.exact(value, unit))
 
 
-def all_runs(analysis: Analysis) -> Section | None:
+def all_runs(analysis: Analysis) -> section.Section | None:
     summaries = analysis.ordered
     if not summaries:
         return None
     fields = varying_fields(summaries)
-    rows: list[TableRow] = []
+    rows: list[section.TableRow] = []
     for summary in summaries:
         there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
         found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
         rows.extend(_row(summary, number, run, fields) for number, run in found)
     columns = (
-        *words("Configuration", "Script", "Load", "Run"),
-        *numbers([("Throughput", rate_units(summaries))]),
-        *numbers(_COLUMNS, "number"),
-        *words("Verdict", "Outcome", "Reasons and notes"),
-        RAW,
+        *section.words("Configuration", "Script", "Load", "Run"),
+        *section.numbers([("Throughput", rate_units(summaries))]),
+        *section.numbers(_COLUMNS, "number"),
+        *section.words("Verdict", "Outcome", "Reasons and notes"),
+        section.RAW,
     )
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
@@ -152,12 +141,12 @@ def all_runs(analysis: Analysis) -> Section | None:
         }
     )
     notes = [f"Rule {rule} could not be applied: {text}." for rule, text in unusable]
-    return Section(
+    return section.Section(
         "runs",
         "All runs",
         counted=tuple(row.ids for row in rows),
         counted_as="runs",
-        tables=(table_of("run-rows", columns, rows, caption=CAPTION, fold_rows=15),),
+        tables=(section.table_of("run-rows", columns, rows, caption=CAPTION, fold_rows=15),),
         notes=tuple(notes),
     )
 
@@ -208,26 +197,26 @@ def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
     return found
 
 
-def problems(analysis: Analysis) -> Section | None:
+def problems(analysis: Analysis) -> section.Section | None:
     summaries = analysis.ordered
     if not summaries:
         return None
     fields = varying_fields(summaries)
-    found: list[tuple[str, TableRow]] = []
+    found: list[tuple[str, section.TableRow]] = []
     rules: Counter[str] = Counter()
     disturbed: list[str] = []
 
     def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
         value = run.requests_per_second if run else None
         cells = (
-            *named(summary.identity.label, load_text(summary.identity, fields)),
-            TableCell(f"{number_of}", kind="number"),
-            TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
-            *([] if analysis.only_memory else [number(rate(value), value)]),
-            reasons_cell(reasons),
+            *section.named(summary.identity.label, load_text(summary.identity, fields)),
+            section.TableCell(f"{number_of}", kind="number"),
+            section.TableCell(kind, kind=f"verdict {'suspect' if kind == OUTLIER else 'invalid'}"),
+            *([] if analysis.only_memory else [section.number(rate(value), value)]),
+            section.reasons_cell(reasons),
             link_cell(run.file if run else ""),
         )
-        found.append((kind, TableRow(summary.id, cells, colour=summary.id)))
+        found.append((kind, section.TableRow(summary.id, cells, colour=summary.id)))
 
     for summary in summaries:
         for run in summary.runs:
@@ -244,17 +233,17 @@ def problems(analysis: Analysis) -> Section | None:
     found.sort(key=lambda entry: _RANK.index(entry[0]) if entry[0] in _RANK else 0)
     rows = [row for _, row in found]
     columns = (
-        *words("Configuration", "Load"),
-        Column("Run"),
-        *words("What"),
-        *([] if analysis.only_memory else numbers([("Throughput", rate_units(summaries))])),
-        *words("Reasons"),
-        RAW,
+        *section.words("Configuration", "Load"),
+        section.Column("Run"),
+        *section.words("What"),
+        *([] if analysis.only_memory else section.numbers([("Throughput", rate_units(summaries))])),
+        *section.words("Reasons"),
+        section.RAW,
     )
     by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(rules.items()))
     counted = f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
-    suspect = Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
-    return Section(
+    suspect = section.Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
+    return section.Section(
         "problems",
         "Invalid runs, failed loads and outliers",
         "" if rows else "none",
@@ -262,7 +251,9 @@ def problems(analysis: Analysis) -> Section | None:
         counted_as="runs",
         text=() if rows else (NO_PROBLEMS,),
         lists=(("Suspect runs", (suspect,)),) if disturbed else (),
-        tables=(table_of("problem-rows", columns, rows, caption=PROBLEMS, fold_rows=15),) if rows else (),
+        tables=(section.table_of("problem-rows", columns, rows, caption=PROBLEMS, fold_rows=15),)
+        if rows
+        else (),
         open=any(kind != OUTLIER for kind, _ in found),
     )
 
