@@ -10,15 +10,7 @@ from typing import Any
 from report.analysis.figures import Figure, throughput
 from report.analysis.layer_text import layer_text
 from report.base.format import percent, plural, rate
-from report.results.model import (
-    ALGORITHMS,
-    DECIDERS,
-    LAYERS,
-    Campaign,
-    Identity,
-    Measured,
-    Run,
-)
+from report.results import model
 from report.results.records import LimiterScript
 from report.statistics.decision import Comparison
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
@@ -36,7 +28,7 @@ def _ramp_text(ramp: Ramp) -> str:
     )
 
 
-def warnings_of(runs: Sequence[Run]) -> tuple[str, ...]:
+def warnings_of(runs: Sequence[model.Run]) -> tuple[str, ...]:
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
@@ -81,8 +73,8 @@ _WORKLOADS = ("light", "heavy")
 class Row:
     """A configuration with its runs, of our own load generator or of a foreign program."""
 
-    identity: Identity
-    runs: tuple[Run, ...]
+    identity: model.Identity
+    runs: tuple[model.Run, ...]
     """By number."""
     missing: tuple[int, ...]
     """Planned run numbers without a file."""
@@ -102,7 +94,13 @@ class Row:
     @property
     def foreign_cpu_percent(self) -> float | None:
         """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
-        values = self.values(lambda figures: figures.foreign_cpu_percent)
+
+        def read(figures: Any) -> float | None:
+            # Of a load program the figures are the record itself.
+            load = getattr(figures, "record", figures).host_load
+            return load.foreign_cpu_percent if load else None
+
+        values = self.values(read)
         return median(values) if values else None
 
 
@@ -112,7 +110,7 @@ class Summary(Row):
 
     id: str
     """Short and safe: what HTML and scripts call this row."""
-    median: Run | None
+    median: model.Run | None
     """The one that stands for all, see `select_median_run`."""
     spread: Spread | None
     """Requests per second over the runs that served their load."""
@@ -122,7 +120,7 @@ class Summary(Row):
     """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
     last_look: int = 0
     """The last round that was looked at, in such a campaign."""
-    set_aside: tuple[Run, ...] = ()
+    set_aside: tuple[model.Run, ...] = ()
     """Runs that were measured again: they are listed, and in no figure."""
     reference: bool = False
     """The others of its ranking are compared with it, and measured beside it."""
@@ -130,13 +128,13 @@ class Summary(Row):
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
 
     @property
-    def figures(self) -> Measured | None:
+    def figures(self) -> model.Measured | None:
         """Figures of the median run; None where there is no run that counts, or the target failed its load in
         the median run."""
         return self.median.measured if self.median and not self.median.spoiled else None
 
     @property
-    def median_first(self) -> tuple[Run, ...]:
+    def median_first(self) -> tuple[model.Run, ...]:
         return (*([self.median] if self.median else []), *self.runs)
 
     @property
@@ -164,7 +162,7 @@ class Summary(Row):
         made = max((run.run for run in self.runs), default=0)
         return max((number for number, _ in self.places), default=made)
 
-    def values(self, read: Callable[[Measured], float | None]) -> tuple[float, ...]:
+    def values(self, read: Callable[[model.Measured], float | None]) -> tuple[float, ...]:
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
 
@@ -250,8 +248,8 @@ class Summary(Row):
 
 
 def _compared(
-    runs: Sequence[Run], figure: Figure, read: Callable[[Measured], float | None]
-) -> list[tuple[Run, float]]:
+    runs: Sequence[model.Run], figure: Figure, read: Callable[[model.Measured], float | None]
+) -> list[tuple[model.Run, float]]:
     found = [
         (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
@@ -283,19 +281,19 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 def decider_order(decided_by: str | None) -> tuple[int, str]:
     """Sort key: as the contract lists them, an unknown one last."""
-    return _known_first(decided_by or "~", DECIDERS)
+    return _known_first(decided_by or "~", model.DECIDERS)
 
 
 def algorithm_order(algorithm: str | None) -> tuple[int, str]:
-    return _known_first(algorithm or "~", ALGORITHMS)
+    return _known_first(algorithm or "~", model.ALGORITHMS)
 
 
-def row_order(identity: Identity) -> tuple[object, ...]:
+def row_order(identity: model.Identity) -> tuple[object, ...]:
     """Sort key: clients before controls, then layer, topology, workload, traffic, load, dimensions,
     what decides, algorithm, store."""
     return (
         identity.control,
-        LAYERS.index(identity.layer),
+        model.LAYERS.index(identity.layer),
         *_known_first(identity.topology or "~", _TOPOLOGIES),
         *_known_first(identity.workload, _WORKLOADS),
         identity.complexity or 0,
@@ -316,7 +314,7 @@ def row_order(identity: Identity) -> tuple[object, ...]:
     )
 
 
-def _schedule(campaign: Campaign) -> tuple[LookSchedule | None, int]:
+def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
     """The looks of a campaign and the last one that took place; None for a fixed number of runs."""
     manifest = campaign.manifest
     plan = manifest["plan"].get("adaptive") if manifest else None
@@ -328,11 +326,11 @@ def _schedule(campaign: Campaign) -> tuple[LookSchedule | None, int]:
     return LookSchedule(looks=tuple(plan["looks"]), ended=ended), adaptive_state.get("looked", 0)
 
 
-def summarize(campaign: Campaign) -> tuple[Summary, ...]:
+def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
     planned = {entry.identity.key: entry for entry in campaign.planned}
     identities = {key: entry.identity for key, entry in planned.items()}
-    runs: dict[str, list[Run]] = {key: [] for key in identities}
+    runs: dict[str, list[model.Run]] = {key: [] for key in identities}
     set_aside = [run for run in campaign.set_aside if run.identity.key in planned]
     for run in (*campaign.runs, *set_aside):
         identities.setdefault(run.identity.key, run.identity)

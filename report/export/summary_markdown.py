@@ -11,21 +11,10 @@ from report.analysis.summary import Summary
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
+from report.sections import first_screen
 from report.sections.boundary import promises
 from report.sections.environment import campaign_notices
 from report.sections.faults import faults
-from report.sections.first_screen import (
-    DEFAULT_RATE,
-    FIRST_ROW,
-    DecisionRow,
-    base_text,
-    cost_of,
-    decision_cells,
-    decision_row,
-    forest_lines,
-    forests,
-    page_heading,
-)
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.section import Section, Table, TableRow
@@ -64,7 +53,7 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
         yield [prose(note)]
 
 
-def _cells(row: DecisionRow) -> list[str]:
+def _cells(row: first_screen.DecisionRow) -> list[str]:
     label, summary = code(row.summary.identity.short_label), row.summary
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return [
@@ -80,7 +69,9 @@ def _cells(row: DecisionRow) -> list[str]:
     ]
 
 
-def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) -> list[str]:
+def _table(
+    rows: Sequence[first_screen.DecisionRow], text: LayerText, base: str = first_screen.FIRST_ROW
+) -> list[str]:
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
     headers = (
         "Target",
@@ -98,13 +89,15 @@ def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
-    (shown,) = decision_cells([cell], layer_named)
+    (shown,) = first_screen.decision_cells([cell], layer_named)
     blocks = [[f"### {prose(shown.title)}"]]
     for ranking, group in zip(cell.rankings, shown.groups, strict=True):
-        rows = _table(group.rows, cell.text, base_text([ranking]))
+        rows = _table(group.rows, cell.text, first_screen.base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
     if controls := (*shown.controls, *shown.copies):
-        blocks.append(["Controls, not ranked:", "", *_table(controls, cell.text, base_text(cell.rankings))])
+        blocks.append(
+            ["Controls, not ranked:", "", *_table(controls, cell.text, first_screen.base_text(cell.rankings))]
+        )
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
@@ -130,7 +123,7 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     named = [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
     heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
     if not runtime.cells:
-        rows = [decision_row(row, runtime.text) for row in runtime.controls]
+        rows = [first_screen.decision_row(row, runtime.text) for row in runtime.controls]
         return [*heading, _table(rows, runtime.text)]
     return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
 
@@ -149,7 +142,7 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
 
-def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
+def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_RATE) -> str:
     """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
@@ -168,12 +161,15 @@ def summary_markdown(analysis: Analysis, at_rate: float = DEFAULT_RATE) -> str:
     programs = load_program_sentences(analysis.load_programs)
     printed = [*store_sentences(analysis.store_operations), *programs]
     recommended = recommend(analysis) if summaries else None
-    cost = cost_of(analysis, at_rate)
+    cost = first_screen.cost_of(analysis, at_rate)
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
-        [f"## {page_heading(analysis)}"],
+        [f"## {first_screen.page_heading(analysis)}"],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
-        *(["```text", *forest_lines(forest), "```"] for forest in forests(analysis)),
+        *(
+            ["```text", *first_screen.forest_lines(forest), "```"]
+            for forest in first_screen.forests(analysis)
+        ),
         [prose(cost.sentence)] if cost else [],
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),

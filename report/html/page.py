@@ -16,21 +16,11 @@ from report.charts.layout import DARK, Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
+from report.sections import first_screen
 from report.sections.all_sections import sections_of
 from report.sections.environment import campaign_notices, external_notices, machine_picture
 from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
-from report.sections.first_screen import (
-    DEFAULT_RATE,
-    DecisionCell,
-    DecisionRow,
-    base_text,
-    cost_of,
-    decision_cells,
-    decision_row,
-    forests,
-    page_heading,
-)
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section
@@ -45,12 +35,14 @@ class DecisionTable:
     id: str
     runtime: RuntimeResults
     open_loop: bool
-    bodies: Sequence[tuple[str, str, Sequence[DecisionRow]]]
+    bodies: Sequence[tuple[str, str, Sequence[first_screen.DecisionRow]]]
     """Heading, the comparison that it leads to, and rows."""
     caption: str
 
 
-def _decision_tables(found: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]]) -> list[DecisionTable]:
+def _decision_tables(
+    found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
+) -> list[DecisionTable]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
     tables = []
@@ -63,10 +55,10 @@ def _decision_tables(found: Sequence[tuple[RuntimeResults, Sequence[DecisionCell
 
 
 def _decision_table(
-    runtime: RuntimeResults, shown: Sequence[DecisionCell], open_loop: bool, titled: bool
+    runtime: RuntimeResults, shown: Sequence[first_screen.DecisionCell], open_loop: bool, titled: bool
 ) -> DecisionTable:
     headed = titled or sum(len(each.groups) for each in shown) > 1
-    bodies: list[tuple[str, str, Sequence[DecisionRow]]] = []
+    bodies: list[tuple[str, str, Sequence[first_screen.DecisionRow]]] = []
     for each in shown:
         for group in each.groups:
             title = f"{each.title}. " if titled and group is each.groups[0] else ""
@@ -78,9 +70,11 @@ def _decision_table(
         if each.copies:
             bodies.append((_COPIES, "", each.copies))
     if not shown:
-        bodies.append((_CONTROLS, "", tuple(decision_row(row, runtime.text) for row in runtime.controls)))
+        bodies.append(
+            (_CONTROLS, "", tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls))
+        )
     figures = [each for _, _, rows in bodies for row in rows for each in (row.throughput, row.p99, row.cpu)]
-    base = base_text(ranking for each in shown for ranking in each.cell.rankings)
+    base = first_screen.base_text(ranking for each in shown for ranking in each.cell.rankings)
     several = any(summary.identity.servers > 1 for summary in runtime.ordered)
     texts = (
         f"{runtime.title}." if runtime.name else "",
@@ -131,7 +125,9 @@ def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
 
 
 def render_page(
-    analysis: Analysis, downloads: Sequence[str] = ("summary.csv", "runs.csv"), at_rate: float = DEFAULT_RATE
+    analysis: Analysis,
+    downloads: Sequence[str] = ("summary.csv", "runs.csv"),
+    at_rate: float = first_screen.DEFAULT_RATE,
 ) -> str:
     """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
@@ -139,7 +135,7 @@ def render_page(
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
-    parts = [(each, decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
+    parts = [(each, first_screen.decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
     return render_template(
         "page.html.j2",
         styles=(STATIC / "report.css",),
@@ -153,12 +149,12 @@ def render_page(
             },
         },
         campaign=campaign,
-        heading=page_heading(analysis),
+        heading=first_screen.page_heading(analysis),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
-        forests=forests(analysis),
-        cost=cost_of(analysis, at_rate),
+        forests=first_screen.forests(analysis),
+        cost=first_screen.cost_of(analysis, at_rate),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
         decision_tables=[] if analysis.max_rates else _decision_tables(parts),

@@ -9,35 +9,8 @@ from hdrh.histogram import HdrHistogram
 from msgspec import convert, structs
 
 from report.base.errors import FieldError
-from report.results.model import (
-    DIMENSIONS,
-    AddedMemory,
-    Identity,
-    Measured,
-    Planned,
-    Run,
-    stated_bounds,
-    total_of,
-)
+from report.results import model, records
 from report.results.record import plain
-from report.results.records import (
-    ClosedLoad,
-    Configuration,
-    Consumer,
-    Extent,
-    FailedOrAbortedResult,
-    Latency,
-    MeasuredResult,
-    Module,
-    OpenLoad,
-    PrintedResult,
-    Request,
-    ScriptCall,
-    Slices,
-    StoreNode,
-    Target,
-    Timeline,
-)
 from report.results.validate import Document, Result
 from report.statistics.histograms import (
     PERCENTILES,
@@ -78,16 +51,16 @@ _TARGET = (
 )
 
 
-def identity_of(configuration: Configuration, configuration_hash: str) -> Identity:
+def identity_of(configuration: records.Configuration, configuration_hash: str) -> model.Identity:
     """The identity of a configuration as plan and result hold it."""
     target, workload, limits = configuration.target, configuration.workload, configuration.limits
-    return Identity(
+    return model.Identity(
         **{name: getattr(target, name) for name in _TARGET},
         **_load(configuration.load, configuration.extent),
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration.layer,
-        counts={dimension.key: dimension.count(configuration) for dimension in DIMENSIONS},
+        counts={dimension.key: dimension.count(configuration) for dimension in model.DIMENSIONS},
         options=tuple(target.options),
         external_store=bool(configuration.external_store),
         workload=workload.id,
@@ -102,8 +75,8 @@ def identity_of(configuration: Configuration, configuration_hash: str) -> Identi
     )
 
 
-def _load(load: ClosedLoad | OpenLoad, extent: Extent) -> dict[str, Any]:
-    open_loop = load if isinstance(load, OpenLoad) else None
+def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -> dict[str, Any]:
+    open_loop = load if isinstance(load, records.OpenLoad) else None
     return {
         "connections": load.connections,
         "rate_per_second": open_loop and open_loop.rate_per_second,
@@ -113,21 +86,21 @@ def _load(load: ClosedLoad | OpenLoad, extent: Extent) -> dict[str, Any]:
     }
 
 
-def _decider(target: Target) -> str:
+def _decider(target: records.Target) -> str:
     """The decider of results that do not state it: they are older than modules and services."""
     if target.limiter == "none":
         return "nothing"
     return "in-process" if target.store == "memory" else "library"
 
 
-def _manual_identity(request: Request) -> Identity:
+def _manual_identity(request: records.Request) -> model.Identity:
     """The identity of a run made by hand: what was asked of the generator."""
     asked = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
-    return Identity(
+    return model.Identity(
         **_load(request.load, request.extent),
         key=json.dumps([plain(getattr(request, name)) for name in asked], sort_keys=True),
         layer=request.layer,
-        counts={dimension.key: 0 for dimension in DIMENSIONS} | {"servers": len(request.urls)},
+        counts={dimension.key: 0 for dimension in model.DIMENSIONS} | {"servers": len(request.urls)},
         label=request.label,
         client=request.label,
         workload=request.workload,
@@ -135,19 +108,19 @@ def _manual_identity(request: Request) -> Identity:
     )
 
 
-def _identity(result: Result) -> Identity:
+def _identity(result: Result) -> model.Identity:
     configuration, configuration_hash = result.configuration, result.configuration_hash
     if configuration is not None and configuration_hash is not None:
         return identity_of(configuration, configuration_hash)
     if configuration is not None or configuration_hash is not None:
         absent = "configuration" if configuration is None else "configuration_hash"
         raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
-    if not isinstance(result, MeasuredResult):
+    if not isinstance(result, records.MeasuredResult):
         raise FieldError("$.configuration", "is missing")
     return _manual_identity(result.request)
 
 
-def _merged_histograms(result: MeasuredResult) -> tuple[HdrHistogram | None, HdrHistogram | None]:
+def _merged_histograms(result: records.MeasuredResult) -> tuple[HdrHistogram | None, HdrHistogram | None]:
     """All generators' latencies of the answers; and of the requests that failed or got no answer, their
     latencies and ages."""
     answered: list[HdrHistogram] = []
@@ -173,7 +146,7 @@ def _agree(stated: float | None, found: float | None) -> bool:
     return abs(stated - found) <= max(_AGREEMENT_MS, _AGREEMENT_SHARE * found)
 
 
-def _check_latency(stated: Latency | None, found: Mapping[str, Bounds], unanswered: int) -> None:
+def _check_latency(stated: records.Latency | None, found: Mapping[str, Bounds], unanswered: int) -> None:
     """The result's latencies against the histograms: figures, nulls, and the bounds of the nulls."""
     if found and not stated:
         raise FieldError("$.latency", "is missing, though requests were answered")
@@ -181,7 +154,7 @@ def _check_latency(stated: Latency | None, found: Mapping[str, Bounds], unanswer
         raise FieldError("$.latency", "is given, though nothing was answered")
     if not stated:
         return
-    bounds = stated_bounds(stated)
+    bounds = model.stated_bounds(stated)
     for name, known in found.items():
         _check_agreement(f"$.latency.{name}", getattr(stated, name), known.figure)
         if known.figure is None:
@@ -209,11 +182,11 @@ def _check_bounds(name: str, stated: Bounds | None, found: Bounds) -> None:
     _check_agreement(f"$.latency.bounds.{name}.high", stated.high, found.high)
 
 
-def _store_memory(result: MeasuredResult) -> int | None:
+def _store_memory(result: records.MeasuredResult) -> int | None:
     """Memory of all nodes at the end; None where one does not say."""
     nodes = result.store.nodes if result.store else []
     found = [node.at_end.used_memory_bytes for node in nodes]
-    return total_of(found)
+    return model.total_of(found)
 
 
 def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
@@ -223,11 +196,11 @@ def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
     return sum(int(end) - int(start) for start, end in pairs)
 
 
-def _delta(nodes: Sequence[StoreNode | Consumer], name: str) -> int | None:
+def _delta(nodes: Sequence[records.StoreNode | records.Consumer], name: str) -> int | None:
     return _grown([(getattr(node.at_start, name), getattr(node.at_end, name)) for node in nodes])
 
 
-def _resident_delta(result: MeasuredResult, kind: str) -> int | None:
+def _resident_delta(result: records.MeasuredResult, kind: str) -> int | None:
     """What lead-in and window add to the resident memory of a kind of roles."""
     roles = [role for role in result.resources.values() if role.kind == kind]
     return _grown([(role.resident_bytes_at_window_open, role.resident_bytes_at_end) for role in roles])
@@ -237,7 +210,7 @@ def _resident_delta(result: MeasuredResult, kind: str) -> int | None:
 _COUNTS_ITEMS = "memcached"
 
 
-def _added_memory(result: MeasuredResult) -> AddedMemory | None:
+def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
     consumers = result.consumers
     counted = [
         (start, end)
@@ -264,7 +237,7 @@ def _added_memory(result: MeasuredResult) -> AddedMemory | None:
         "heap": _delta(consumers, "heap_used_bytes") if in_process else None,
     }
     lost = [count for name in ("expired_keys", "evicted_keys") if (count := _delta(nodes, name)) is not None]
-    return AddedMemory(
+    return model.AddedMemory(
         keys=sum(consumed(outcome) for outcome in ("allowed", "limited", "failed")),
         failed=consumed("failed"),
         items=_delta(nodes, "keys"),
@@ -273,14 +246,14 @@ def _added_memory(result: MeasuredResult) -> AddedMemory | None:
     )
 
 
-def _answers_by_server(result: MeasuredResult) -> tuple[int, ...]:
+def _answers_by_server(result: records.MeasuredResult) -> tuple[int, ...]:
     """See `Measured.answers_by_server`; at the limiter layer, nothing is answered by a server."""
     if result.request.layer == "limiter":
         return ()
     return tuple(max(0, each.at_end.requests - each.at_window_open.requests) for each in result.consumers)
 
 
-def _script_calls(result: MeasuredResult) -> dict[str, int] | None:
+def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
     """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
 
     None without nodes, where a node counts none, and where a counter went back: it was reset, or the node was
@@ -300,7 +273,7 @@ def _script_calls(result: MeasuredResult) -> dict[str, int] | None:
     return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
 
 
-def _store_failures(result: MeasuredResult) -> int | None:
+def _store_failures(result: records.MeasuredResult) -> int | None:
     """Consumes that failed in the window, by the count of all that call the limiter."""
     counted = [
         max(0, ended.failed - opened.failed)
@@ -310,12 +283,12 @@ def _store_failures(result: MeasuredResult) -> int | None:
     return sum(counted) if counted else None
 
 
-def _short_hash(module: Module) -> str | None:
+def _short_hash(module: records.Module) -> str | None:
     """A hash of the module's file; none for a store that the user runs."""
     return f"sha256 {module.sha256[:12]}" if module.sha256 else None
 
 
-def _deciding_software(result: MeasuredResult) -> dict[str, str]:
+def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
     """See `Measured.deciding_software`."""
     modules = (result.store.modules if result.store else None) or []
     found = {
@@ -326,7 +299,7 @@ def _deciding_software(result: MeasuredResult) -> dict[str, str]:
     return found
 
 
-def _decisions(result: MeasuredResult) -> int | None:
+def _decisions(result: records.MeasuredResult) -> int | None:
     """See `Measured.decisions`.
 
     Raises:
@@ -349,11 +322,11 @@ def _decisions(result: MeasuredResult) -> int | None:
     return sum(found) if found else None
 
 
-def _successful_calls(counted: ScriptCall | None) -> int:
+def _successful_calls(counted: records.ScriptCall | None) -> int:
     return counted.calls - counted.failed if counted else 0
 
 
-def _answers_each_slice(result: MeasuredResult) -> "array[int]":
+def _answers_each_slice(result: records.MeasuredResult) -> "array[int]":
     """A slice that the end of the window cut short is not compared with whole ones."""
     slices = result.slices
     whole = min(_MAX_SLICES, int(result.duration * 1000 / slices.width_ms + 1e-6))
@@ -366,7 +339,7 @@ _DROPPED = dict.fromkeys(("configuration", "configuration_hash", "plugins", "lin
 _READ: dict[str, Any] = {
     **dict.fromkeys(("request", "service", "admissions")),
     **dict.fromkeys(("generators", "samples", "consumers", "unsupported"), ()),
-    "slices": Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
+    "slices": records.Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
 }
 _OF_RESOURCE: dict[str, Any] = {
     **{"source": "", "samples": ()},
@@ -378,12 +351,12 @@ _OF_TIMELINE: dict[str, Any] = dict.fromkeys(("p50_us", "p99_second_us", "p99_be
 
 def slim(result: Result) -> Result:
     """A result without what would fill the memory: ten thousand of them are kept at once."""
-    if isinstance(result, FailedOrAbortedResult):
+    if isinstance(result, records.FailedOrAbortedResult):
         return structs.replace(result, configuration=None, plugins=None)
     resources = {
         role: structs.replace(each, **_OF_RESOURCE) for role, each in sorted(result.resources.items())
     }
-    if isinstance(result, PrintedResult):
+    if isinstance(result, records.PrintedResult):
         program = structs.replace(result.program, arguments=[], output="")
         return structs.replace(result, **_DROPPED, resources=resources, program=program)
     shown = result.timeline if result.faults else None
@@ -391,21 +364,21 @@ def slim(result: Result) -> Result:
     return structs.replace(result, **_DROPPED, **_READ, resources=resources, timeline=timeline)
 
 
-def _measured(result: MeasuredResult, record: MeasuredResult, series: bool) -> Measured:
+def _measured(result: records.MeasuredResult, record: records.MeasuredResult, series: bool) -> model.Measured:
     answered, unanswered = _merged_histograms(result)
     found = percentile_bounds(answered, unanswered) if answered else {}
     samples = answered.get_total_count() if answered else 0
     latency = result.latency
     consumer = result.consumers[0] if result.consumers else None
     _check_latency(latency, found, unanswered.get_total_count() if unanswered else 0)
-    return Measured(
+    return model.Measured(
         record=record,
         layer=result.request.layer,
         requests_per_second=result.requests.average,
         percentiles_ms={name: bounds.figure for name, bounds in found.items() if bounds.figure is not None},
         bounds_ms={
             **{name: bounds for name, bounds in found.items() if bounds.figure is None},
-            **{name: each for name, each in stated_bounds(latency).items() if name not in PERCENTILES},
+            **{name: each for name, each in model.stated_bounds(latency).items() if name not in PERCENTILES},
         },
         curve_ms=array("d", curve_ms(answered, unanswered)),
         unsupported=tuple(sorted({*result.unsupported, *unsupported_percentiles(samples)})) if found else (),
@@ -423,8 +396,8 @@ def _measured(result: MeasuredResult, record: MeasuredResult, series: bool) -> M
     )
 
 
-def _check_store(result: Result, identity: Identity) -> None:
-    store = None if isinstance(result, FailedOrAbortedResult) else result.store
+def _check_store(result: Result, identity: model.Identity) -> None:
+    store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
         verb = "is" if identity.external_store else "is not"
@@ -434,7 +407,7 @@ def _check_store(result: Result, identity: Identity) -> None:
         )
 
 
-def run_of(result: Result, file: str, series: bool = True) -> Run:
+def run_of(result: Result, file: str, series: bool = True) -> model.Run:
     """The run of a result.
 
     Args:
@@ -444,16 +417,16 @@ def run_of(result: Result, file: str, series: bool = True) -> Run:
     Raises:
         FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
     """
-    failure = result.failure if isinstance(result, FailedOrAbortedResult) else None
+    failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
     identity = _identity(result)
     _check_store(result, identity)
     record, measured = slim(result), None
-    if isinstance(result, MeasuredResult) and isinstance(record, MeasuredResult):
+    if isinstance(result, records.MeasuredResult) and isinstance(record, records.MeasuredResult):
         measured = _measured(result, record, series)
         _check_faults(result)
-    if isinstance(result, PrintedResult):
+    if isinstance(result, records.PrintedResult):
         _check_operations(result)
-    return Run(
+    return model.Run(
         identity=identity,
         file=file,
         run=result.run,
@@ -464,11 +437,11 @@ def run_of(result: Result, file: str, series: bool = True) -> Run:
         placement=getattr(result, "placement", None) or {},
         outcome=getattr(result, "outcome", None),
         measured=measured,
-        printed=record if isinstance(record, PrintedResult) else None,
+        printed=record if isinstance(record, records.PrintedResult) else None,
     )
 
 
-def _check_timeline(result: MeasuredResult, timeline: Timeline) -> None:
+def _check_timeline(result: records.MeasuredResult, timeline: records.Timeline) -> None:
     """Raises FieldError where a column has another length than the window, or counts other answers."""
     slices = len(result.slices.allowed)
     for name, column in structs.asdict(timeline).items():
@@ -479,7 +452,7 @@ def _check_timeline(result: MeasuredResult, timeline: Timeline) -> None:
             raise FieldError(f"$.timeline.{name}", f"differs from $.slices.{name}")
 
 
-def _check_faults(result: MeasuredResult) -> None:
+def _check_faults(result: records.MeasuredResult) -> None:
     """Raises FieldError where figures are of no fault, or of one that was not injected."""
     faults, stated = result.faults, result.fault_figures
     if not faults:
@@ -499,7 +472,7 @@ def _check_faults(result: MeasuredResult) -> None:
 _PRINTED_TOLERANCE = 0.01
 
 
-def _check_operations(result: PrintedResult) -> None:
+def _check_operations(result: records.PrintedResult) -> None:
     """Raises FieldError where throughput and duration contradict the number of operations (rule M1)."""
     operations, duration_s = result.operations, result.duration
     implied = operations.per_second * duration_s
@@ -532,7 +505,7 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     return [entry for entry in asked if not beside(entry) or (number(entry), entry.get("group")) in compared]
 
 
-def planned_of(manifest: Document) -> tuple[Planned, ...]:
+def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     """The configurations of a validated manifest's plan, in its order.
 
     Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
@@ -551,8 +524,8 @@ def planned_of(manifest: Document) -> tuple[Planned, ...]:
         if "round" in entry:
             places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))
     return tuple(
-        Planned(
-            identity=identity_of(convert(entry["configuration"], Configuration), entry["hash"]),
+        model.Planned(
+            identity=identity_of(convert(entry["configuration"], records.Configuration), entry["hash"]),
             runs=tuple(sorted(runs.get(entry["hash"], []))),
             places=places.get(entry["hash"], {}),
             reference=entry["hash"] in references,

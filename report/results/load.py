@@ -11,17 +11,10 @@ from msgspec import structs
 
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
+from report.results import validate
 from report.results.convert import planned_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
 from report.results.records import MeasuredResult, PrintedResult, Sample
-from report.results.validate import (
-    MAX_DOCUMENT_BYTES,
-    Document,
-    before_first_round,
-    parse_json,
-    validate_manifest,
-    validate_result,
-)
 from report.statistics.runs import select_median_run
 
 #: What the results of a campaign were when they were written.
@@ -50,7 +43,7 @@ Value = TypeVar("Value")
 
 
 def _bytes(path: Path) -> bytes:
-    return read_document(path, MAX_DOCUMENT_BYTES)
+    return read_document(path, validate.MAX_DOCUMENT_BYTES)
 
 
 def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
@@ -81,15 +74,15 @@ def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
         raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
 
 
-def _read_manifest(path: Path) -> Document:
-    return validate_manifest(parse_json(_bytes(path)))
+def _read_manifest(path: Path) -> validate.Document:
+    return validate.validate_manifest(validate.parse_json(_bytes(path)))
 
 
 class _Consistency:
     """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
     on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory."""
 
-    def __init__(self, manifest: Document | None, planned: Iterable[Planned]) -> None:
+    def __init__(self, manifest: validate.Document | None, planned: Iterable[Planned]) -> None:
         self._campaign = manifest["campaign"] if manifest else None
         self._runtimes: dict[str, tuple[str, str]] = {}
         self._seen: dict[tuple[str, int], str] = {}
@@ -182,7 +175,7 @@ def _medians(runs: Iterable[Run]) -> set[str]:
 
 
 def _series(path: Path) -> tuple[Sample, ...]:
-    result = validate_result(parse_json(_bytes(path)))
+    result = validate.validate_result(validate.parse_json(_bytes(path)))
     return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
 
 
@@ -258,9 +251,11 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         name = path.relative_to(folder).as_posix()
         data = _bytes(path)
         _check_sum(sums, name, data)
-        document = parse_json(data)
-        run = run_of(validate_result(document), name, series=False)
-        why = _INTERRUPTED if path.parent != folder else _FIRST if before_first_round(document) else ""
+        document = validate.parse_json(data)
+        run = run_of(validate.validate_result(document), name, series=False)
+        why = (
+            _INTERRUPTED if path.parent != folder else _FIRST if validate.before_first_round(document) else ""
+        )
         if why:
             return replace(run, set_aside=why)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))

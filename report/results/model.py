@@ -6,18 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from report.base.paths import CONTRACT_GENERATED
-from report.results.records import (
-    Configuration,
-    Fault,
-    Latency,
-    LimiterScript,
-    MeasuredResult,
-    PrintedResult,
-    Reason,
-    Resource,
-    Sample,
-    Turns,
-)
+from report.results import records
 from report.results.validate import Result
 from report.statistics.histograms import Bounds
 from report.statistics.samples import Place
@@ -70,7 +59,7 @@ class Dimension:
     layers: tuple[str, ...]
     """That have it."""
 
-    def count(self, configuration: Configuration) -> int:
+    def count(self, configuration: records.Configuration) -> int:
         """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer without it."""
         stated: int | None = getattr(configuration, self.key)
         return int(configuration.layer in self.layers) if stated is None else stated
@@ -83,7 +72,7 @@ DIMENSIONS = tuple(
 )
 
 
-def fault_title(fault: Fault) -> str:
+def fault_title(fault: records.Fault) -> str:
     """`store-restart`; `pause:store-1` for one that was written as action and role."""
     return fault.name or f"{fault.action}:{fault.role}"
 
@@ -129,7 +118,7 @@ class Identity:
     """Points, window and block, both in seconds, and the points that a request uses."""
     caps: str = "{}"
     """Canonical JSON of the caps by kind of role."""
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[records.Fault, ...] = ()
     """Rows with faults are in no ranking of speed."""
     # They follow from the target: results of one configuration are the same with and without them.
     decided_by: str | None = field(default=None, compare=False)
@@ -274,7 +263,7 @@ class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
     limiter layer a request is a decision."""
 
-    record: MeasuredResult
+    record: records.MeasuredResult
     """Without what the figures below are computed from, and what no page shows: see `slim`."""
     layer: str
     requests_per_second: float
@@ -297,7 +286,7 @@ class Measured:
     """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call
     the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
     a limiter, or without the count."""
-    seconds: tuple[Sample, ...] = ()
+    seconds: tuple[records.Sample, ...] = ()
     """Seconds of median runs alone, and of no more of them than a page can hold; the last may be shorter."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
@@ -306,7 +295,7 @@ class Measured:
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
     """Modules and service of the run: `Module redis-cell`, with version and checksum."""
-    limiter_script: LimiterScript | None
+    limiter_script: records.LimiterScript | None
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
     """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
@@ -350,12 +339,12 @@ def total_of(values: Sequence[int | None]) -> int | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
-def stated_bounds(latency: Latency | None) -> dict[str, Bounds]:
+def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
     stated = (latency.bounds if latency else None) or {}
     return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
 
 
-def sums_by_kind(roles: Mapping[str, Resource], member: str) -> dict[str, float]:
+def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
     """A member of the roles by kind: the nodes of a cluster are one store, several servers are one server. A
     kind that lacks it for a role is absent."""
     found = {
@@ -365,22 +354,22 @@ def sums_by_kind(roles: Mapping[str, Resource], member: str) -> dict[str, float]
     return {kind: sum(values) for kind, values in found.items() if values and None not in values}
 
 
-def cpu_us_per_request(roles: Mapping[str, Resource]) -> dict[str, float]:
+def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:
     """CPU time in µs per answered request, by kind."""
     return sums_by_kind(roles, "cpu_us_per_request")
 
 
-def script_sha1(script: LimiterScript) -> str | None:
+def script_sha1(script: records.LimiterScript) -> str | None:
     """The sha1 of its text; None for a function: its name does not identify its text."""
     return None if script.kind == "fcall" else script.name_or_sha1
 
 
-def short_script_name(script: LimiterScript) -> str:
+def short_script_name(script: records.LimiterScript) -> str:
     """The first 8 digits of the sha1, or the function's whole name."""
     return script.name_or_sha1[: 8 if script_sha1(script) else None]
 
 
-def script_text(script: LimiterScript) -> str:
+def script_text(script: records.LimiterScript) -> str:
     """`FCALL consume`, `EVALSHA a1de965f`."""
     return f"{script.kind.upper()} {short_script_name(script)}"
 
@@ -403,7 +392,7 @@ class Run:
     outcome: str | None
     """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not known."""
     measured: Measured | None
-    printed: PrintedResult | None
+    printed: records.PrintedResult | None
     """The record of a run that a foreign program loaded, in place of `measured`."""
     place: Place | None = None
     """Its round and group; None in consecutive order."""
@@ -411,7 +400,7 @@ class Run:
     """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else empty."""
 
     @property
-    def reasons(self) -> Sequence[Reason]:
+    def reasons(self) -> Sequence[records.Reason]:
         return self.record.verdict.reasons
 
     @property
@@ -437,7 +426,7 @@ class Run:
         return self.measured.requests_per_second if self.measured else None
 
 
-def turns_of(run: Run) -> Turns | None:
+def turns_of(run: Run) -> records.Turns | None:
     """None of a run that had the load alone."""
     return run.measured.record.turns if run.measured else None
 

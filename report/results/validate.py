@@ -9,18 +9,11 @@ from typing import Any, NoReturn, TypeVar, cast
 import msgspec
 
 from report.base.errors import FieldError, one_line
+from report.results import records
 from report.results.record import Record
-from report.results.records import (
-    RESULTS,
-    Audit,
-    FailedOrAbortedResult,
-    Manifest,
-    MeasuredResult,
-    PrintedResult,
-)
 
 Document = Mapping[str, Any]
-Result = MeasuredResult | PrintedResult | FailedOrAbortedResult
+Result = records.MeasuredResult | records.PrintedResult | records.FailedOrAbortedResult
 
 #: Of result, plan and manifest.
 SCHEMA_VERSION = 3
@@ -223,10 +216,10 @@ def validate_result(document: object) -> Result:
         FieldError: the first field that the schema does not admit.
     """
     result = _check_format(document, "ratelimit-bench/result")
-    kind = RESULTS.get(str(result.get("status")))
+    kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
         found = one_line(json.dumps(result.get("status")), 40)
-        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(RESULTS))}")
+        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(records.RESULTS))}")
     return cast(Result, _decoded(result, kind))
 
 
@@ -237,11 +230,11 @@ def validate_manifest(document: object) -> Document:
         FieldError: the first field that the schema does not admit.
     """
     manifest = _check_format(document, "ratelimit-bench/manifest")
-    _decoded(manifest, Manifest)
+    _decoded(manifest, records.Manifest)
     return manifest
 
 
-def validate_audit(document: object) -> Audit:
+def validate_audit(document: object) -> records.Audit:
     """Admits what `ratelimit-bench audit` wrote.
 
     Raises:
@@ -249,4 +242,4 @@ def validate_audit(document: object) -> Audit:
     """
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
-    return _decoded(document, Audit)
+    return _decoded(document, records.Audit)

@@ -14,19 +14,12 @@ from report.analysis.rankings import Pair, Ranking
 from report.analysis.runtimes import RuntimeResults
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
+from report.sections import verdict_text
 from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.script_text import store_name, what_varies
 from report.sections.section import Line
-from report.sections.verdict_text import (
-    differences,
-    figure_of,
-    layer_of,
-    scripts_differ,
-    shown_text,
-    winner_text,
-)
 from report.statistics.power import MAX_RUNS
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
@@ -91,15 +84,15 @@ def _open_text(ranking: Ranking) -> str:
 
 def _kind(ranking: Ranking) -> str:
     if ranking.winner:
-        return winner_text(ranking)
-    if differences(ranking):
-        return f"some differ in {figure_of(ranking)}"
+        return verdict_text.winner_text(ranking)
+    if verdict_text.differences(ranking):
+        return f"some differ in {verdict_text.figure_of(ranking)}"
     return TOO_FEW if ranking.few_runs else "nothing is decided"
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
-    texts = [shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
+    texts = [verdict_text.shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
     return [
         _Finding(ranking, scope, text or "Nothing is decided.", _kind(ranking))
         for (scope, ranking), text in zip(found, texts, strict=True)
@@ -242,7 +235,7 @@ def _leads(findings: Sequence[_Finding]) -> str:
     """One after the other for each layer: a decision is no request, so they are not counted together."""
     layers: dict[str, list[_Finding]] = {}
     for finding in findings:
-        layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
+        layers.setdefault(verdict_text.layer_of(finding.ranking).name, []).append(finding)
     if list(layers) == [layer_text("server").name]:
         return _lead(findings)
     leads = [(layer.capitalize(), _lead(own)) for layer, own in layers.items()]
@@ -274,7 +267,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
         counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
         runs = plural(len(analysis.campaign.runs), "run")
         yield f"{number} of {runs} {counts}, and the list of all runs says why."
-    if words := [layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
+    if words := [verdict_text.layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
         cpu, one = (" or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request"))
         yield (
             f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
@@ -298,7 +291,9 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
             f"The stores differ ({joined(list(stores))}): rows on one are not compared with rows on another."
         )
         found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [ranking for ranking in rankings if ranking.compared and scripts_differ(ranking)]:
+    if scripts := [
+        ranking for ranking in rankings if ranking.compared and verdict_text.scripts_differ(ranking)
+    ]:
         what = joined(list(dict.fromkeys(map(what_varies, scripts))))
         text = (
             f"The scripts differ: what is compared is {what} and script together. With +same-script all "
