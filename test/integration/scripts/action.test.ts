@@ -65,7 +65,7 @@ describe("action.yml", () => {
       const folder = join(env.WORK ?? "", `ioredis-${side}`);
       const { default: plugin } = await import(pathToFileURL(join(folder, "index.js")).href);
       expect(plugin.clients.map(({ id }: { id: string }) => id)).toEqual([`ioredis-${side}`]);
-      const adapter = await import(pathToFileURL(join(folder, "dist/targets/package-version.js")).href);
+      const adapter = await import(pathToFileURL(join(folder, "dist/targets/libraries.js")).href);
       expect(adapter.packageVersion("ioredis")).toBe(version);
     }
   });

@@ -22,7 +22,7 @@ function findings(): Finding[] {
     .slice(1)
     .map((part) => ({
       title: part.slice(0, part.indexOf("\n")),
-      program: /\]\(\.\.\/(\S+\.mjs)\)/.exec(part)?.[1] ?? "",
+      program: `docs/${/\]\((\S+\.mjs)\)/.exec(part)?.[1]}`,
       printed: /^```text\n(.*?)^```$/ms.exec(part)?.[1] ?? "",
     }));
 }
