@@ -486,7 +486,8 @@ def cost_of(analysis: Analysis, rate: float = DEFAULT_RATE) -> Cost | None:
 WIDTH = 80
 #: Longer tables do not fit a screen: the page has all rows.
 MAX_SCREEN_ROWS = 24
-_LABEL = 30
+#: What is left of a name at least.
+_LABEL = 16
 
 
 def _short(verdict: str) -> str:
@@ -505,8 +506,9 @@ def _screen_cells(row: DecisionRow) -> tuple[str, ...]:
 def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[str]:
     found = [_screen_cells(row) for row in rows]
     whole = [headers, *(cells for cells in found if len(cells) == len(headers))]
-    widths = [min(_LABEL, max(len(cells[0]) for cells in found))]
-    widths += [max(len(cells[n]) for cells in whole) for n in range(1, len(headers) - 1)]
+    widths = [max(len(cells[n]) for cells in whole) for n in range(1, len(headers) - 1)]
+    room = WIDTH - sum(width + 2 for width in widths) - max(len(cells[-1]) for cells in whole) - 2
+    widths = [min(max(room, _LABEL), max(len(cells[0]) for cells in found)), *widths]
     lines = []
     for cells in (headers, *found):
         label = cells[0] if len(cells[0]) <= widths[0] else f"{cells[0][: widths[0] - 1]}…"

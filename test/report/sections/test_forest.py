@@ -85,6 +85,17 @@ def test_text_forms_fit_80_columns() -> None:
     assert len(forest_lines(found)) == 2
 
 
+def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
+    labels = [f"{client}+autopipelining+same-script" for client in ("ioredis@valkey", "iovalkey")]
+    runs = [runs_of(label, 5000, STEADY) for label in labels]
+    document = manifest([configuration(label) for label in labels], 5)
+    document["plan"]["references"] = [runs[0][0]["configuration_hash"]]
+    write_campaign(tmp_path / "c", document, [each for own in runs for each in own])
+    lines = screen_lines(analyse(load_campaign(tmp_path / "c")))
+    assert max(map(len, lines)) <= WIDTH
+    assert [line.split("  ")[-1] for line in lines[-2:]] == ["reference", "no difference"]
+
+
 def test_cost_is_cpu_time_at_the_readers_rate(build: Build) -> None:
     documents = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000)]
     for document in documents:
