@@ -9,10 +9,6 @@ import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
 
 export type Env = Record<string, string>;
 
-/** The number of rounds: `--rounds N`. */
-export const roundsFromArguments = (fallback: number): number =>
-  Number(process.argv[process.argv.indexOf("--rounds") + 1]) || fallback;
-
 /**
  * One round of a group: one generator gives the load to all targets by turns.
  * @param read called before the window, between turns, and after the window, when nobody has the load

@@ -1,5 +1,8 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { TestStore } from "../test/helpers/store.js";
-import { byTurns, printRatio, rateOf, roundsFromArguments, withServers } from "./groups.js";
+import { byTurns, printRatio, rateOf, withServers } from "./groups.js";
 import { MeasuredServer } from "./processes.js";
 
 /**
@@ -9,8 +12,26 @@ import { MeasuredServer } from "./processes.js";
  * - `npm run bench:original -- FOLDER…`: against the server of the original project, built in each of the folders: as it
  *   was published, or with other versions of its clients.
  */
-const rounds = roundsFromArguments(12);
-const folders = process.argv.slice(2).filter((word) => word.startsWith("/"));
+/** Of our build and of the original's. */
+const SERVER = "dist/server/index.js";
+const { values, positionals } = parseArgs({
+  options: { rounds: { type: "string", default: "12" } },
+  allowPositionals: true,
+});
+const rounds = Number(values.rounds);
+const [part, ...folders] = positionals;
+
+function refuse(text: string): never {
+  process.stderr.write(`${text}\n`);
+  process.exit(2);
+}
+if (!Number.isInteger(rounds) || rounds < 2) refuse("--rounds: give a whole number from 2 on");
+if (part === "original" && folders.length === 0)
+  refuse(
+    "give a checkout of the original project that is built, or several: npm run bench:original -- FOLDER",
+  );
+for (const folder of folders)
+  if (!existsSync(resolve(folder, SERVER))) refuse(`${folder} holds no ${SERVER}: build it first`);
 
 interface Side {
   name: string;
@@ -19,7 +40,7 @@ interface Side {
 
 const light = { BODY: '{"workload":"light"}', MODE: "none" };
 const bare = () => MeasuredServer.start("bench/bare-fastify.mjs", light, "/light");
-const ours = () => MeasuredServer.start("dist/server/index.js", light, "/light");
+const ours = () => MeasuredServer.start(SERVER, light, "/light");
 
 /** A server with a store of its own. */
 async function withStore(script: string, mode: string): Promise<MeasuredServer> {
@@ -69,7 +90,7 @@ async function compare(sides: readonly Side[]): Promise<void> {
   }
 }
 
-if (folders.length === 0)
+if (part !== "original")
   await compare([
     { name: "bare Fastify", start: bare },
     { name: "a second bare Fastify", start: bare },
@@ -80,7 +101,7 @@ else
     await compare([
       ...folders.map((folder) => ({
         name: `${folder} with ${mode}`,
-        start: () => withStore(`${folder}/dist/server/index.js`, mode),
+        start: () => withStore(resolve(folder, SERVER), mode),
       })),
-      { name: "our server", start: () => withStore("dist/server/index.js", `${mode}@valkey`) },
+      { name: "our server", start: () => withStore(SERVER, `${mode}@valkey`) },
     ]);

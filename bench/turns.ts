@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { sum } from "../src/contract/numbers.js";
 import type { GeneratorOutput } from "../src/contract/result.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
-import { byTurns, type Env, printRatio, rateOf, roundsFromArguments, withServers } from "./groups.js";
+import { byTurns, type Env, printRatio, rateOf, withServers } from "./groups.js";
 import { MeasuredServer } from "./processes.js";
 
 /**
@@ -14,7 +14,7 @@ import { MeasuredServer } from "./processes.js";
  * - order: the rate of a target by which one had the turn before. Contains 1.
  * `npm run bench:turns -- rates stalled order --rounds 20`
  */
-const rounds = roundsFromArguments(20);
+const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
 const parts = process.argv.slice(2).filter((word) => /^[a-z]+$/.test(word));
 const isAsked = (part: string): boolean => parts.length === 0 || parts.includes(part);
 
