@@ -30,6 +30,7 @@ describe("access to a Kubernetes", () => {
     ["--namespace", "Bench"],
     ["--namespace", "a/b"],
     ["--node-server", "a=b=c"],
+    ["--node-generator", "a=b=c"],
     ["--registry", "https://registry.example.org"],
     ["--registry", "registry.example.org/bench:1"],
   ])("%s %s is refused", async (flag, value) => {

@@ -40,6 +40,7 @@ describe("caps", () => {
     ["--store-memory", "1"],
     ["--store-memory", "2x"],
     ["--cpuset-store", "3-1"],
+    ["--cpuset-service", "3-1"],
     ["--cpuset-store", "0;rm"],
   ])("%s %s is refused with what is valid", (flag, value) => {
     expect(() => caps([flag, value])).toThrow(new RegExp(`${flag} .*give `));

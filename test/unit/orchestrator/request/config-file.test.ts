@@ -100,11 +100,14 @@ test("claims are no setting", () => {
 
 test("a secret is never stored, printed or repeated", () => {
   const secret = "rediss://user:hunter2@cache.example";
-  const flags = ["--clients", "ioredis", "--store-url", secret];
+  const tls = (name: string) => join(ROOT, "test/fixtures/tls", name);
+  const files = ["--store-ca", tls("ca.pem"), "--store-cert", tls("cert.pem"), "--store-key", tls("key.pem")];
+  const flags = ["--clients", "ioredis", "--store-url", secret, ...files];
   const request = parsed(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
   expect(request.notices).toEqual(["--store-url wins over STORE_URL"]);
   const { storeAccess, ...rest } = request;
-  expect(storeAccess).toEqual({ STORE_URL: secret });
+  const variables = { STORE_CA: tls("ca.pem"), STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem") };
+  expect(storeAccess).toEqual({ STORE_URL: secret, ...variables });
   expect(JSON.stringify(rest)).not.toMatch(/hunter/);
 });
 
