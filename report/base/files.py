@@ -1,6 +1,7 @@
-"""Writing whole files or none."""
+"""Reading documents, and writing whole files or none."""
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Mapping
@@ -30,6 +31,10 @@ def read_document(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise FieldError("$", f"is larger than {max_bytes // 1024**2} MiB")
     return data
+
+
+def json_text(document: object, indent: int = 1) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=indent) + "\n"
 
 
 def _temporary(path: Path) -> Path:

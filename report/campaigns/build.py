@@ -1,7 +1,6 @@
 """--compare-runs reads every campaign of a folder, one after the other, and writes what compares them;
 --extract-median copies the median run of each configuration over all of them."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from report.analysis.summary import summarize
+from report.base.csv_text import picked
 from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
-from report.base.files import read_document, write_all
+from report.base.files import json_text, read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
 from report.campaigns import records
@@ -167,29 +167,28 @@ class _Several:
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
     def json(self) -> str:
-        document = {
-            "schema": "ratelimit-bench/compare",
-            "schema_version": 1,
-            "baseline": self.baseline,
-            "campaigns": [
-                {
-                    "name": campaign.name,
-                    "started_at": campaign.started_at,
-                    "status": campaign.status,
-                    "place": dict(campaign.environment),
-                    "software": dict(campaign.software),
-                    "runs": campaign.runs,
-                    "valid_runs": campaign.valid_runs,
-                }
-                for campaign in self.campaigns
-            ],
-            "notices": list(records.store_notices(self.campaigns)),
-            "excluded": [
-                {"campaign": name, "file": entry.file, "text": entry.text} for name, entry in self.excluded
-            ],
-            "rows": records.published(self.rows, self.baseline),
-        }
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        return json_text(
+            {
+                "schema": "ratelimit-bench/compare",
+                "schema_version": 1,
+                "baseline": self.baseline,
+                "campaigns": [
+                    {
+                        **picked(campaign, "name", "started_at", "status"),
+                        "place": dict(campaign.environment),
+                        "software": dict(campaign.software),
+                        **picked(campaign, "runs", "valid_runs"),
+                    }
+                    for campaign in self.campaigns
+                ],
+                "notices": list(records.store_notices(self.campaigns)),
+                "excluded": [
+                    {"campaign": name, "file": entry.file, "text": entry.text}
+                    for name, entry in self.excluded
+                ],
+                "rows": records.published(self.rows, self.baseline),
+            }
+        )
 
     def markdown(self) -> str:
         excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]

@@ -9,7 +9,7 @@ from typing import Any
 from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, row_order
-from report.base.csv_text import Cell, csv_number, records_csv
+from report.base.csv_text import Cell, csv_number, picked, records_csv
 from report.base.errors import one_line
 from report.compare.comparability import PART_NAMES
 from report.compare.matching import ratios_to, references_of
@@ -91,12 +91,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
     return {
         # What others have to say is filled in by `records_of`.
         **dict.fromkeys(("campaign", "started_at", "place", "group")),
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "store": identity.store,
-        "topology": identity.topology,
-        "workload": identity.workload,
-        "traffic": identity.traffic,
+        **picked(identity, "configuration_hash", "label", "store", "topology", "workload", "traffic"),
         "load": load_text(identity),
         "control": identity.control,
         "valid_runs": summary.valid_runs,
@@ -119,8 +114,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         "servers": identity.counts["servers"],
         "calls_per_request": figures.record.calls_per_request if figures else None,
         "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
-        "served_runs": summary.served_runs,
-        "spoiled_runs": summary.spoiled_runs,
+        **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
         "identity": identity,
         "store_version": versions.get("store"),

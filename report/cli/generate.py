@@ -10,18 +10,24 @@ from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.errors import USAGE, one_line
-from report.base.files import write_all
+from report.base.files import json_text, write_all
 from report.base.terminal import parser_of, run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
-from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
-from report.export.faults import faults_csv, faults_json
+from report.export.action_benchmark import bigger_is_better, smaller_is_better
 from report.export.images import images
-from report.export.memory import memory_csv, memory_json
-from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
-from report.export.several_servers import servers_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
+from report.export.topics import (
+    fault_documents,
+    faults_csv,
+    load_programs_csv,
+    memory_csv,
+    memory_document,
+    operation_documents,
+    operations_csv,
+    servers_csv,
+)
 from report.html.page import render_page
 from report.results.load import load_campaign
 from report.results.model import Campaign
@@ -40,14 +46,10 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _summary_json(analysis: Analysis) -> str:
-    return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
-
-
 def _max_rate_json(analysis: Analysis) -> str:
     manifest = analysis.campaign.manifest or {}
-    document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    found = list(map(max_rate_document, analysis.max_rates))
+    return json_text({"command": manifest.get("command"), "found": found}, indent=2)
 
 
 def report_files(
@@ -60,13 +62,13 @@ def report_files(
         "summary.csv": lambda: summary_csv(rows),
         "runs.csv": lambda: runs_csv(rows),
         "summary.md": lambda: summary_markdown(analysis, at_rate),
-        "summary.json": lambda: _summary_json(analysis),
-        "benchmark-bigger-is-better.json": lambda: as_json(bigger_is_better(rows)),
-        "benchmark-smaller-is-better.json": lambda: as_json(smaller_is_better(rows)),
+        "summary.json": lambda: json_text(summary_document(analysis, PAGE)),
+        "benchmark-bigger-is-better.json": lambda: json_text(bigger_is_better(rows)),
+        "benchmark-smaller-is-better.json": lambda: json_text(smaller_is_better(rows)),
     }
     if operations:
         make["store-operations.csv"] = lambda: operations_csv(operations)
-        make["store-operations.json"] = lambda: operations_json(operations)
+        make["store-operations.json"] = lambda: json_text(operation_documents(operations))
     if analysis.load_programs:
         make["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
     if analysis.server_scalings:
@@ -74,10 +76,11 @@ def report_files(
     if analysis.max_rates:
         make["max-rate.json"] = lambda: _max_rate_json(analysis)
     if faults:
-        make |= {"faults.csv": lambda: faults_csv(faults), "faults.json": lambda: faults_json(faults)}
+        make["faults.csv"] = lambda: faults_csv(faults)
+        make["faults.json"] = lambda: json_text(fault_documents(faults))
     if analysis.memory:
         make["memory.csv"] = lambda: memory_csv(analysis.memory)
-        make["memory.json"] = lambda: memory_json(analysis)
+        make["memory.json"] = lambda: json_text(memory_document(analysis))
     made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
     return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})
 

@@ -1,7 +1,6 @@
 """--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide.
 
-No browser, no script, light and dark by the reader's own setting.
-"""
+No browser, no script, light and dark by the reader's own setting."""
 
 from collections.abc import Callable, Sequence
 from html import escape

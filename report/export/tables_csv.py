@@ -8,7 +8,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
-from report.base.csv_text import Cell, csv_number, csv_text, records_csv
+from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
 from report.results.records import Boundary, Schedule
 from report.sections.boundary import boundaries_of
@@ -437,9 +437,7 @@ def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
             "configuration_hash": identity.configuration_hash,
             "target": identity.label,
             "store": identity.store_text,
-            "topology": identity.topology,
-            "workload": identity.workload,
-            "traffic": identity.traffic,
+            **picked(identity, "topology", "workload", "traffic"),
             "load": load_name(identity),
             "metric": name if name in _UNITS else f"{name}_per_request",
             "unit": _UNITS.get(name, "us"),

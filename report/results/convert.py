@@ -257,8 +257,7 @@ def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
     """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
 
     None without nodes, where a node counts none, and where a counter went back: it was reset, or the node was
-    restarted.
-    """
+    restarted."""
     nodes = result.store.nodes if result.store else []
     ran: dict[str, int] = {}
     for node in nodes:
@@ -303,8 +302,7 @@ def _decisions(result: records.MeasuredResult) -> int | None:
     """See `Measured.decisions`.
 
     Raises:
-        FieldError: a count is not the difference of its two readings, which are those of the CPU time.
-    """
+        FieldError: a count is not the difference of its two readings, which are those of the CPU time."""
     found = []
     for index, consumer in enumerate(result.consumers):
         stated = consumer.consumes
@@ -415,8 +413,7 @@ def run_of(result: Result, file: str, series: bool = True) -> model.Run:
         file: its name in the campaign's folder, for messages and links.
         series: whether to keep what each second counted, the bulk of a run.
     Raises:
-        FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
-    """
+        FieldError: an incomplete identity, a damaged histogram, or latencies that they contradict."""
     failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
     identity = _identity(result)
     _check_store(result, identity)
@@ -509,8 +506,7 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     """The configurations of a validated manifest's plan, in its order.
 
     Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
-    not planned.
-    """
+    not planned."""
     plan = manifest["plan"]
     references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}

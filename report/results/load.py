@@ -155,8 +155,7 @@ class _Reader:
         """What `use` makes of a file; None where it is left out.
 
         Raises:
-            ReportError: exit code 3 when the file is there and cannot be read.
-        """
+            ReportError: exit code 3 when the file is there and cannot be read."""
         try:
             return use(path)
         except FieldError as error:
@@ -183,8 +182,7 @@ def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[R
     """Reads the median runs once more, for their seconds: those of all runs would not fit into memory.
 
     Returns:
-        The runs, and how many median runs are without their seconds because there were too many.
-    """
+        The runs, and how many median runs are without their seconds because there were too many."""
     medians, kept, left_out = _medians(runs), 0, 0
     found = []
     for run in runs:
@@ -228,8 +226,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         The campaign; its runs are ordered by file name.
     Raises:
         ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
-            holds such a file: one line a file. Exit code 3 when it cannot be read.
-    """
+            holds such a file: one line a file. Exit code 3 when it cannot be read."""
     if not folder.is_dir():
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
     reader = _Reader()

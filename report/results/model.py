@@ -299,8 +299,7 @@ class Measured:
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
     """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
-    any load to after the last answer, without calls that failed. None without counters, or if one went back.
-    """
+    any load to after the last answer, without failed ones. None without counters, or if one went back."""
 
     @property
     def limited_share(self) -> float | None:

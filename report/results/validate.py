@@ -61,8 +61,7 @@ def parse_json(data: bytes) -> object:
         data: the whole file, UTF-8.
     Raises:
         FieldError: it is truncated, too large, or nested too deeply, or holds NaN, an infinity or half
-            a character.
-    """
+            a character."""
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
@@ -125,8 +124,7 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
 def _located(document: Document, kind: type[Record], message: str, place: str) -> tuple[str, Any]:
     """The path with its names, and what stands there.
 
-    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way.
-    """
+    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way."""
     root: Any = json.loads(json.dumps(document))
     path, value = "$", root
     for member, index in _STEP.findall(place):
@@ -213,8 +211,7 @@ def validate_result(document: object) -> Result:
     """Admits the JSON of one run.
 
     Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+        FieldError: the first field that the schema does not admit."""
     result = _check_format(document, "ratelimit-bench/result")
     kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
@@ -227,8 +224,7 @@ def validate_manifest(document: object) -> Document:
     """Admits a campaign's manifest.
 
     Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+        FieldError: the first field that the schema does not admit."""
     manifest = _check_format(document, "ratelimit-bench/manifest")
     _decoded(manifest, records.Manifest)
     return manifest
@@ -238,8 +234,7 @@ def validate_audit(document: object) -> records.Audit:
     """Admits what `ratelimit-bench audit` wrote.
 
     Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+        FieldError: the first field that the schema does not admit."""
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     return _decoded(document, records.Audit)

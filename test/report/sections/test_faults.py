@@ -15,7 +15,7 @@ from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
 from report.cli.compare import main as compare
-from report.export.faults import faults_csv, faults_json
+from report.export.topics import fault_documents, faults_csv
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
@@ -70,7 +70,7 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     section = faults(analysis_of_results(*two))
     assert section
     assert section.notes[1:] == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
-    (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
+    (entry,) = fault_documents(fault_groups(analysis_of_results(*two).campaign))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
 
