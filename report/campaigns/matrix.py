@@ -13,7 +13,7 @@ from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
-from report.results.audit import BROKEN, HOLDS, SKIPPED
+from report.results.load import BROKEN, HOLDS, SKIPPED
 from report.results.model import Identity, fault_title
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict

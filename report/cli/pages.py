@@ -25,8 +25,7 @@ from report.cli.generate import PAGE, report_files
 from report.export.images import images
 from report.html.template import render_template
 from report.results.archives import found_campaigns
-from report.results.audit import AUDIT_FILE, load_audit
-from report.results.load import CHECKSUMS, load_campaign
+from report.results.load import AUDIT_FILE, CHECKSUMS, load_audit, load_campaign
 from report.results.model import MANIFEST
 
 CAMPAIGNS = "campaigns.html"

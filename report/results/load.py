@@ -1,4 +1,4 @@
-"""Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
+"""Reads the folder of a campaign or audit. What is not what it should be is named with its field."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from report.base.files import read_document
 from report.results import validate
 from report.results.convert import planned_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
-from report.results.records import MeasuredResult, PrintedResult, Sample
+from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.statistics.runs import select_median_run
 
 #: What the results of a campaign were when they were written.
@@ -25,6 +25,10 @@ _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 #: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
 MAX_SERIES_SECONDS = 100_000
+
+AUDIT_FILE = "audit.json"
+#: What a check of an audit found.
+HOLDS, BROKEN, SKIPPED, FAILED = "holds", "broken", "skipped", "failed"
 
 _MAX_LINES = 20
 
@@ -290,3 +294,17 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         excluded=excluded,
         series_left_out=left_out,
     )
+
+
+def load_audit(folder: Path) -> Audit:
+    """Reads `audit.json` of a folder.
+
+    Raises:
+        ReportError: exit code 2 when it is missing or not what the contract says, naming the field."""
+    path = folder / AUDIT_FILE
+    try:
+        return validate.validate_audit(validate.parse_json(_bytes(path)))
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", USAGE) from error
+    except FieldError as error:
+        raise ReportError(f"{one_line(path)}: {error}", USAGE) from error
