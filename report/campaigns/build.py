@@ -275,8 +275,8 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     runs: dict[str, list[tuple[Run, Path]]] = {}
     for each in found:
         campaign = load_campaign(each, keep_going=keep_going, series=False)
-        for run in (*campaign.runs, *campaign.operations):
-            if run.eligible:
+        for run in campaign.counted:
+            if run.eligible and not run.identity.faults:
                 runs.setdefault(run.identity.key, []).append((run, each / run.file))
     texts: dict[str, str] = {}
     lines = [f"{len(found)} campaigns, {len(runs)} configurations"]

@@ -129,8 +129,8 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
 def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) -> CampaignRecord:
     versions, manifest = _versions(summaries), campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
-    unranked = (*campaign.operations, *campaign.fault_runs)
-    every = (*campaign.runs, *unranked, *campaign.diagnoses, *campaign.set_aside)
+    unranked = [run for run in campaign.counted if not run.identity.ranked]
+    every = (*campaign.counted, *campaign.beside)
     return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,
@@ -143,7 +143,7 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
             _row(summary, summaries, manifest or {"stores": {}})
             for summary in sorted(known, key=lambda row: row_order(row.identity))
         ),
-        runs=len(campaign.runs) + len(unranked),
+        runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),
         by_hand=len(summaries) - len(known),

@@ -62,8 +62,7 @@ class _Site:
         analysis = analyse(campaign)
         files = report_files(analysis, "all")
         target.mkdir(parents=True)
-        every = (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-        for name in [MANIFEST, *(run.file for run in (*every, *campaign.diagnoses, *campaign.set_aside))]:
+        for name in [MANIFEST, *(run.file for run in (*campaign.counted, *campaign.beside))]:
             (target / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(folder / name, target / name)
         for path in (*folder.glob("*.log"), folder / CHECKSUMS):

@@ -165,7 +165,7 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
         raise ReportError(f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT) from error
     old = fresh.with_name(f"{fresh.name}.old")
     try:
-        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.runs, *campaign.set_aside))]:
+        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.counted, *campaign.beside))]:
             if (folder / file).exists():
                 (fresh / file).parent.mkdir(exist_ok=True)
                 shutil.copyfile(folder / file, fresh / file)

@@ -154,14 +154,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "schema_version": 2,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
-        "runtime": next(
-            (
-                run.record.runtime.id
-                for run in (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-                if run.record.runtime
-            ),
-            None,
-        ),
+        "runtime": next((run.record.runtime.id for run in campaign.counted if run.record.runtime), None),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in analysis.summaries],
         "recommendation": {

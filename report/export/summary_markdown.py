@@ -155,7 +155,7 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
         )
     head = (
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
-        f"{plural(len(campaign.runs) + len(campaign.operations) + len(campaign.fault_runs), 'run')}. "
+        f"{plural(len(campaign.counted), 'run')}. "
         "Figures of the median runs."
     )
     programs = load_program_sentences(analysis.load_programs)

@@ -263,9 +263,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
     found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
-    set_aside = tuple(run for run in found if run.set_aside)
-    # Their figures include the instruments.
-    diagnoses = tuple(run for run in found if run.record.diagnosis)
+    # Figures of a diagnosis include the instruments.
     runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
     if series and (keep_going or not reader.excluded):
@@ -273,23 +271,14 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     excluded = tuple(reader.excluded)
     if excluded and not (keep_going and found):
         raise ReportError(_refusals(excluded), USAGE)
-    operations = tuple(run for run in runs if run.identity.printed)
-    runs = [run for run in runs if not run.identity.printed]
-    fault_runs = tuple(run for run in runs if run.identity.faults)
-    runs = [run for run in runs if not run.identity.faults]
     if not found:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
-        planned=tuple(entry for entry in planned if not entry.identity.printed and not entry.identity.faults),
-        runs=tuple(runs),
-        planned_operations=tuple(entry for entry in planned if entry.identity.printed),
-        operations=operations,
-        set_aside=set_aside,
-        diagnoses=diagnoses,
-        planned_faults=tuple(entry for entry in planned if entry.identity.faults),
-        fault_runs=fault_runs,
+        planned=planned,
+        counted=tuple(runs),
+        beside=tuple(run for run in found if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),
         excluded=excluded,
         series_left_out=left_out,

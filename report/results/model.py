@@ -157,6 +157,11 @@ class Identity:
         return self.layer == STORE_LAYER or self.program is not None
 
     @property
+    def ranked(self) -> bool:
+        """Its speed is ranked with others': no foreign program prints it, and no fault disturbs it."""
+        return not self.printed and not self.faults
+
+    @property
     def ceiling(self) -> bool:
         """It has no store: it measures what the harness itself can do."""
         return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
@@ -461,22 +466,20 @@ class Campaign:
     """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
 
     name: str
-    manifest: Mapping[str, Any] | None
-    planned: tuple[Planned, ...]
-    runs: tuple[Run, ...]
-    ignored: tuple[str, ...]
+    manifest: Mapping[str, Any] | None = None
+    planned: tuple[Planned, ...] = ()
+    counted: tuple[Run, ...] = ()
+    """Runs that figures are made of, by name of the file."""
+    beside: tuple[Run, ...] = ()
+    """Runs in no figure: set aside, see `Run.set_aside`, or made with instruments."""
+    ignored: tuple[str, ...] = ()
     """Names of files that a crash left behind."""
     excluded: tuple[Excluded, ...] = ()
     """Files that are left out, by name; only where the caller wants the rest all the same."""
-    planned_operations: tuple[Planned, ...] = ()
-    """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
-    operations: tuple[Run, ...] = ()
-    set_aside: tuple[Run, ...] = ()
-    """Runs in no figure, which are in neither `runs` nor `operations`, see `Run.set_aside`."""
-    diagnoses: tuple[Run, ...] = ()
-    """Runs with instruments, which are in neither `planned` nor `runs`."""
-    planned_faults: tuple[Planned, ...] = ()
-    """Rows with faults, which are in neither `planned` nor `runs`."""
-    fault_runs: tuple[Run, ...] = ()
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Of `counted` those whose speed is ranked."""
+        return tuple(run for run in self.counted if run.identity.ranked)

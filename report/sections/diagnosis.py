@@ -117,7 +117,7 @@ _COLUMNS = (
 
 
 def diagnosis(analysis: Analysis) -> section.Section | None:
-    ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
+    ordered = sorted(analysis.campaign.beside, key=lambda run: (row_order(run.identity), run.run))
     runs = [(run, run.record.diagnosis) for run in ordered if run.record.diagnosis]
     if not runs:
         return None

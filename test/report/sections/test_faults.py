@@ -179,7 +179,7 @@ def test_runs_with_faults_are_in_no_ranking_and_none_is_missing(build: Build) ->
     assert outcome.code == 0
     campaign = load_campaign(outcome.folder)
     assert [run.identity.configuration_hash for run in campaign.runs] == [hash_of(plain)]
-    assert len(campaign.fault_runs) == len(campaign.planned_faults) == 1
+    assert len(campaign.counted) == len(campaign.planned) == 2
     assert "What happens to your API when" in outcome.page
     assert "planned, but no result file was found" not in outcome.page
     report = outcome.folder / "report"
