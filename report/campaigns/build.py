@@ -74,10 +74,8 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
 
 def _listed(campaign: records.CampaignRecord) -> Listed:
     names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
-    base = f"../{quote(campaign.folder.name)}/{_REPORT}"
-    return campaign, {
-        name: f"{base}/{name}" for name in names if (campaign.folder / _REPORT / name).is_file()
-    }
+    there = [name for name in names if (campaign.folder / _REPORT / name).is_file()]
+    return campaign, {name: f"../{quote(campaign.folder.name)}/{_REPORT}/{name}" for name in there}
 
 
 @dataclass(slots=True)
@@ -228,10 +226,7 @@ def build_report(
     output_format: str = "all",
     keep_going: bool = False,
 ) -> int:
-    """Writes `<root>/report/` and prints the path of its first page.
-
-    Args:
-        baseline: a campaign's name, or a path to one."""
+    """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a path."""
     root = Path(os.path.realpath(root))
     folders, empty = find_campaigns(root)
     several = _Several(keep_going, trends=trends, empty=empty)
@@ -259,15 +254,10 @@ def results_root(folder: Path) -> Path:
 
 
 def extract_median_runs(folder: Path, keep_going: bool) -> Path:
-    """Copies the median run of each configuration, over all campaigns, into `median_results_<time>`.
+    """Copies the median run of each configuration, over all campaigns, into a new folder, which is returned.
 
-    A configuration with a single run that counts has no median and is left out.
-
-    Returns:
-        The new folder.
-    Raises:
-        ReportError: exit code 2 for fewer than two campaigns, or when no configuration has two runs; also
-            see `load_campaign`."""
+    A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
+    than two campaigns, and when no configuration has two runs."""
     root = results_root(folder)
     found = find_campaigns(root)[0]
     if len(found) < 2:
@@ -280,21 +270,19 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
                 runs.setdefault(run.identity.key, []).append((run, each / run.file))
     texts: dict[str, str] = {}
     lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
-    for members in runs.values():
-        median = select_median_run(run for run, _ in members)
+    for every in runs.values():
+        median = select_median_run(run for run, _ in every)
         if median is None:
             continue
-        place = next(path for run, path in members if run is median)
+        place = next(path for run, path in every if run is median)
         name = f"{place.parent.name}/{place.name}"
-        if len(members) < 2:
+        if len(every) < 2:
             print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
             continue
         # Settings that no name shows can give two configurations one name.
         kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
         texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
-        lines.append(
-            f"{kept}: median of {len(members)} runs, {median.requests_per_second:.1f}/s, from {name}"
-        )
+        lines.append(f"{kept}: median of {len(every)} runs, {median.requests_per_second:.1f}/s, from {name}")
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)
     medians = root / f"{MEDIANS}{datetime.now(UTC):%Y%m%d_%H%M%S}"

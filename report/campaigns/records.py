@@ -172,10 +172,8 @@ def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
 
 def _where(names: Mapping[str, Iterable[str]]) -> str:
     """By runtime: `local, 20260102_030405; docker, 20260102_030405 and 3 more`."""
-    places = ((runtime, *reversed(list(each))) for runtime, each in names.items())
-    return "; ".join(
-        f"{runtime}, {last}" + (f" and {len(more)} more" if more else "") for runtime, last, *more in places
-    )
+    places = ((f"{runtime}, {list(each)[-1]}", len(list(each)) - 1) for runtime, each in names.items())
+    return "; ".join(f"{newest} and {more} more" if more else newest for newest, more in places)
 
 
 def differences(ours: Facts, theirs: Facts) -> str:

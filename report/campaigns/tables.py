@@ -100,16 +100,14 @@ def _table(
             cells.append(_ratio(first["highest_to_lowest"] if several else None))
         label = f"{first['label']} (control)" if first["control"] else first["label"]
         topology = "" if first["control"] else str(first["topology"])
-        rows.append(
-            section.TableRow("", (*section.named(label, topology, first["load"], first["versions"]), *cells))
-        )
+        named = section.named(label, topology, first["load"], first["versions"])
+        rows.append(section.TableRow("", (*named, *cells)))
     layer = records[0]["layer"]
     ending = "" if layer == "server" else f"-{layer}"
     title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
     headers = section.words("Client", "Topology", "Load", "Versions")
-    return section.table_of(
-        f"{group}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION
-    )
+    id_ = f"{group}-{metric.id}{ending}"
+    return section.table_of(id_, (*headers, *columns), rows, title, caption=CAPTION)
 
 
 def _title(facts: Mapping[str, str]) -> str:
@@ -266,7 +264,6 @@ def histories(records: Sequence[Record]) -> tuple[tuple[History, ...], int]:
 
     Every one is searched for changes of the level as one of all, also of those that are left out."""
     groups = [list(group) for _, group in groupby(records, key=lambda record: record["history"])]
-    shown = [
-        _history(number, group, len(groups)) for number, group in enumerate(groups[:MAX_HISTORIES], start=1)
-    ]
-    return tuple(shown), len(groups) - len(shown)
+    shown = enumerate(groups[:MAX_HISTORIES], start=1)
+    found = tuple(_history(number, group, len(groups)) for number, group in shown)
+    return found, len(groups) - len(found)

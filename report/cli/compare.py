@@ -52,8 +52,8 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
             row.base.identity.label,
             row.new.identity.label,
             load_text(row.new.identity, fields),
-            _figure_text(outcome.metric, row.base, len(row.base_values)),
-            _figure_text(outcome.metric, row.new, len(row.new_values)),
+            _figure_text(outcome.metric, row.base, len(row.values(row.base))),
+            _figure_text(outcome.metric, row.new, len(row.values(row.new))),
             ABSENT if found.ratio is None else f"{_ratio_text(found.ratio)}×",
             (interval_text(found.interval, _ratio_text) if found.interval else "") or ABSENT,
             _p_text(found.p_holm),
@@ -138,9 +138,8 @@ def as_markdown(outcome: Outcome) -> str:
     rows = [_HEADINGS, rules, *(map(_markdown, row) for row in _rows(outcome))]
     notes = [f"- {_markdown(text)}" for text in _notes(outcome)]
     table = [f"| {' | '.join(cells)} |" for cells in rows]
-    return "\n".join(
-        [f"**{outcome.verdict}**: {title}; {floor}", "", *table, *(["", *notes] if notes else [])]
-    )
+    head = [f"**{outcome.verdict}**: {title}; {floor}", ""]
+    return "\n".join([*head, *table, *(["", *notes] if notes else [])])
 
 
 def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, Any]:
@@ -169,8 +168,8 @@ def as_json(outcome: Outcome) -> str:
             {
                 "load": load_text(row.new.identity),
                 "topology": row.new.identity.topology,
-                "base": _side(outcome.metric, row.base, row.base_values),
-                "new": _side(outcome.metric, row.new, row.new_values),
+                "base": _side(outcome.metric, row.base, row.values(row.base)),
+                "new": _side(outcome.metric, row.new, row.values(row.new)),
                 **comparison_document(row.comparison),
                 "differs": list(row.differs),
                 "compared": together_text(row.parts),

@@ -46,12 +46,6 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _max_rate_json(analysis: Analysis) -> str:
-    manifest = analysis.campaign.manifest or {}
-    found = list(map(max_rate_document, analysis.max_rates))
-    return json_text({"command": manifest.get("command"), "found": found}, indent=2)
-
-
 def report_files(
     analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
 ) -> dict[str, str]:
@@ -74,7 +68,9 @@ def report_files(
     if analysis.server_scalings:
         make["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
     if analysis.max_rates:
-        make["max-rate.json"] = lambda: _max_rate_json(analysis)
+        command, found = (analysis.campaign.manifest or {}).get("command"), analysis.max_rates
+        searched = {"command": command, "found": list(map(max_rate_document, found))}
+        make["max-rate.json"] = lambda: json_text(searched, indent=2)
     if faults:
         make["faults.csv"] = lambda: faults_csv(faults)
         make["faults.json"] = lambda: json_text(fault_documents(faults))

@@ -218,15 +218,7 @@ class Compared:
         """Why nothing is concluded."""
         return not_concluded(self.base, self.metric) or self.nothing_cancels
 
-    @cached_property
-    def base_values(self) -> tuple[float, ...]:
-        return self._values(self.base)
-
-    @cached_property
-    def new_values(self) -> tuple[float, ...]:
-        return self._values(self.new)
-
-    def _values(self, row: Summary) -> tuple[float, ...]:
+    def values(self, row: Summary) -> tuple[float, ...]:
         if self.stop is None or self.stop.rounds is None:
             return row.sample(self.metric.read, in_time=True)
         return tuple(value for _, value in sorted(upto(row.side(self.metric.read), self.stop.rounds).items()))
@@ -237,13 +229,12 @@ class Compared:
         rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
         if self.references:
             # Of each round then and now the row's figure ÷ that of the reference: two sides without pairs.
-            then, now = (
-                ratios_to(*each, figure, rounds) for each in zip(self.references, self.rows, strict=True)
-            )
+            sides = zip(self.references, self.rows, strict=True)
+            then, now = (ratios_to(*each, figure, rounds) for each in sides)
             return Sample(new=now, base=then, share=share, to_reference=True)
         if not self.nothing_cancels:
             return sample_between(self.new, self.base, figure, rounds, share)
-        return Sample(new=self.new_values, base=self.base_values, share=share)
+        return Sample(new=self.values(self.new), base=self.values(self.base), share=share)
 
     def concluded(self, found: Comparison, floor: float) -> Comparison:
         """The comparison, with an estimate that knows of looks; without a conclusion where there is none."""
@@ -268,13 +259,12 @@ class Compared:
             levels = self.base.look_schedule.levels if self.base.look_schedule else ()
             looks = [look for look in levels if stop.rounds is None or look[0] <= stop.rounds]
             return corrected_for_looks(found, self.sample, looks, floor)
+        sides = zip(self.rows, self.references, (self.base_side, self.new_side), strict=True)
         base, new = (
-            _level_shift(row, reference, side)
-            if row.look_schedule and stop.rounds in (None, row.last_round)
+            _level_shift(*each)
+            if each[0].look_schedule and stop.rounds in (None, each[0].last_round)
             else 0.0
-            for side, row, reference in zip(
-                (self.base_side, self.new_side), self.rows, self.references, strict=True
-            )
+            for each in sides
         )
         if found.ratio is None or found.interval is None or new == base:
             return found
@@ -334,9 +324,8 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
             ", ".join(dict.fromkeys(load_text(row.identity) for row in side.summaries))
             for side in (base, new)
         )
-        raise ReportError(
-            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: {one}; {other}", USAGE
-        )
+        both = f"{one_line(base.text)} and {one_line(new.text)}"
+        raise ReportError(f"{both} have no load in common: {one}; {other}", USAGE)
     if by_label:
         # Without what others are compared through: its own ratio would always be 1.
         through = {id(pair.references[0]) for pair in pairs if not pair.base.reference and pair.references}

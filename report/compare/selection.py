@@ -38,10 +38,9 @@ class Selection:
     def rankings(self) -> tuple[Ranking, ...]:
         """Of the campaign, of each layer by itself."""
         layers = dict.fromkeys(row.identity.layer for row in self.every)
-        found = [
-            cells([row for row in self.every if row.identity.layer == layer], self.every) for layer in layers
-        ]
-        return tuple(ranking for of_layer in found for cell in of_layer for ranking in cell.rankings)
+        rows = ([row for row in self.every if row.identity.layer == layer] for layer in layers)
+        found = [cell for of_layer in rows for cell in cells(of_layer, self.every)]
+        return tuple(ranking for cell in found for ranking in cell.rankings)
 
 
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
@@ -130,9 +129,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 def baseline_folder(root: Path, name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise ReportError(
-            f"baseline {one_line(name, 60)!r}: give a name of letters, digits, dot, dash, underscore", USAGE
-        )
+        remedy = "give a name of letters, digits, dot, dash, underscore"
+        raise ReportError(f"baseline {one_line(name, 60)!r}: {remedy}", USAGE)
     return root / BASELINES / name
 
 

@@ -95,9 +95,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         rows = _table(group.rows, cell.text, first_screen.base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
     if controls := (*shown.controls, *shown.copies):
-        blocks.append(
-            ["Controls, not ranked:", "", *_table(controls, cell.text, first_screen.base_text(cell.rankings))]
-        )
+        rows = _table(controls, cell.text, first_screen.base_text(cell.rankings))
+        blocks.append(["Controls, not ranked:", "", *rows])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]

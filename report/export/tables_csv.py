@@ -294,19 +294,10 @@ def _limit(index: int) -> Read:
     return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
 
 
-def _predicted(measured: Measured) -> float | None:
-    return measured.record.prediction.limited_share if measured.record.prediction else None
-
-
 def _store_external(row: _Row) -> Cell:
     """Whether the store is one that the user already ran; empty where there is none, or none is known."""
     identity = row.summary.identity
     return None if identity.store is None or identity.ceiling else _truth(identity.external_store)
-
-
-def _decides_locally(row: _Row) -> Cell:
-    identity = row.summary.identity
-    return None if identity.decided_by is None else _truth(identity.decides_locally)
 
 
 def _reasons(summary: Summary) -> Cell:
@@ -390,7 +381,7 @@ _OF_SUMMARIES: dict[str, Read] = {
     "send_lateness_p99_ms": _schedule(
         lambda schedule: csv_number(schedule.lateness_ms.p99 if schedule.lateness_ms else None, 3)
     ),
-    "limited_share_predicted": _figure(_predicted, 4),
+    "limited_share_predicted": _figure(lambda run: getattr(run.record.prediction, "limited_share", None), 4),
     "limited_share_seen": _figure("limited_share", 4),
     # As the servers report it themselves.
     "server_resident_bytes": _figure("record.memory_resident"),
@@ -408,7 +399,7 @@ _OF_SUMMARIES: dict[str, Read] = {
     "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
     **{f"service_{name}_ms": _service(name) for name in ("p50", "p99")},
     **{f"service_{name}_{end}_ms": _service(name, end) for name in ("p50", "p99") for end in ("low", "high")},
-    "decides_locally": _decides_locally,
+    "decides_locally": _own(lambda row: row.identity.decided_by and _truth(row.identity.decides_locally)),
     "reference": _own(lambda summary: _truth(summary.reference)),
     "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),
     "runs_set_aside": _own(lambda summary: len(summary.set_aside)),

@@ -48,9 +48,8 @@ def _fault_record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cel
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
     """One row a fault and run, also of runs that do not count; what is absent is an empty cell, never 0."""
-    return records_csv(
-        _fault_record(group, case, run) for group in groups for case in group.cases for run in case.runs
-    )
+    cases = [(group, case) for group in groups for case in group.cases]
+    return records_csv(_fault_record(group, case, run) for group, case in cases for run in case.runs)
 
 
 def _fault_spread(case: FaultCase, name: str) -> dict[str, Any] | None:
@@ -332,9 +331,8 @@ def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, refer
 
 def operation_documents(found: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
     """One row a store, operation, payload and number of connections; none without the store layer."""
-    return (
-        [_operation(cell, row, found.reference) for cell in found.cells for row in cell.rows] if found else []
-    )
+    rows = [(cell, row) for cell in found.cells for row in cell.rows] if found else []
+    return [_operation(cell, row, found.reference) for cell, row in rows] if found else []
 
 
 def operations_csv(found: printed_rows.StoreOperations | None) -> str:

@@ -78,7 +78,7 @@ def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
         raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
 
 
-def _read_manifest(path: Path) -> validate.Document:
+def _manifest(path: Path) -> validate.Document:
     return validate.validate_manifest(validate.parse_json(_bytes(path)))
 
 
@@ -127,10 +127,9 @@ class _Consistency:
 
     def _slim(self, run: Run, identity: Identity) -> Run:
         record, measured = run.record, run.measured
-        names = [name for name in _SHARED if hasattr(record, name)]
-        record = structs.replace(
-            record, **{name: self._shared_value(getattr(record, name)) for name in names}
-        )
+        there = [name for name in _SHARED if hasattr(record, name)]
+        shared = {name: self._shared_value(getattr(record, name)) for name in there}
+        record = structs.replace(record, **shared)
         if measured:
             settings = self._shared_value(measured.client_settings)
             measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
@@ -149,24 +148,15 @@ class _Consistency:
         return kept
 
 
-class _Reader:
-    """Reads files, and keeps a line about each that cannot be used."""
-
-    def __init__(self) -> None:
-        self.excluded: list[Excluded] = []
-
-    def read(self, path: Path, use: Callable[[Path], Read]) -> Read | None:
-        """What `use` makes of a file; None where it is left out.
-
-        Raises:
-            ReportError: exit code 3 when the file is there and cannot be read."""
-        try:
-            return use(path)
-        except FieldError as error:
-            self.excluded.append(Excluded(one_line(path.name), str(error)))
-        except OSError as error:
-            raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
-        return None
+def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> Read | None:
+    """What `use` makes of a file; None for one that joins `excluded`."""
+    try:
+        return use(path)
+    except FieldError as error:
+        excluded.append(Excluded(one_line(path.name), str(error)))
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    return None
 
 
 def _medians(runs: Iterable[Run]) -> set[str]:
@@ -182,16 +172,14 @@ def _series(path: Path) -> tuple[Sample, ...]:
     return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
 
 
-def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
-    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory.
-
-    Returns:
-        The runs, and how many median runs are without their seconds because there were too many."""
+def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
+    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory. Also
+    how many median runs are without them because there were too many."""
     medians, kept, left_out = _medians(runs), 0, 0
     found = []
     for run in runs:
         if run.file in medians and run.measured:
-            seconds = reader.read(folder / run.file, _series) or ()
+            seconds = _read(folder / run.file, _series, excluded) or ()
             fits = kept + len(seconds) <= MAX_SERIES_SECONDS
             left_out += not fits
             kept += len(seconds) if fits else 0
@@ -222,18 +210,15 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     """Reads `manifest.json` and every result beside it, one after the other.
 
     Args:
-        folder: a campaign's folder, or a link to one.
         keep_going: leave out what is damaged, foreign, of another format version or there twice; the
             campaign names it.
         series: keep the seconds of the median runs.
-    Returns:
-        The campaign; its runs are ordered by file name.
     Raises:
         ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
             holds such a file: one line a file. Exit code 3 when it cannot be read."""
     if not folder.is_dir():
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
-    reader = _Reader()
+    excluded: list[Excluded] = []
     try:
         files, ignored = _list_files(folder)
         sums = _read_checksums(folder)
@@ -242,8 +227,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     except FieldError as error:
         raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
     path = folder / MANIFEST
-    manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
-    planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
+    manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
+    planned = planned_of(manifest) if manifest else ()
     consistency = _Consistency(manifest, planned)
 
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
@@ -254,21 +239,19 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
         run = run_of(validate.validate_result(document), name, series=False)
-        why = (
-            _INTERRUPTED if path.parent != folder else _FIRST if validate.before_first_round(document) else ""
-        )
-        if why:
-            return replace(run, set_aside=why)
+        if path.parent != folder:
+            return replace(run, set_aside=_INTERRUPTED)
+        if validate.before_first_round(document):
+            return replace(run, set_aside=_FIRST)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
-    found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
+    found = [run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None]
     # Figures of a diagnosis include the instruments.
     runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
-    if series and (keep_going or not reader.excluded):
-        runs, left_out = _with_series(folder, runs, reader)
-    excluded = tuple(reader.excluded)
+    if series and (keep_going or not excluded):
+        runs, left_out = _with_series(folder, runs, excluded)
     if excluded and not (keep_going and found):
         raise ReportError(_refusals(excluded), USAGE)
     if not found:
@@ -280,16 +263,13 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         counted=tuple(runs),
         beside=tuple(run for run in found if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),
-        excluded=excluded,
+        excluded=tuple(excluded),
         series_left_out=left_out,
     )
 
 
 def load_audit(folder: Path) -> Audit:
-    """Reads `audit.json` of a folder.
-
-    Raises:
-        ReportError: exit code 2 when it is missing or not what the contract says, naming the field."""
+    """Reads `audit.json` of a folder; raises ReportError if it is missing or not what the contract says."""
     path = folder / AUDIT_FILE
     try:
         return validate.validate_audit(validate.parse_json(_bytes(path)))
