@@ -44,10 +44,8 @@ _DRIFT = (
 
 def has_results(folder: Path) -> bool:
     """A file beside the manifest could be a result."""
-    return any(
-        path.suffix == ".json" and path.name != MANIFEST and not path.name.startswith(".")
-        for path in folder.iterdir()
-    )
+    names = [path.name for path in folder.iterdir() if path.suffix == ".json"]
+    return any(name != MANIFEST and not name.startswith(".") for name in names)
 
 
 def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
@@ -181,8 +179,7 @@ class _Several:
                 ],
                 "notices": list(records.store_notices(self.campaigns)),
                 "excluded": [
-                    {"campaign": name, "file": entry.file, "text": entry.text}
-                    for name, entry in self.excluded
+                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
                 ],
                 "rows": records.published(self.rows, self.baseline),
             }

@@ -129,6 +129,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
 def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) -> CampaignRecord:
     versions, manifest = _versions(summaries), campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
+    known.sort(key=lambda row: row_order(row.identity))
     unranked = [run for run in campaign.counted if not run.identity.ranked]
     every = (*campaign.counted, *campaign.beside)
     return CampaignRecord(
@@ -139,10 +140,7 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
-        rows=tuple(
-            _row(summary, summaries, manifest or {"stores": {}})
-            for summary in sorted(known, key=lambda row: row_order(row.identity))
-        ),
+        rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
         runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),

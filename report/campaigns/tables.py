@@ -170,10 +170,8 @@ def _remark(measured: int, histories: int) -> str:
     if measured < MIN_POINTS:
         return f"{measured} campaigns with a valid run: a change of the level takes at least {MIN_POINTS}."
     if smallest_p(measured) > ALPHA / histories:
-        return (
-            f"{measured} campaigns are too few to show a change of the level in one of {histories} histories "
-            "that are searched together."
-        )
+        together = f"one of {histories} histories that are searched together"
+        return f"{measured} campaigns are too few to show a change of the level in {together}."
     return ""
 
 

@@ -112,11 +112,8 @@ def _head(outcome: Outcome) -> list[str]:
 
 
 def as_table(outcome: Outcome) -> str:
-    columns = [
-        (index, column)
-        for index, column in enumerate(zip(_HEADINGS, *_rows(outcome), strict=True))
-        if not set(column[1:]) <= {"", ABSENT}
-    ]
+    every = enumerate(zip(_HEADINGS, *_rows(outcome), strict=True))
+    columns = [(index, column) for index, column in every if not set(column[1:]) <= {"", ABSENT}]
     padded = []
     for index, column in columns:
         width = max(map(len, column))

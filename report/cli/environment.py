@@ -50,9 +50,8 @@ def cached_environment() -> Path:
     try:
         base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     except RuntimeError as error:
-        raise EnvironmentUnfit(
-            "this user has no home folder: set HOME or XDG_CACHE_HOME to a folder that can be written"
-        ) from error
+        remedy = "set HOME or XDG_CACHE_HOME to a folder that can be written"
+        raise EnvironmentUnfit(f"this user has no home folder: {remedy}") from error
     return base / "ratelimit-bench" / f"venv-{digest}"
 
 
@@ -118,9 +117,8 @@ def ensure_environment() -> Path:
             if not _is_whole(folder):
                 _make(folder)
     except OSError as error:
-        raise EnvironmentUnfit(
-            f"{folder} cannot be written ({error.strerror}): set XDG_CACHE_HOME to a folder that can"
-        ) from error
+        remedy = "set XDG_CACHE_HOME to a folder that can"
+        raise EnvironmentUnfit(f"{folder} cannot be written ({error.strerror}): {remedy}") from error
     return folder
 
 

@@ -29,11 +29,9 @@ def _run(options: argparse.Namespace) -> int:
     analysis = analyse(load_campaign(folder))
     if not any(row.slopes for row in analysis.memory):
         reasons = "; ".join(f"{one_line(row.identity.label)}: {row.reason}" for row in analysis.memory)
-        raise ReportError(
-            f"{one_line(folder.name)} has no target that ran with two numbers of fresh keys"
-            f"{f' ({reasons})' if reasons else ''}: measure with `ratelimit-bench memory --clients TARGETS`",
-            USAGE,
-        )
+        why = f"has no target that ran with two numbers of fresh keys{f' ({reasons})' if reasons else ''}"
+        remedy = "measure with `ratelimit-bench memory --clients TARGETS`"
+        raise ReportError(f"{one_line(folder.name)} {why}: {remedy}", USAGE)
     files = {"memory.csv": memory_csv(analysis.memory), "memory.json": json_text(memory_document(analysis))}
     write_all(folder / "report", files)
     if options.format == "json":

@@ -66,11 +66,8 @@ def _facts_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
     if not by_kind:
         return {"": _facts((campaign.manifest or {})["machine"])}
     stated = {each["name"]: each for each in machines.machines_in(campaign)}
-    return {
-        kind: _facts(stated[name].get("facts", stated[name]))
-        for kind, name in by_kind.items()
-        if name in stated
-    }
+    known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
+    return {kind: _facts(machine.get("facts", machine)) for kind, machine in known.items()}
 
 
 def _machine_text(base: Campaign, new: Campaign) -> str:

@@ -34,14 +34,8 @@ def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary
     """The references that were measured in a row's rounds under its load, without itself; first that of its
     own ranking."""
     own = row.identity
-    found = [
-        each
-        for each in every
-        if each.reference
-        and each.id != row.id
-        and load_key(each.identity) == load_key(own)
-        and sample_between(row, each, throughput).pairs
-    ]
+    alike = [each for each in every if each.reference and load_key(each.identity) == load_key(own)]
+    found = [each for each in alike if each.id != row.id and sample_between(row, each, throughput).pairs]
     found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
     return {_thing(each): each for each in found}
 
@@ -125,21 +119,6 @@ class Stopped:
         )
 
 
-def _stopped(one: Summary, other: Summary) -> Stopped | None:
-    """None where both have a fixed number of runs.
-
-    Two sides with the same looks are compared at the earlier one of those that they ended at, which is one of
-    these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are compared
-    with all their runs, at the product of their shares: over all pairs of looks these add up to 5 %."""
-    schedules = [(row, row.look_schedule) for row in (one, other) if row.look_schedule]
-    if not schedules:
-        return None
-    if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
-        rounds = min(one.last_round, other.last_round)
-        return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
-    return Stopped(None, math.prod(schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules))
-
-
 @dataclass(eq=False)
 class Compared:
     """Two rows under one load, and what is found of them."""
@@ -179,7 +158,19 @@ class Compared:
 
     @cached_property
     def stop(self) -> Stopped | None:
-        return _stopped(*self.rows)
+        """None where both have a fixed number of runs.
+
+        Two sides with the same looks are compared at the earlier of those that they ended at, which is one
+        of these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are
+        compared with all their runs, at the product of their shares: over all pairs of looks 5 % in sum."""
+        schedules = [(row, row.look_schedule) for row in self.rows if row.look_schedule]
+        if not schedules:
+            return None
+        if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
+            rounds = min(row.last_round for row in self.rows)
+            return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
+        shares = (schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules)
+        return Stopped(None, math.prod(shares))
 
     @cached_property
     def references(self) -> comparability.Rows | None:
@@ -205,10 +196,8 @@ class Compared:
         if self.references:
             return ""
         if self.across:
-            return (
-                "the host does not cancel: the campaigns have no common reference of the same version, store "
-                "and settings"
-            )
+            lacking = "no common reference of the same version, store and settings"
+            return f"the host does not cancel: the campaigns have {lacking}"
         manifest = self.base_side.campaign.manifest
         interleaved = manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")
         return "" if interleaved else "the host does not cancel: runs were not interleaved"

@@ -71,21 +71,16 @@ class CampaignReader:
     def select(self, folder: Path, label: str | None) -> Selection:
         campaign, summaries = self.read(folder)
         if not summaries:
-            raise ReportError(
-                f"campaign {one_line(campaign.name)} has no row to compare: runs with faults, and rows of "
-                "the store layer, are in no comparison",
-                USAGE,
-            )
+            why = "runs with faults, and rows of the store layer, are in no comparison"
+            raise ReportError(f"campaign {one_line(campaign.name)} has no row to compare: {why}", USAGE)
         chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
         if not chosen:
             labels = sorted({row.identity.label for row in summaries})
             near = difflib.get_close_matches(label or "", labels, 1)
             meant = f", did you mean {near[0]}?" if near else ""
-            raise ReportError(
-                f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant} "
-                f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
-                USAGE,
-            )
+            wrong = f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant}"
+            have = f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}"
+            raise ReportError(f"{wrong} {have}", USAGE)
         return Selection(campaign, folder.resolve(), label, chosen, summaries)
 
 
@@ -117,10 +112,8 @@ def _is_called(summary: Summary, label: str) -> bool:
     """Rows by the label, or by the full text, `client@store:topology+option`."""
     identity = summary.identity
     options = "".join(f"+{option}" for option in identity.options)
-    return label in (
-        identity.label,
-        f"{identity.client}@{identity.store_program}:{identity.topology}{options}",
-    )
+    full = f"{identity.client}@{identity.store_program}:{identity.topology}{options}"
+    return label in (identity.label, full)
 
 
 BASELINES = "baselines"
@@ -140,12 +133,9 @@ def find_baseline(root: Path, name: str) -> Path:
     if folder.is_dir():
         return folder
     there = [path.name for path in sorted((root / BASELINES).glob("*")) if not path.name.startswith(".")]
-    raise ReportError(
-        f"there is no baseline {name} in {one_line(root / BASELINES)} "
-        f"({'it has ' + ', '.join(map(one_line, there)) if there else 'none was saved'}): "
-        f"save one with --save-baseline {name}",
-        USAGE,
-    )
+    have = f"it has {', '.join(map(one_line, there))}" if there else "none was saved"
+    absent = f"there is no baseline {name} in {one_line(root / BASELINES)} ({have})"
+    raise ReportError(f"{absent}: save one with --save-baseline {name}", USAGE)
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:

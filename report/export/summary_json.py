@@ -6,13 +6,12 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import FIGURES, decision_cpu_us
+from report.analysis.figures import FIGURES, decision_cpu_us, server_cpu
 from report.analysis.load_text import load_name
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
 from report.export.topics import comparison_document, rounded, server_documents
-from report.results.model import cpu_us_per_request
 from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
@@ -25,41 +24,33 @@ from report.sections.thresholds import threshold_documents
 from report.sections.verdict_text import sentence
 from report.statistics.histograms import PERCENTILES
 
-_SHAPE = (
-    *("configuration_hash", "label", "client", "store", "topology", "workload", "complexity", "traffic"),
-    "connections",
-)
+_SHAPE = ("configuration_hash", "label", "client", "store", "topology", "workload", "complexity", "traffic")
+_COUNTS = [f"{kind}_runs" for kind in ("valid", "served", "spoiled", "suspect", "invalid", "failed")]
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
     identity, figures, spread = summary.identity, summary.figures, summary.spread
+    extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
     percentiles, bounds = (figures.percentiles_ms, figures.bounds_ms) if figures else ({}, {})
+    known = [name for name in PERCENTILES if name in percentiles or name in bounds]
+    limit = figures.record.limited_by if figures else None
+    decision = decision_cpu_us(figures) if figures else {}
     return {
-        **picked(identity, *_SHAPE),
+        **picked(identity, *_SHAPE, "connections"),
         "load": load_name(identity),
         **picked(identity, "rate_per_second", "arrivals", "duration_s", "requests", "control"),
         "runs": len(summary.runs),
-        **{
-            f"{name}_runs": getattr(summary, f"{name}_runs")
-            for name in ("valid", "served", "spoiled", "suspect", "invalid", "failed")
-        },
+        **picked(summary, *_COUNTS),
         "missing_runs": len(summary.missing),
         "median_run": summary.median.run if summary.median else None,
-        "requests_per_second": figures
-        and spread
-        and {
-            "median": rounded(figures.requests_per_second),
-            **{name: rounded(getattr(spread, name)) for name in ("min", "max", "cv_percent")},
-        },
+        "requests_per_second": {"median": rounded(figures.requests_per_second), **extent}
+        if figures and spread
+        else None,
         "latency_p50_ms": rounded(percentiles.get("p50")),
         "latency_p99_ms": rounded(percentiles.get("p99")),
-        "latency_ms": {
-            name: rounded(percentiles.get(name))
-            for name in PERCENTILES
-            if name in percentiles or name in bounds
-        },
+        "latency_ms": {name: rounded(percentiles.get(name)) for name in known},
         "latency_bounds_ms": {
-            name: {"low": rounded(known.low), "high": rounded(known.high)} for name, known in bounds.items()
+            name: {"low": rounded(each.low), "high": rounded(each.high)} for name, each in bounds.items()
         },
         "ranges": {
             name: {"min": rounded(ends[0]), "max": rounded(ends[1])}
@@ -68,13 +59,9 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         },
         "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
         "latency_unsupported": list(figures.unsupported) if figures else [],
-        "server_cpu_us_per_request": rounded(cpu_us_per_request(figures.record.resources).get("server"))
-        if figures
-        else None,
+        "server_cpu_us_per_request": rounded(server_cpu(figures)) if figures else None,
         "limited_share": rounded(figures.limited_share, 6) if figures else None,
-        "limited_by": picked(limit, "resource", "text")
-        if figures and (limit := figures.record.limited_by)
-        else None,
+        "limited_by": picked(limit, "resource", "text") if limit else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,
@@ -83,9 +70,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
         **picked(identity, "decided_by", "algorithm", "module", "service", "decides_locally"),
         "decisions": figures.decisions if figures else None,
-        "cpu_us_per_decision": {kind: rounded(value) for kind, value in decision_cpu_us(figures).items()}
-        if figures
-        else {},
+        "cpu_us_per_decision": {kind: rounded(value) for kind, value in decision.items()},
         "reference": summary.reference,
         "copy_of": identity.copied_label if identity.copy else None,
         "runs_set_aside": len(summary.set_aside),

@@ -266,7 +266,7 @@ def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
     identity, figures = row.identity, row.figures
     low, high = row.range_of(printed_rows.rate) or (None, None)
     of_client = throughput(client.figures) if client and client.figures else None
-    latencies = ("average", "p50", "p95", "p99", "max")
+    latency, latencies = figures and figures.latency, ("average", "p50", "p95", "p99", "max")
     return {
         "configuration_hash": identity.configuration_hash,
         "target": identity.label,
@@ -278,10 +278,7 @@ def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
         "decisions_per_second": csv_number(figures.operations.per_second if figures else None, 2),
         "decisions_per_second_low": csv_number(low, 2),
         "decisions_per_second_high": csv_number(high, 2),
-        **{
-            f"{name}_ms": csv_number(getattr(figures and figures.latency, name, None), 3)
-            for name in latencies
-        },
+        **{f"{name}_ms": csv_number(getattr(latency, name, None), 3) for name in latencies},
         "service_cpu_us_per_decision": csv_number(printed_rows.service_cpu(figures) if figures else None, 2),
         "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
         "limited_by": row.limited_by,

@@ -290,10 +290,8 @@ def _decisions(result: records.MeasuredResult) -> int | None:
         for name in _ANSWERED:
             counted, grown = getattr(stated, name), getattr(ended, name) - getattr(opened, name)
             if counted != grown:
-                raise FieldError(
-                    f"$.consumers[{index}].consumes.{name}",
-                    f"is {counted}, but the readings differ by {grown}",
-                )
+                text = f"is {counted}, but the readings differ by {grown}"
+                raise FieldError(f"$.consumers[{index}].consumes.{name}", text)
         found.append(stated.allowed + stated.limited)
     return sum(found) if found else None
 
@@ -375,10 +373,9 @@ def _check_store(result: Result, identity: model.Identity) -> None:
     store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
-        verb = "is" if identity.external_store else "is not"
+        store_is = f"the store is {'' if identity.external_store else 'not '}one that already ran"
         raise FieldError(
-            "$.store.external",
-            f"is {str(external).lower()}, but by its configuration the store {verb} one that already ran",
+            "$.store.external", f"is {str(external).lower()}, but by its configuration {store_is}"
         )
 
 
@@ -446,10 +443,8 @@ def _check_operations(result: records.PrintedResult) -> None:
     operations, duration_s = result.operations, result.duration
     implied = operations.per_second * duration_s
     if abs(implied - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
-        raise FieldError(
-            "$.operations.per_second",
-            f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}",
-        )
+        text = f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}"
+        raise FieldError("$.operations.per_second", text)
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:

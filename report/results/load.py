@@ -98,10 +98,8 @@ class _Consistency:
     def check(self, run: Run) -> Run:
         """The run, to be kept."""
         if self._campaign is not None and run.record.campaign not in (None, self._campaign):
-            raise FieldError(
-                "$.campaign",
-                f"is {one_line(run.record.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
-            )
+            stated, own = one_line(run.record.campaign, 60), one_line(self._campaign, 60)
+            raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {own}")
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
         if identity != run.identity:
@@ -119,11 +117,9 @@ class _Consistency:
         found = run.record.runtime.id
         runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
         if found != runtime:
-            raise FieldError(
-                "$.runtime.id",
-                f"is {one_line(found, 40)}, but {one_line(source)} of the same configuration says "
-                f"{one_line(runtime, 40)}: report them as two campaigns",
-            )
+            other = f"{one_line(source)} of the same configuration says {one_line(runtime, 40)}"
+            text = f"is {one_line(found, 40)}, but {other}: report them as two campaigns"
+            raise FieldError("$.runtime.id", text)
 
     def _slim(self, run: Run, identity: Identity) -> Run:
         record, measured = run.record, run.measured
@@ -193,15 +189,10 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
     by_text: dict[str, list[Excluded]] = {}
     for entry in excluded:
         by_text.setdefault(entry.text, []).append(entry)
-    lines = [
-        line
-        for text, entries in by_text.items()
-        for line in (
-            map(str, entries)
-            if len(entries) <= _MAX_SAME
-            else [f"{entries[0].file} and {len(entries) - 1} more files: {text}"]
-        )
-    ]
+    lines: list[str] = []
+    for text, entries in by_text.items():
+        alike = f"{entries[0].file} and {len(entries) - 1} more files: {text}"
+        lines += map(str, entries) if len(entries) <= _MAX_SAME else [alike]
     more = [f"… and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
     return [*lines[:_MAX_LINES], *more]
 
