@@ -155,11 +155,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
-        "interval": {
-            "low": interval.low,
-            "high": interval.high if isfinite(interval.high) else None,
-            "coverage": interval.coverage,
-        }
+        "interval": asdict(interval) | ({} if isfinite(interval.high) else {"high": None})
         if interval and isfinite(interval.low) and interval.high > 0
         else None,
         "pairs": comparison.pairs,
@@ -181,7 +177,7 @@ def _ends(name: str, found: dict[str, Any] | None, *ends: str) -> dict[str, Cell
 
 
 def _server_record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
-    document = _server_document(step)
+    document = _step(step)
     added, first, limit = (document[name] for name in ("added_server_share", "first_second", "limited_by"))
     record: dict[str, Cell] = {
         "configuration_hash": document["configuration_hash"],
@@ -216,11 +212,7 @@ def servers_csv(found: Sequence[ServerScaling]) -> str:
 
 def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:
     return [
-        {
-            "name": each.name,
-            "label": each.identity.label,
-            "steps": [_server_document(step) for step in each.steps],
-        }
+        {"name": each.name, "label": each.identity.label, "steps": list(map(_step, each.steps))}
         for each in found
     ]
 
@@ -232,7 +224,7 @@ def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
     return {part: whole[part] for part in ("status", "reason", "ratio", "interval", "p_holm")}
 
 
-def _server_document(step: ServerStep) -> dict[str, Any]:
+def _step(step: ServerStep) -> dict[str, Any]:
     summary, figures = step.summary, step.summary.figures
     values, ranges = {}, {}
     for name, (figure, digits) in FIGURES.items():

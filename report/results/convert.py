@@ -66,14 +66,8 @@ def identity_of(configuration: records.Configuration, configuration_hash: str) -
 
 
 def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -> dict[str, Any]:
-    open_loop = load if isinstance(load, records.OpenLoad) else None
-    return {
-        "connections": load.connections,
-        "rate_per_second": open_loop and open_loop.rate_per_second,
-        "arrivals": open_loop and open_loop.arrivals,
-        "duration_s": extent.duration_s,
-        "requests": extent.requests,
-    }
+    of_load = {name: getattr(load, name, None) for name in ("connections", "rate_per_second", "arrivals")}
+    return of_load | {"duration_s": extent.duration_s, "requests": extent.requests}
 
 
 def _decider(target: records.Target) -> str:
@@ -460,11 +454,8 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
 
-    asked = [
-        entry
-        for entry in manifest["plan"]["runs"]
-        if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
-    ]
+    every = manifest["plan"]["runs"]
+    asked = [each for each in every if number(each) <= rounds.get(each["configuration_hash"], number(each))]
     compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
     return [entry for entry in asked if not beside(entry) or (number(entry), entry.get("group")) in compared]
 
