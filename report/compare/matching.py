@@ -369,10 +369,8 @@ def compare_sides(
             pair.comparison = pair.concluded(comparison, floor)
     for pair, unlike in zip(pairs, of_rows, strict=True):
         pair.differs = _differs(pair, unlike)
-    notes = [*(each.text for each in of_sides), *_notes(base, new, pairs), *alone]
-    return Outcome(
-        base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(dict.fromkeys(notes))
-    )
+    notes = dict.fromkeys([*(each.text for each in of_sides), *_notes(base, new, pairs), *alone])
+    return Outcome(base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(notes))
 
 
 def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:

@@ -367,10 +367,8 @@ def _check_store(result: Result, identity: model.Identity) -> None:
     store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
-        store_is = f"the store is {'' if identity.external_store else 'not '}one that already ran"
-        raise FieldError(
-            "$.store.external", f"is {str(external).lower()}, but by its configuration {store_is}"
-        )
+        fact = f"the store is {'' if identity.external_store else 'not '}one that already ran"
+        raise FieldError("$.store.external", f"is {str(external).lower()}, but by its configuration {fact}")
 
 
 def run_of(result: Result, file: str, series: bool = True) -> model.Run:
