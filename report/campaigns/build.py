@@ -216,12 +216,7 @@ class _Several:
 
 
 def build_report(
-    root: Path,
-    *,
-    trends: bool = False,
-    baseline: str | None = None,
-    output_format: str = "all",
-    keep_going: bool = False,
+    root: Path, trends: bool = False, baseline: str | None = None, form: str = "all", keep_going: bool = False
 ) -> int:
     """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a path."""
     root = Path(os.path.realpath(root))
@@ -235,7 +230,7 @@ def build_report(
     if lines and not (keep_going and several.campaigns):
         more = len(lines) - _MAX_LINES
         raise ReportError([*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE)
-    files = several.files(output_format)
+    files = several.files(form)
     write_all(root / _REPORT, files)
     for line in lines:
         print(f"generate_report: {line}: excluded", file=sys.stderr)

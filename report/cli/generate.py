@@ -177,7 +177,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             results_root(Path(beside)) if options.compare_runs is True else Path(options.compare_runs),
             trends=options.include_trends,
             baseline=options.baseline,
-            output_format=output_format,
+            form=output_format,
             keep_going=options.keep_going,
         )
     folder = extract_median_runs(Path(beside), options.keep_going) if options.extract_median else beside
