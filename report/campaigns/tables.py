@@ -69,14 +69,10 @@ def _ratio(value: float | None) -> section.TableCell:
 
 
 def _table(
-    metric: _Metric,
-    group: str,
-    records: Sequence[Record],
-    campaigns: Sequence[CampaignRecord],
-    baseline: str | None,
+    metric: _Metric, id_: str, every: Sequence[Record], shown: Sequence[CampaignRecord], baseline: str | None
 ) -> section.Table:
     columns: list[section.Column] = []
-    for campaign in campaigns:
+    for campaign in shown:
         below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
         columns.append(section.Column(campaign.name, below))
         if baseline and campaign.name != baseline:
@@ -84,13 +80,13 @@ def _table(
     if metric.id == "throughput":
         columns.append(section.Column("Highest ÷ lowest", "runs of two campaigns"))
     by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
-    for record in records:
+    for record in every:
         by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
     rows = []
     for alike in by_row.values():
         first = next(iter(alike.values()))
         cells: list[section.TableCell] = []
-        for campaign in campaigns:
+        for campaign in shown:
             own = alike.get(campaign.name)
             cells.append(_figure(metric, own))
             if baseline and campaign.name != baseline:
@@ -102,11 +98,11 @@ def _table(
         topology = "" if first["control"] else str(first["topology"])
         named = section.named(label, topology, first["load"], first["versions"])
         rows.append(section.TableRow("", (*named, *cells)))
-    layer = records[0]["layer"]
+    layer = every[0]["layer"]
     ending = "" if layer == "server" else f"-{layer}"
     title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
     headers = section.words("Client", "Topology", "Load", "Versions")
-    id_ = f"{group}-{metric.id}{ending}"
+    id_ += f"-{metric.id}{ending}"
     return section.table_of(id_, (*headers, *columns), rows, title, caption=CAPTION)
 
 
