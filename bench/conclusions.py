@@ -219,7 +219,7 @@ def gate(
 
 
 def _campaign(planned: tuple[Planned, ...], runs: tuple[Run, ...]) -> Campaign:
-    return Campaign(name="simulated", manifest=manifest([]), planned=planned, runs=runs, ignored=())
+    return Campaign(name="simulated", manifest=manifest([]), planned=planned, counted=runs)
 
 
 def _side(found: Campaign, folder: Path, label: str | None) -> Selection:

@@ -204,12 +204,14 @@ class FaultGroup:
 
 
 def _cases(campaign: Campaign) -> list[FaultCase]:
-    identities = {entry.identity.key: entry.identity for entry in campaign.planned_faults}
-    planned = {entry.identity.key: set(entry.runs) for entry in campaign.planned_faults}
+    entries = [entry for entry in campaign.planned if entry.identity.faults]
+    identities = {entry.identity.key: entry.identity for entry in entries}
+    planned = {entry.identity.key: set(entry.runs) for entry in entries}
+    faulted = [run for run in campaign.counted if run.identity.faults]
     runs: dict[str, list[Run]] = {}
-    for run in sorted(campaign.fault_runs, key=lambda run: run.run):
+    for run in sorted(faulted, key=lambda run: run.run):
         runs.setdefault(run.identity.key, []).append(run)
-    for run in campaign.fault_runs:
+    for run in faulted:
         identities.setdefault(run.identity.key, run.identity)
     found: list[FaultCase] = []
     for key, identity in identities.items():

@@ -83,7 +83,7 @@ def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
 
 
 def all_runs(campaign: Campaign) -> tuple[Run, ...]:
-    return (*campaign.runs, *campaign.operations, *campaign.fault_runs, *campaign.diagnoses)
+    return tuple(run for run in (*campaign.counted, *campaign.beside) if not run.set_aside)
 
 
 def kind_of(role: str) -> str:

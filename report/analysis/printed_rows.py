@@ -87,10 +87,11 @@ class PrintedRow(Row):
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    planned = {entry.identity.key: entry for entry in campaign.planned_operations if wanted(entry.identity)}
+    entries = [each for each in campaign.planned if each.identity.printed and wanted(each.identity)]
+    planned = {entry.identity.key: entry for entry in entries}
     rows: dict[str, tuple[Identity, list[Run]]] = {key: (each.identity, []) for key, each in planned.items()}
-    for run in sorted(campaign.operations, key=lambda run: run.run):
-        if wanted(run.identity):
+    for run in sorted(campaign.counted, key=lambda run: run.run):
+        if run.identity.printed and wanted(run.identity):
             rows.setdefault(run.identity.key, (run.identity, []))[1].append(run)
     found = []
     for key, (identity, runs) in rows.items():

@@ -328,10 +328,10 @@ def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
 
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
-    planned = {entry.identity.key: entry for entry in campaign.planned}
+    planned = {entry.identity.key: entry for entry in campaign.planned if entry.identity.ranked}
     identities = {key: entry.identity for key, entry in planned.items()}
     runs: dict[str, list[model.Run]] = {key: [] for key in identities}
-    set_aside = [run for run in campaign.set_aside if run.identity.key in planned]
+    set_aside = [run for run in campaign.beside if run.set_aside and run.identity.key in planned]
     for run in (*campaign.runs, *set_aside):
         identities.setdefault(run.identity.key, run.identity)
         runs.setdefault(run.identity.key, []).append(run)

@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import SimpleNamespace
+from typing import Any
 
 Cell = str | int | None
 
@@ -33,6 +34,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     for row in rows:
         writer.writerow([safe_cell(cell).replace("\0", " ") for cell in row])
     return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
+
+
+def picked(thing: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
 
 
 def records_csv(records: Iterable[Mapping[str, Cell]]) -> str:

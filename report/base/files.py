@@ -1,6 +1,7 @@
-"""Writing whole files or none."""
+"""Reading documents, and writing whole files or none."""
 
 import errno
+import json
 import os
 import stat
 from collections.abc import Mapping
@@ -13,9 +14,7 @@ from report.base.errors import ENVIRONMENT, WRITE_FAILED, FieldError, ReportErro
 def read_document(path: Path, max_bytes: int) -> bytes:
     """Reads a file of a campaign, which is no link, also where it has become one meanwhile.
 
-    Raises:
-        FieldError: it is a link, no file, or larger than that. Nothing waits for the writer of a pipe.
-        OSError: it cannot be read."""
+    Raises FieldError for a link, no file, or a larger one. Nothing waits for the writer of a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
@@ -30,6 +29,10 @@ def read_document(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise FieldError("$", f"is larger than {max_bytes // 1024**2} MiB")
     return data
+
+
+def json_text(document: object, indent: int = 1) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=indent) + "\n"
 
 
 def _temporary(path: Path) -> Path:
@@ -49,11 +52,8 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
 
     Readers see the old file or the new one, never a part; no file is replaced before all are on disk.
 
-    Args:
-        folder: is made when missing; its parent must exist and hold it (a link that leads elsewhere is
-            refused).
-    Raises:
-        ReportError: exit code 4 when the disk is full, else 3. Old files are then as they were."""
+    A missing folder is made; its parent must exist and hold it (a link that leads elsewhere is refused).
+    Raises ReportError with exit code 4 when the disk is full, else 3. Old files are then as they were."""
     if Path(os.path.realpath(folder)).parent != Path(os.path.realpath(folder.parent)):
         raise ReportError(f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT)
     places = {folder / name: text for name, text in files.items()}

@@ -4,20 +4,15 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
 ROOT = PACKAGE.parent
-CONTRACT_SCHEMAS = ROOT / "src" / "contract" / "schemas"
 CONTRACT_GENERATED = ROOT / "src" / "contract" / "generated"
-SUMMARY_SCHEMA = PACKAGE / "schemas" / "summary.schema.json"
-MEMORY_SCHEMA = PACKAGE / "schemas" / "memory.schema.json"
-COMPARE_SCHEMA = PACKAGE / "schemas" / "compare.schema.json"
+SCHEMAS = PACKAGE / "schemas"
 TEMPLATES = PACKAGE / "html" / "templates"
 STATIC = PACKAGE / "html" / "static"
 
 
 def node_package_file(name: str) -> Path:
-    """A file of a Node package, where Node finds it: npm may put what a package needs beside that package.
-
-    Returns:
-        Its path below the nearest `node_modules` that has it; below our own, where none has."""
+    """A file of a Node package, where Node finds it: below the nearest `node_modules` that has it, else below
+    our own. npm may put what a package needs beside that package."""
     folders = [folder / "node_modules" for folder in (ROOT, *ROOT.parents)]
     return next((folder / name for folder in folders if (folder / name).is_file()), folders[0] / name)
 

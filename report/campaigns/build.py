@@ -1,7 +1,6 @@
 """--compare-runs reads every campaign of a folder, one after the other, and writes what compares them;
 --extract-median copies the median run of each configuration over all of them."""
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from report.analysis.summary import summarize
+from report.base.csv_text import picked
 from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
-from report.base.files import read_document, write_all
+from report.base.files import json_text, read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
 from report.campaigns import records
@@ -44,10 +44,8 @@ _DRIFT = (
 
 def has_results(folder: Path) -> bool:
     """A file beside the manifest could be a result."""
-    return any(
-        path.suffix == ".json" and path.name != MANIFEST and not path.name.startswith(".")
-        for path in folder.iterdir()
-    )
+    names = [path.name for path in folder.iterdir() if path.suffix == ".json"]
+    return any(name != MANIFEST and not name.startswith(".") for name in names)
 
 
 def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
@@ -74,10 +72,8 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
 
 def _listed(campaign: records.CampaignRecord) -> Listed:
     names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
-    base = f"../{quote(campaign.folder.name)}/{_REPORT}"
-    return campaign, {
-        name: f"{base}/{name}" for name in names if (campaign.folder / _REPORT / name).is_file()
-    }
+    there = [name for name in names if (campaign.folder / _REPORT / name).is_file()]
+    return campaign, {name: f"../{quote(campaign.folder.name)}/{_REPORT}/{name}" for name in there}
 
 
 @dataclass(slots=True)
@@ -167,29 +163,27 @@ class _Several:
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
     def json(self) -> str:
-        document = {
-            "schema": "ratelimit-bench/compare",
-            "schema_version": 1,
-            "baseline": self.baseline,
-            "campaigns": [
-                {
-                    "name": campaign.name,
-                    "started_at": campaign.started_at,
-                    "status": campaign.status,
-                    "place": dict(campaign.environment),
-                    "software": dict(campaign.software),
-                    "runs": campaign.runs,
-                    "valid_runs": campaign.valid_runs,
-                }
-                for campaign in self.campaigns
-            ],
-            "notices": list(records.store_notices(self.campaigns)),
-            "excluded": [
-                {"campaign": name, "file": entry.file, "text": entry.text} for name, entry in self.excluded
-            ],
-            "rows": records.published(self.rows, self.baseline),
-        }
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        return json_text(
+            {
+                "schema": "ratelimit-bench/compare",
+                "schema_version": 1,
+                "baseline": self.baseline,
+                "campaigns": [
+                    {
+                        **picked(campaign, "name", "started_at", "status"),
+                        "place": dict(campaign.environment),
+                        "software": dict(campaign.software),
+                        **picked(campaign, "runs", "valid_runs"),
+                    }
+                    for campaign in self.campaigns
+                ],
+                "notices": list(records.store_notices(self.campaigns)),
+                "excluded": [
+                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
+                ],
+                "rows": records.published(self.rows, self.baseline),
+            }
+        )
 
     def markdown(self) -> str:
         excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]
@@ -222,17 +216,9 @@ class _Several:
 
 
 def build_report(
-    root: Path,
-    *,
-    trends: bool = False,
-    baseline: str | None = None,
-    output_format: str = "all",
-    keep_going: bool = False,
+    root: Path, trends: bool = False, baseline: str | None = None, form: str = "all", keep_going: bool = False
 ) -> int:
-    """Writes `<root>/report/` and prints the path of its first page.
-
-    Args:
-        baseline: a campaign's name, or a path to one."""
+    """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a path."""
     root = Path(os.path.realpath(root))
     folders, empty = find_campaigns(root)
     several = _Several(keep_going, trends=trends, empty=empty)
@@ -244,7 +230,7 @@ def build_report(
     if lines and not (keep_going and several.campaigns):
         more = len(lines) - _MAX_LINES
         raise ReportError([*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE)
-    files = several.files(output_format)
+    files = several.files(form)
     write_all(root / _REPORT, files)
     for line in lines:
         print(f"generate_report: {line}: excluded", file=sys.stderr)
@@ -260,15 +246,10 @@ def results_root(folder: Path) -> Path:
 
 
 def extract_median_runs(folder: Path, keep_going: bool) -> Path:
-    """Copies the median run of each configuration, over all campaigns, into `median_results_<time>`.
+    """Copies the median run of each configuration, over all campaigns, into a new folder, which is returned.
 
-    A configuration with a single run that counts has no median and is left out.
-
-    Returns:
-        The new folder.
-    Raises:
-        ReportError: exit code 2 for fewer than two campaigns, or when no configuration has two runs; also
-            see `load_campaign`."""
+    A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
+    than two campaigns, and when no configuration has two runs."""
     root = results_root(folder)
     found = find_campaigns(root)[0]
     if len(found) < 2:
@@ -276,26 +257,24 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     runs: dict[str, list[tuple[Run, Path]]] = {}
     for each in found:
         campaign = load_campaign(each, keep_going=keep_going, series=False)
-        for run in (*campaign.runs, *campaign.operations):
-            if run.eligible:
+        for run in campaign.counted:
+            if run.eligible and not run.identity.faults:
                 runs.setdefault(run.identity.key, []).append((run, each / run.file))
     texts: dict[str, str] = {}
     lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
-    for members in runs.values():
-        median = select_median_run(run for run, _ in members)
+    for every in runs.values():
+        median = select_median_run(run for run, _ in every)
         if median is None:
             continue
-        place = next(path for run, path in members if run is median)
+        place = next(path for run, path in every if run is median)
         name = f"{place.parent.name}/{place.name}"
-        if len(members) < 2:
+        if len(every) < 2:
             print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
             continue
         # Settings that no name shows can give two configurations one name.
         kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
         texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
-        lines.append(
-            f"{kept}: median of {len(members)} runs, {median.requests_per_second:.1f}/s, from {name}"
-        )
+        lines.append(f"{kept}: median of {len(every)} runs, {median.requests_per_second:.1f}/s, from {name}")
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)
     medians = root / f"{MEDIANS}{datetime.now(UTC):%Y%m%d_%H%M%S}"

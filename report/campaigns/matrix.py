@@ -13,7 +13,7 @@ from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
-from report.results.audit import BROKEN, HOLDS, SKIPPED
+from report.results.load import BROKEN, HOLDS, SKIPPED
 from report.results.model import Identity, fault_title
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
@@ -82,8 +82,6 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one campaign found."""
-
     text: str
     interval: str
     source: Source
@@ -182,9 +180,8 @@ class Matrix:
         if summary.reference:
             self.lacks[key, "ratio"] = "it is the reference"
         seen = next((run.versions for run in summary.median_first if run.versions), {})
-        versions = ", ".join(
-            f"{part} {seen[part]}" for part in ("client", "limiter", "store") if seen.get(part)
-        )
+        parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
+        versions = ", ".join(f"{part} {seen[part]}" for part in parts)
         if versus_base and versus_base.ratio and (found := versus_base.interval):
             self._figure(where, "ratio", versus_base.ratio, (found.low, found.high), source, versions)
         # Nothing is decided without a limiter: what a request costs.
@@ -244,12 +241,10 @@ class Matrix:
 
     def first_screen(self) -> list[str]:
         """At most three sentences."""
-        told = [text for _, text in sorted(self.sentences, reverse=True)[:1]]
+        found, told = self.answers.items(), [text for _, text in sorted(self.sentences, reverse=True)[:1]]
         for good, said in ((True, "Exact when many ask at once"), (False, "Not exact when many do")):
-            found = self.answers.items()
-            names = {
-                key[0] for (_, key, asked), (newest, *_) in found if asked == _BURST and newest.good is good
-            }
+            bursts = [(key, newest) for (_, key, asked), (newest, *_) in found if asked == _BURST]
+            names = {label for (label, *_), newest in bursts if newest.good is good}
             told += [f"{said}: {joined(sorted(names))}."] if names else []
         return told
 
@@ -303,8 +298,6 @@ def _cell(found: Sequence[Answer]) -> TableCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixView:
-    """What the page shows."""
-
     sentences: tuple[str, ...]
     section: Section
     filters: Mapping[str, Sequence[str]]

@@ -9,7 +9,7 @@ from typing import Any
 from report.analysis.figures import FIGURES, throughput
 from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, row_order
-from report.base.csv_text import Cell, csv_number, records_csv
+from report.base.csv_text import Cell, csv_number, picked, records_csv
 from report.base.errors import one_line
 from report.compare.comparability import PART_NAMES
 from report.compare.matching import ratios_to, references_of
@@ -91,12 +91,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
     return {
         # What others have to say is filled in by `records_of`.
         **dict.fromkeys(("campaign", "started_at", "place", "group")),
-        "configuration_hash": identity.configuration_hash,
-        "label": identity.label,
-        "store": identity.store,
-        "topology": identity.topology,
-        "workload": identity.workload,
-        "traffic": identity.traffic,
+        **picked(identity, "configuration_hash", "label", "store", "topology", "workload", "traffic"),
         "load": load_text(identity),
         "control": identity.control,
         "valid_runs": summary.valid_runs,
@@ -119,8 +114,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         "servers": identity.counts["servers"],
         "calls_per_request": figures.record.calls_per_request if figures else None,
         "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
-        "served_runs": summary.served_runs,
-        "spoiled_runs": summary.spoiled_runs,
+        **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
         "identity": identity,
         "store_version": versions.get("store"),
@@ -135,8 +129,9 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
 def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) -> CampaignRecord:
     versions, manifest = _versions(summaries), campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
-    unranked = (*campaign.operations, *campaign.fault_runs)
-    every = (*campaign.runs, *unranked, *campaign.diagnoses, *campaign.set_aside)
+    known.sort(key=lambda row: row_order(row.identity))
+    unranked = [run for run in campaign.counted if not run.identity.ranked]
+    every = (*campaign.counted, *campaign.beside)
     return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,
@@ -145,11 +140,8 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
         software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
-        rows=tuple(
-            _row(summary, summaries, manifest or {"stores": {}})
-            for summary in sorted(known, key=lambda row: row_order(row.identity))
-        ),
-        runs=len(campaign.runs) + len(unranked),
+        rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
+        runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),
         by_hand=len(summaries) - len(known),
@@ -178,10 +170,8 @@ def store_notices(campaigns: Sequence[CampaignRecord]) -> tuple[str, ...]:
 
 def _where(names: Mapping[str, Iterable[str]]) -> str:
     """By runtime: `local, 20260102_030405; docker, 20260102_030405 and 3 more`."""
-    places = ((runtime, *reversed(list(each))) for runtime, each in names.items())
-    return "; ".join(
-        f"{runtime}, {last}" + (f" and {len(more)} more" if more else "") for runtime, last, *more in places
-    )
+    places = ((f"{runtime}, {list(each)[-1]}", len(list(each)) - 1) for runtime, each in names.items())
+    return "; ".join(f"{newest} and {more} more" if more else newest for newest, more in places)
 
 
 def differences(ours: Facts, theirs: Facts) -> str:

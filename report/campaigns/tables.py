@@ -69,14 +69,10 @@ def _ratio(value: float | None) -> section.TableCell:
 
 
 def _table(
-    metric: _Metric,
-    group: str,
-    records: Sequence[Record],
-    campaigns: Sequence[CampaignRecord],
-    baseline: str | None,
+    metric: _Metric, id_: str, every: Sequence[Record], shown: Sequence[CampaignRecord], baseline: str | None
 ) -> section.Table:
     columns: list[section.Column] = []
-    for campaign in campaigns:
+    for campaign in shown:
         below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
         columns.append(section.Column(campaign.name, below))
         if baseline and campaign.name != baseline:
@@ -84,13 +80,13 @@ def _table(
     if metric.id == "throughput":
         columns.append(section.Column("Highest ÷ lowest", "runs of two campaigns"))
     by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
-    for record in records:
+    for record in every:
         by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
     rows = []
     for alike in by_row.values():
         first = next(iter(alike.values()))
         cells: list[section.TableCell] = []
-        for campaign in campaigns:
+        for campaign in shown:
             own = alike.get(campaign.name)
             cells.append(_figure(metric, own))
             if baseline and campaign.name != baseline:
@@ -100,16 +96,14 @@ def _table(
             cells.append(_ratio(first["highest_to_lowest"] if several else None))
         label = f"{first['label']} (control)" if first["control"] else first["label"]
         topology = "" if first["control"] else str(first["topology"])
-        rows.append(
-            section.TableRow("", (*section.named(label, topology, first["load"], first["versions"]), *cells))
-        )
-    layer = records[0]["layer"]
+        named = section.named(label, topology, first["load"], first["versions"])
+        rows.append(section.TableRow("", (*named, *cells)))
+    layer = every[0]["layer"]
     ending = "" if layer == "server" else f"-{layer}"
     title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
     headers = section.words("Client", "Topology", "Load", "Versions")
-    return section.table_of(
-        f"{group}-{metric.id}{ending}", (*headers, *columns), rows, title, caption=CAPTION
-    )
+    id_ += f"-{metric.id}{ending}"
+    return section.table_of(id_, (*headers, *columns), rows, title, caption=CAPTION)
 
 
 def _title(facts: Mapping[str, str]) -> str:
@@ -172,10 +166,8 @@ def _remark(measured: int, histories: int) -> str:
     if measured < MIN_POINTS:
         return f"{measured} campaigns with a valid run: a change of the level takes at least {MIN_POINTS}."
     if smallest_p(measured) > ALPHA / histories:
-        return (
-            f"{measured} campaigns are too few to show a change of the level in one of {histories} histories "
-            "that are searched together."
-        )
+        together = f"one of {histories} histories that are searched together"
+        return f"{measured} campaigns are too few to show a change of the level in {together}."
     return ""
 
 
@@ -266,7 +258,6 @@ def histories(records: Sequence[Record]) -> tuple[tuple[History, ...], int]:
 
     Every one is searched for changes of the level as one of all, also of those that are left out."""
     groups = [list(group) for _, group in groupby(records, key=lambda record: record["history"])]
-    shown = [
-        _history(number, group, len(groups)) for number, group in enumerate(groups[:MAX_HISTORIES], start=1)
-    ]
-    return tuple(shown), len(groups) - len(shown)
+    shown = enumerate(groups[:MAX_HISTORIES], start=1)
+    found = tuple(_history(number, group, len(groups)) for number, group in shown)
+    return found, len(groups) - len(found)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
+from report.base.markdown import code, prose, table, within
 from report.base.terminal import parser_of, run_program
 from report.campaigns.matrix import conditions_markdown
-from report.export.audit_markdown import audit_markdown
+from report.export.summary_markdown import MAX_BYTES
 from report.html.page import audit_page
 from report.results.archives import found_campaigns
-from report.results.audit import AUDIT_FILE, load_audit
+from report.results.load import AUDIT_FILE, BROKEN, FAILED, load_audit
 from report.results.records import Audit
+from report.sections.audit import MARKS, details, rows, sentence
 
 PAGE = "index.html"
 
@@ -29,8 +31,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _markdown(audit: Audit) -> str:
+    """The whole text. Promises that hold stand in the table alone."""
+    marks = {status: f"**{mark}**" if status == BROKEN else mark for status, (mark, _) in MARKS.items()}
+    cells = [
+        [code(target.target.label), *(marks[cell.finding.status] for cell in row)]
+        for target, row in rows(audit)
+    ]
+    head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
+    blocks = [
+        [f"## {sentence(audit)}"],
+        [head],
+        table(("Target", *(prose(check.title) for check in audit.checks)), cells, len(audit.checks) + 1),
+        ["✓ holds · ✗ broken · – skipped, or does not apply · ? could not be checked"],
+    ]
+    for check in audit.checks:
+        lines = []
+        for detail in details(audit, check):
+            label, finding = code(detail.target.target.label), detail.finding
+            if finding.status not in (BROKEN, FAILED):
+                continue
+            if finding.reason:
+                lines.append(f"- {label}: not checked: {prose(finding.reason)}")
+            else:
+                promised = f"promised {prose(finding.promised or '')}; seen {prose(finding.seen or '')}"
+                lines.append(f"- {label}, {prose(detail.limits)}: {promised}")
+        if lines:
+            blocks.append([f"### {prose(check.title)}", "", prose(check.promise), "", *lines])
+    if audit.skips:
+        skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]
+        blocks.append(["### Targets that were not audited", "", *skips])
+    return within(blocks, MAX_BYTES, "The rest is left out: see audit.json.")
+
+
 def audit_files(audit: Audit) -> dict[str, str]:
-    return {PAGE: audit_page(audit), "audit.md": audit_markdown(audit)}
+    return {PAGE: audit_page(audit), "audit.md": _markdown(audit)}
 
 
 def _table(root: Path) -> str:

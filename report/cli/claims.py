@@ -97,8 +97,7 @@ def _target(text: str) -> str:
 def read_claims(folder: Path) -> list[Document]:
     """The claims of all files, by id, each with its `file`, and with all that tells its rows.
 
-    Raises:
-        ReportError: exit code 2 naming the file and what is wrong in it."""
+    Raises ReportError naming the file and what is wrong in it."""
     claims = []
     for path in sorted(folder.glob("*.yaml")):
         try:

@@ -1,19 +1,184 @@
 """`ratelimit-bench compare`: compares campaigns, and exits with a code for CI jobs."""
 
 import argparse
+import json
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from report.analysis.comparison_text import interval_text, runs_text
+from report.analysis.figures import figure_text
+from report.analysis.load_text import load_text, varying_fields
+from report.analysis.summary import Summary
 from report.base.errors import USAGE, ReportError, one_line
+from report.base.format import ABSENT, decimals, plural
 from report.base.terminal import parser_of, run_program
-from report.compare.comparability import KINDS
-from report.compare.matching import METRICS, Outcome, compare_sides
-from report.compare.output_formats import as_json, as_markdown, as_table
+from report.compare.comparability import KINDS, together_text
+from report.compare.matching import METRICS, Compared, Metric, Outcome, compare_sides
 from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
+from report.export.topics import comparison_document
 
 REGRESSION = 6
 NOT_DECIDED = 7
+
+_HEADINGS = (
+    *("base", "new", "load", "base median run", "new median run"),
+    *("ratio", "95 % interval", "p (Holm)", "new is"),
+)
+_NUMBERS = range(3, 8)
+
+
+def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
+    if row.figures is None:
+        return row.spoiled_text or ABSENT
+    return f"{figure_text(row.figures, metric.read, metric.show)} ({plural(runs, 'run')})"
+
+
+def _ratio_text(value: float) -> str:
+    """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
+    return decimals(value, 3 if value < 10 else 1 if value < 1000 else 0)
+
+
+def _p_text(p: float | None) -> str:
+    return ABSENT if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
+    fields = varying_fields([row.new for row in outcome.rows])
+    return [
+        (
+            row.base.identity.label,
+            row.new.identity.label,
+            load_text(row.new.identity, fields),
+            _figure_text(outcome.metric, row.base, len(row.values(row.base))),
+            _figure_text(outcome.metric, row.new, len(row.values(row.new))),
+            ABSENT if found.ratio is None else f"{_ratio_text(found.ratio)}×",
+            (interval_text(found.interval, _ratio_text) if found.interval else "") or ABSENT,
+            _p_text(found.p_holm),
+            found.status,
+        )
+        for row in outcome.rows
+        for found in [row.comparison]
+    ]
+
+
+def _percent_text(share: float) -> str:
+    """`2 %`, `0.51 %`, `more than 100 %`: never with an exponent."""
+    if share > 1:
+        return "more than 100 %"
+    percent = 100 * share
+    return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
+
+
+def _remarks(row: Compared) -> Iterator[str]:
+    """Why it is not decided and what that would take; what the runs could find."""
+    found, detectable = row.comparison, row.comparison.detectable
+    unsteady = detectable is not None and detectable > 1
+    if not row.concludes:
+        yield f"{found.status}: {found.reason}"
+    elif not found.decided and unsteady:
+        yield (
+            f"{found.status}: these runs are too unsteady to compare, even a figure twice as high could "
+            "be missed; stop other work on this machine and measure again"
+        )
+    elif not found.decided:
+        final = found.blocked or found.status == "not comparable"
+        yield f"{found.status}: {found.reason}{'' if final else f'; {runs_text(found)}'}"
+    if detectable is not None and not unsteady and not found.shown:
+        share = _percent_text(detectable)
+        yield f"with so many runs, four of five comparisons find a difference of {share} or more"
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    texts = [text for row in outcome.rows for text in row.differs]
+    if any({"client", "script"} <= set(row.parts) for row in outcome.rows):
+        texts.append("to compare the clients alone, measure both with +same-script")
+    by_text: dict[str, list[str]] = {}
+    for row in outcome.rows:
+        for text in _remarks(row):
+            by_text.setdefault(text, []).append(row.new.identity.label)
+    texts += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in by_text.items()]
+    return [*dict.fromkeys(texts), *outcome.notes]
+
+
+def _head(outcome: Outcome) -> list[str]:
+    direction = "higher" if outcome.metric.read.higher_is_better else "lower"
+    return [
+        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        f"a difference counts only beyond ±{_percent_text(outcome.floor)}",
+    ]
+
+
+def as_table(outcome: Outcome) -> str:
+    every = enumerate(zip(_HEADINGS, *_rows(outcome), strict=True))
+    columns = [(index, column) for index, column in every if not set(column[1:]) <= {"", ABSENT}]
+    padded = []
+    for index, column in columns:
+        width = max(map(len, column))
+        padded.append([text.rjust(width) if index in _NUMBERS else text.ljust(width) for text in column])
+    lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
+    notes = [f"- {text}" for text in _notes(outcome)]
+    return "\n".join([*_head(outcome), "", *lines, *(["", *notes] if notes else []), "", outcome.verdict])
+
+
+def _markdown(text: str) -> str:
+    for character in "\\`*_{}[]<>#|~":
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def as_markdown(outcome: Outcome) -> str:
+    title, floor = map(_markdown, _head(outcome))
+    rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
+    rows = [_HEADINGS, rules, *(map(_markdown, row) for row in _rows(outcome))]
+    notes = [f"- {_markdown(text)}" for text in _notes(outcome)]
+    table = [f"| {' | '.join(cells)} |" for cells in rows]
+    head = [f"**{outcome.verdict}**: {title}; {floor}", ""]
+    return "\n".join([*head, *table, *(["", *notes] if notes else [])])
+
+
+def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, Any]:
+    return {
+        "label": row.identity.label,
+        "runs": len(values),
+        "median": metric.read(row.figures) if row.figures else None,
+        "values": [value if 0 < value < math.inf else None for value in values],
+    }
+
+
+def as_json(outcome: Outcome) -> str:
+    """Ratios are new ÷ base, values in the metric's unit in order of time, null for a run that failed its
+    load, or that has no upper bound."""
+    document = {
+        "schema": "ratelimit-bench/comparison",
+        "schema_version": 2,
+        "verdict": outcome.verdict,
+        "metric": outcome.metric.id,
+        "metric_text": outcome.metric.text,
+        "higher_is_better": outcome.metric.read.higher_is_better,
+        "floor_percent": 100 * outcome.floor,
+        "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
+        "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
+        "comparisons": [
+            {
+                "load": load_text(row.new.identity),
+                "topology": row.new.identity.topology,
+                "base": _side(outcome.metric, row.base, row.values(row.base)),
+                "new": _side(outcome.metric, row.new, row.values(row.new)),
+                **comparison_document(row.comparison),
+                "differs": list(row.differs),
+                "compared": together_text(row.parts),
+                "compared_parts": list(row.parts),
+                "reference": row.reference,
+            }
+            for row in outcome.rows
+        ],
+        "notes": list(outcome.notes),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
 
 FORMATS: dict[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_markdown, "json": as_json}
 

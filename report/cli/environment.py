@@ -50,9 +50,8 @@ def cached_environment() -> Path:
     try:
         base = Path(named) if Path(named).is_absolute() else Path.home() / ".cache"
     except RuntimeError as error:
-        raise EnvironmentUnfit(
-            "this user has no home folder: set HOME or XDG_CACHE_HOME to a folder that can be written"
-        ) from error
+        remedy = "set HOME or XDG_CACHE_HOME to a folder that can be written"
+        raise EnvironmentUnfit(f"this user has no home folder: {remedy}") from error
     return base / "ratelimit-bench" / f"venv-{digest}"
 
 
@@ -84,11 +83,9 @@ def _is_whole(folder: Path) -> bool:
 
 def _version_of(python: Path) -> "str | None":
     """`3.11`; None for one that does not start or is too old."""
-    code = (
-        "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < " + f"{MIN_PYTHON})"
-    )
+    code = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < {})"
     try:
-        done = _run([str(python), "-I", "-c", code])
+        done = _run([str(python), "-I", "-c", code.format(MIN_PYTHON)])
     except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -102,10 +99,7 @@ def _run(command: "list[str]", env: "dict[str, str] | None" = None) -> "subproce
 
 
 def ensure_environment() -> Path:
-    """The environment, made if there is none.
-
-    Raises:
-        EnvironmentUnfit: Python is too old or lacks venv, the cache cannot be written, or pip failed."""
+    """The environment, made if there is none."""
     found = existing_environment()
     if found:
         return found
@@ -123,9 +117,8 @@ def ensure_environment() -> Path:
             if not _is_whole(folder):
                 _make(folder)
     except OSError as error:
-        raise EnvironmentUnfit(
-            f"{folder} cannot be written ({error.strerror}): set XDG_CACHE_HOME to a folder that can"
-        ) from error
+        remedy = "set XDG_CACHE_HOME to a folder that can"
+        raise EnvironmentUnfit(f"{folder} cannot be written ({error.strerror}): {remedy}") from error
     return folder
 
 
@@ -197,10 +190,9 @@ def start(arguments: "list[str]") -> int:
         continue_in_environment(arguments)
         if sys.version_info < MIN_PYTHON:
             raise EnvironmentUnfit("Python 3.11 or newer is needed")
-        if missing_packages():
-            raise EnvironmentUnfit(
-                f"{sys.prefix} lacks {', '.join(missing_packages())}: run ./scripts/setup.sh"
-            )
+        lacking = ", ".join(missing_packages())
+        if lacking:
+            raise EnvironmentUnfit(f"{sys.prefix} lacks {lacking}: run ./scripts/setup.sh")
     except EnvironmentUnfit as error:
         name = "generate_report" if command == "generate" else command
         print(f"{name}: {error}", file=sys.stderr)

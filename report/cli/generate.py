@@ -10,18 +10,24 @@ from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.base.errors import USAGE, one_line
-from report.base.files import write_all
+from report.base.files import json_text, write_all
 from report.base.terminal import parser_of, run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
-from report.export.action_benchmark import as_json, bigger_is_better, smaller_is_better
-from report.export.faults import faults_csv, faults_json
+from report.export.action_benchmark import bigger_is_better, smaller_is_better
 from report.export.images import images
-from report.export.memory import memory_csv, memory_json
-from report.export.printed_programs import load_programs_csv, operations_csv, operations_json
-from report.export.several_servers import servers_csv
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
+from report.export.topics import (
+    fault_documents,
+    faults_csv,
+    load_programs_csv,
+    memory_csv,
+    memory_document,
+    operation_documents,
+    operations_csv,
+    servers_csv,
+)
 from report.html.page import render_page
 from report.results.load import load_campaign
 from report.results.model import Campaign
@@ -40,16 +46,6 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _summary_json(analysis: Analysis) -> str:
-    return json.dumps(summary_document(analysis, PAGE), ensure_ascii=False, indent=1) + "\n"
-
-
-def _max_rate_json(analysis: Analysis) -> str:
-    manifest = analysis.campaign.manifest or {}
-    document = {"command": manifest.get("command"), "found": list(map(max_rate_document, analysis.max_rates))}
-    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-
-
 def report_files(
     analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
 ) -> dict[str, str]:
@@ -60,24 +56,27 @@ def report_files(
         "summary.csv": lambda: summary_csv(rows),
         "runs.csv": lambda: runs_csv(rows),
         "summary.md": lambda: summary_markdown(analysis, at_rate),
-        "summary.json": lambda: _summary_json(analysis),
-        "benchmark-bigger-is-better.json": lambda: as_json(bigger_is_better(rows)),
-        "benchmark-smaller-is-better.json": lambda: as_json(smaller_is_better(rows)),
+        "summary.json": lambda: json_text(summary_document(analysis, PAGE)),
+        "benchmark-bigger-is-better.json": lambda: json_text(bigger_is_better(rows)),
+        "benchmark-smaller-is-better.json": lambda: json_text(smaller_is_better(rows)),
     }
     if operations:
         make["store-operations.csv"] = lambda: operations_csv(operations)
-        make["store-operations.json"] = lambda: operations_json(operations)
+        make["store-operations.json"] = lambda: json_text(operation_documents(operations))
     if analysis.load_programs:
         make["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
     if analysis.server_scalings:
         make["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
     if analysis.max_rates:
-        make["max-rate.json"] = lambda: _max_rate_json(analysis)
+        command, found = (analysis.campaign.manifest or {}).get("command"), analysis.max_rates
+        searched = {"command": command, "found": list(map(max_rate_document, found))}
+        make["max-rate.json"] = lambda: json_text(searched, indent=2)
     if faults:
-        make |= {"faults.csv": lambda: faults_csv(faults), "faults.json": lambda: faults_json(faults)}
+        make["faults.csv"] = lambda: faults_csv(faults)
+        make["faults.json"] = lambda: json_text(fault_documents(faults))
     if analysis.memory:
         make["memory.csv"] = lambda: memory_csv(analysis.memory)
-        make["memory.json"] = lambda: memory_json(analysis)
+        make["memory.json"] = lambda: json_text(memory_document(analysis))
     made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
     return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})
 
@@ -123,10 +122,8 @@ def _parser() -> argparse.ArgumentParser:
     several.add_argument("--include-trends", action="store_true", help=trends)
     baseline = "with --compare-runs: the campaign that others relate to"
     several.add_argument("--baseline", metavar="NAME|DIR", help=baseline)
-    medians = (
-        "copy the median run of each configuration of all campaigns beside DIR into a new folder, and "
-        "report that"
-    )
+    copied = "the median run of each configuration of all campaigns beside DIR"
+    medians = f"copy {copied} into a new folder, and report that"
     several.add_argument("--extract-median", action="store_true", help=medians)
     return parser
 
@@ -180,7 +177,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             results_root(Path(beside)) if options.compare_runs is True else Path(options.compare_runs),
             trends=options.include_trends,
             baseline=options.baseline,
-            output_format=output_format,
+            form=output_format,
             keep_going=options.keep_going,
         )
     folder = extract_median_runs(Path(beside), options.keep_going) if options.extract_median else beside

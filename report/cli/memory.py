@@ -6,9 +6,9 @@ from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.files import write_all
+from report.base.files import json_text, write_all
 from report.base.terminal import parser_of, run_program
-from report.export.memory import memory_csv, memory_json
+from report.export.topics import memory_csv, memory_document
 from report.results.load import load_campaign
 from report.sections.memory_per_key import memory_lines
 
@@ -29,12 +29,10 @@ def _run(options: argparse.Namespace) -> int:
     analysis = analyse(load_campaign(folder))
     if not any(row.slopes for row in analysis.memory):
         reasons = "; ".join(f"{one_line(row.identity.label)}: {row.reason}" for row in analysis.memory)
-        raise ReportError(
-            f"{one_line(folder.name)} has no target that ran with two numbers of fresh keys"
-            f"{f' ({reasons})' if reasons else ''}: measure with `ratelimit-bench memory --clients TARGETS`",
-            USAGE,
-        )
-    files = {"memory.csv": memory_csv(analysis.memory), "memory.json": memory_json(analysis)}
+        why = f"has no target that ran with two numbers of fresh keys{f' ({reasons})' if reasons else ''}"
+        remedy = "measure with `ratelimit-bench memory --clients TARGETS`"
+        raise ReportError(f"{one_line(folder.name)} {why}: {remedy}", USAGE)
+    files = {"memory.csv": memory_csv(analysis.memory), "memory.json": json_text(memory_document(analysis))}
     write_all(folder / "report", files)
     if options.format == "json":
         print(files["memory.json"], end="")

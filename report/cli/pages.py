@@ -25,8 +25,7 @@ from report.cli.generate import PAGE, report_files
 from report.export.images import images
 from report.html.template import render_template
 from report.results.archives import found_campaigns
-from report.results.audit import AUDIT_FILE, load_audit
-from report.results.load import CHECKSUMS, load_campaign
+from report.results.load import AUDIT_FILE, CHECKSUMS, load_audit, load_campaign
 from report.results.model import MANIFEST
 
 CAMPAIGNS = "campaigns.html"
@@ -63,8 +62,7 @@ class _Site:
         analysis = analyse(campaign)
         files = report_files(analysis, "all")
         target.mkdir(parents=True)
-        every = (*campaign.runs, *campaign.operations, *campaign.fault_runs)
-        for name in [MANIFEST, *(run.file for run in (*every, *campaign.diagnoses, *campaign.set_aside))]:
+        for name in [MANIFEST, *(run.file for run in (*campaign.counted, *campaign.beside))]:
             (target / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(folder / name, target / name)
         for path in (*folder.glob("*.log"), folder / CHECKSUMS):

@@ -40,9 +40,8 @@ def readme(text: str) -> str:
     rows = []
     for row in cell.groups[0].rows:
         figures = (row.throughput, row.p99, row.cpu, row.store_cpu)
-        rows.append(
-            [code(row.summary.identity.short_label), *(figure.plain for figure in figures), row.status or "–"]
-        )
+        texts = [figure.plain for figure in figures]
+        rows.append([code(row.summary.identity.short_label), *texts, row.status or "–"])
     machine = manifest["machine"]
     where = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "

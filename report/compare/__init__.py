@@ -1,1 +1,0 @@
-"""Comparisons on demand: configurations of campaigns and saved baselines, and a target against itself."""

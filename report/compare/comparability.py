@@ -66,11 +66,8 @@ def _facts_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
     if not by_kind:
         return {"": _facts((campaign.manifest or {})["machine"])}
     stated = {each["name"]: each for each in machines.machines_in(campaign)}
-    return {
-        kind: _facts(stated[name].get("facts", stated[name]))
-        for kind, name in by_kind.items()
-        if name in stated
-    }
+    known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
+    return {kind: _facts(machine.get("facts", machine)) for kind, machine in known.items()}
 
 
 def _machine_text(base: Campaign, new: Campaign) -> str:
@@ -222,11 +219,9 @@ def row_differences(pairs: Sequence[Rows], names: Sequence[Names]) -> list[list[
     Scripts of their own are no such thing, as in the report: client and script are compared together. Two
     clients that were to run one script, and did not, are."""
     found = [list(_of_pair(*pair, of_pair)) for pair, of_pair in zip(pairs, names, strict=True)]
-    candidates = [
-        index for index, pair in enumerate(pairs) if _place_kinds(*pair) and not _control_text(*pair)
-    ]
-    for each in dict.fromkeys(names[index] for index in candidates):
-        placed = [index for index in candidates if names[index] == each]
+    unlike = [at for at, pair in enumerate(pairs) if _place_kinds(*pair) and not _control_text(*pair)]
+    for each in dict.fromkeys(names[index] for index in unlike):
+        placed = [index for index in unlike if names[index] == each]
         place = _place_difference([pairs[index] for index in placed], each)
         for index in placed:
             found[index].append(place)

@@ -34,14 +34,8 @@ def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary
     """The references that were measured in a row's rounds under its load, without itself; first that of its
     own ranking."""
     own = row.identity
-    found = [
-        each
-        for each in every
-        if each.reference
-        and each.id != row.id
-        and load_key(each.identity) == load_key(own)
-        and sample_between(row, each, throughput).pairs
-    ]
+    alike = [each for each in every if each.reference and load_key(each.identity) == load_key(own)]
+    found = [each for each in alike if each.id != row.id and sample_between(row, each, throughput).pairs]
     found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
     return {_thing(each): each for each in found}
 
@@ -125,21 +119,6 @@ class Stopped:
         )
 
 
-def _stopped(one: Summary, other: Summary) -> Stopped | None:
-    """None where both have a fixed number of runs.
-
-    Two sides with the same looks are compared at the earlier one of those that they ended at, which is one of
-    these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are compared
-    with all their runs, at the product of their shares: over all pairs of looks these add up to 5 %."""
-    schedules = [(row, row.look_schedule) for row in (one, other) if row.look_schedule]
-    if not schedules:
-        return None
-    if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
-        rounds = min(one.last_round, other.last_round)
-        return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
-    return Stopped(None, math.prod(schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules))
-
-
 @dataclass(eq=False)
 class Compared:
     """Two rows under one load, and what is found of them."""
@@ -179,7 +158,19 @@ class Compared:
 
     @cached_property
     def stop(self) -> Stopped | None:
-        return _stopped(*self.rows)
+        """None where both have a fixed number of runs.
+
+        Two sides with the same looks are compared at the earlier of those that they ended at, which is one
+        of these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are
+        compared with all their runs, at the product of their shares: over all pairs of looks 5 % in sum."""
+        schedules = [(row, row.look_schedule) for row in self.rows if row.look_schedule]
+        if not schedules:
+            return None
+        if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
+            rounds = min(row.last_round for row in self.rows)
+            return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
+        shares = (schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules)
+        return Stopped(None, math.prod(shares))
 
     @cached_property
     def references(self) -> comparability.Rows | None:
@@ -205,10 +196,8 @@ class Compared:
         if self.references:
             return ""
         if self.across:
-            return (
-                "the host does not cancel: the campaigns have no common reference of the same version, store "
-                "and settings"
-            )
+            lacking = "no common reference of the same version, store and settings"
+            return f"the host does not cancel: the campaigns have {lacking}"
         manifest = self.base_side.campaign.manifest
         interleaved = manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")
         return "" if interleaved else "the host does not cancel: runs were not interleaved"
@@ -218,15 +207,7 @@ class Compared:
         """Why nothing is concluded."""
         return not_concluded(self.base, self.metric) or self.nothing_cancels
 
-    @cached_property
-    def base_values(self) -> tuple[float, ...]:
-        return self._values(self.base)
-
-    @cached_property
-    def new_values(self) -> tuple[float, ...]:
-        return self._values(self.new)
-
-    def _values(self, row: Summary) -> tuple[float, ...]:
+    def values(self, row: Summary) -> tuple[float, ...]:
         if self.stop is None or self.stop.rounds is None:
             return row.sample(self.metric.read, in_time=True)
         return tuple(value for _, value in sorted(upto(row.side(self.metric.read), self.stop.rounds).items()))
@@ -237,13 +218,12 @@ class Compared:
         rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
         if self.references:
             # Of each round then and now the row's figure ÷ that of the reference: two sides without pairs.
-            then, now = (
-                ratios_to(*each, figure, rounds) for each in zip(self.references, self.rows, strict=True)
-            )
+            sides = zip(self.references, self.rows, strict=True)
+            then, now = (ratios_to(*each, figure, rounds) for each in sides)
             return Sample(new=now, base=then, share=share, to_reference=True)
         if not self.nothing_cancels:
             return sample_between(self.new, self.base, figure, rounds, share)
-        return Sample(new=self.new_values, base=self.base_values, share=share)
+        return Sample(new=self.values(self.new), base=self.values(self.base), share=share)
 
     def concluded(self, found: Comparison, floor: float) -> Comparison:
         """The comparison, with an estimate that knows of looks; without a conclusion where there is none."""
@@ -268,13 +248,12 @@ class Compared:
             levels = self.base.look_schedule.levels if self.base.look_schedule else ()
             looks = [look for look in levels if stop.rounds is None or look[0] <= stop.rounds]
             return corrected_for_looks(found, self.sample, looks, floor)
+        sides = zip(self.rows, self.references, (self.base_side, self.new_side), strict=True)
         base, new = (
-            _level_shift(row, reference, side)
-            if row.look_schedule and stop.rounds in (None, row.last_round)
+            _level_shift(*each)
+            if each[0].look_schedule and stop.rounds in (None, each[0].last_round)
             else 0.0
-            for side, row, reference in zip(
-                (self.base_side, self.new_side), self.rows, self.references, strict=True
-            )
+            for each in sides
         )
         if found.ratio is None or found.interval is None or new == base:
             return found
@@ -334,9 +313,8 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
             ", ".join(dict.fromkeys(load_text(row.identity) for row in side.summaries))
             for side in (base, new)
         )
-        raise ReportError(
-            f"{one_line(base.text)} and {one_line(new.text)} have no load in common: {one}; {other}", USAGE
-        )
+        both = f"{one_line(base.text)} and {one_line(new.text)}"
+        raise ReportError(f"{both} have no load in common: {one}; {other}", USAGE)
     if by_label:
         # Without what others are compared through: its own ratio would always be 1.
         through = {id(pair.references[0]) for pair in pairs if not pair.base.reference and pair.references}
@@ -391,10 +369,8 @@ def compare_sides(
             pair.comparison = pair.concluded(comparison, floor)
     for pair, unlike in zip(pairs, of_rows, strict=True):
         pair.differs = _differs(pair, unlike)
-    notes = [*(each.text for each in of_sides), *_notes(base, new, pairs), *alone]
-    return Outcome(
-        base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(dict.fromkeys(notes))
-    )
+    notes = dict.fromkeys([*(each.text for each in of_sides), *_notes(base, new, pairs), *alone])
+    return Outcome(base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(notes))
 
 
 def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:

@@ -38,10 +38,9 @@ class Selection:
     def rankings(self) -> tuple[Ranking, ...]:
         """Of the campaign, of each layer by itself."""
         layers = dict.fromkeys(row.identity.layer for row in self.every)
-        found = [
-            cells([row for row in self.every if row.identity.layer == layer], self.every) for layer in layers
-        ]
-        return tuple(ranking for of_layer in found for cell in of_layer for ranking in cell.rankings)
+        rows = ([row for row in self.every if row.identity.layer == layer] for layer in layers)
+        found = [cell for of_layer in rows for cell in cells(of_layer, self.every)]
+        return tuple(ranking for cell in found for ranking in cell.rankings)
 
 
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
@@ -72,21 +71,16 @@ class CampaignReader:
     def select(self, folder: Path, label: str | None) -> Selection:
         campaign, summaries = self.read(folder)
         if not summaries:
-            raise ReportError(
-                f"campaign {one_line(campaign.name)} has no row to compare: runs with faults, and rows of "
-                "the store layer, are in no comparison",
-                USAGE,
-            )
+            why = "runs with faults, and rows of the store layer, are in no comparison"
+            raise ReportError(f"campaign {one_line(campaign.name)} has no row to compare: {why}", USAGE)
         chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
         if not chosen:
             labels = sorted({row.identity.label for row in summaries})
             near = difflib.get_close_matches(label or "", labels, 1)
             meant = f", did you mean {near[0]}?" if near else ""
-            raise ReportError(
-                f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant} "
-                f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}",
-                USAGE,
-            )
+            wrong = f"{one_line(label)} is no target of campaign {one_line(campaign.name)}{meant}"
+            have = f"(it has {', '.join(map(one_line, labels))}){_where_else(folder, label)}"
+            raise ReportError(f"{wrong} {have}", USAGE)
         return Selection(campaign, folder.resolve(), label, chosen, summaries)
 
 
@@ -118,10 +112,8 @@ def _is_called(summary: Summary, label: str) -> bool:
     """Rows by the label, or by the full text, `client@store:topology+option`."""
     identity = summary.identity
     options = "".join(f"+{option}" for option in identity.options)
-    return label in (
-        identity.label,
-        f"{identity.client}@{identity.store_program}:{identity.topology}{options}",
-    )
+    full = f"{identity.client}@{identity.store_program}:{identity.topology}{options}"
+    return label in (identity.label, full)
 
 
 BASELINES = "baselines"
@@ -130,9 +122,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 
 def baseline_folder(root: Path, name: str) -> Path:
     if not _NAME.fullmatch(name):
-        raise ReportError(
-            f"baseline {one_line(name, 60)!r}: give a name of letters, digits, dot, dash, underscore", USAGE
-        )
+        remedy = "give a name of letters, digits, dot, dash, underscore"
+        raise ReportError(f"baseline {one_line(name, 60)!r}: {remedy}", USAGE)
     return root / BASELINES / name
 
 
@@ -142,12 +133,9 @@ def find_baseline(root: Path, name: str) -> Path:
     if folder.is_dir():
         return folder
     there = [path.name for path in sorted((root / BASELINES).glob("*")) if not path.name.startswith(".")]
-    raise ReportError(
-        f"there is no baseline {name} in {one_line(root / BASELINES)} "
-        f"({'it has ' + ', '.join(map(one_line, there)) if there else 'none was saved'}): "
-        f"save one with --save-baseline {name}",
-        USAGE,
-    )
+    have = f"it has {', '.join(map(one_line, there))}" if there else "none was saved"
+    absent = f"there is no baseline {name} in {one_line(root / BASELINES)} ({have})"
+    raise ReportError(f"{absent}: save one with --save-baseline {name}", USAGE)
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
@@ -165,7 +153,7 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
         raise ReportError(f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT) from error
     old = fresh.with_name(f"{fresh.name}.old")
     try:
-        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.runs, *campaign.set_aside))]:
+        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.counted, *campaign.beside))]:
             if (folder / file).exists():
                 (fresh / file).parent.mkdir(exist_ok=True)
                 shutil.copyfile(folder / file, fresh / file)

@@ -1,1 +1,0 @@
-"""The report for other programs: CSV, JSON, Markdown and SVG."""

@@ -1,8 +1,6 @@
 """Files for github-action-benchmark, whose tools `customBiggerIsBetter` and `customSmallerIsBetter` take a
-list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-action/github-action-benchmark).
-"""
+list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-action/github-action-benchmark)."""
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -70,7 +68,3 @@ def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
         if value is not None:
             entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row))
     return entries
-
-
-def as_json(entries: Sequence[Entry]) -> str:
-    return json.dumps(entries, ensure_ascii=False, indent=1) + "\n"

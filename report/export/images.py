@@ -1,7 +1,6 @@
 """--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide.
 
-No browser, no script, light and dark by the reader's own setting.
-"""
+No browser, no script, light and dark by the reader's own setting."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -172,9 +171,7 @@ def _answer(forest: Forest) -> str:
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
     """Two files per cell, one of an open loop, by name."""
     found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
-    files = {
-        f"answer-{number}.svg": _answer(forest) for number, forest in enumerate(forests(analysis), start=1)
-    }
+    files = {f"answer-{at}.svg": _answer(forest) for at, forest in enumerate(forests(analysis), start=1)}
     for cell, runtime in found[:MAX_CELLS]:
         # At an offered rate the throughput is the rate: no capacity to draw.
         if not cell.identity.open_loop:

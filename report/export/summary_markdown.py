@@ -95,9 +95,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         rows = _table(group.rows, cell.text, first_screen.base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
     if controls := (*shown.controls, *shown.copies):
-        blocks.append(
-            ["Controls, not ranked:", "", *_table(controls, cell.text, first_screen.base_text(cell.rankings))]
-        )
+        rows = _table(controls, cell.text, first_screen.base_text(cell.rankings))
+        blocks.append(["Controls, not ranked:", "", *rows])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
@@ -131,13 +130,8 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
     holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
     outcomes = [(row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text]
-    reasons = [
-        (row, f"{reason.rule}: {reason.text}")
-        for row in summaries
-        if not row.no_figures_reason
-        for run in row.runs
-        for reason in run.reasons
-    ]
+    runs = [(row, run) for row in summaries if not row.no_figures_reason for run in row.runs]
+    reasons = [(row, f"{reason.rule}: {reason.text}") for row, run in runs for reason in run.reasons]
     lines = [f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)]
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
@@ -155,21 +149,18 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
         )
     head = (
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
-        f"{plural(len(campaign.runs) + len(campaign.operations) + len(campaign.fault_runs), 'run')}. "
-        "Figures of the median runs."
+        f"{plural(len(campaign.counted), 'run')}. Figures of the median runs."
     )
     programs = load_program_sentences(analysis.load_programs)
     printed = [*store_sentences(analysis.store_operations), *programs]
     recommended = recommend(analysis) if summaries else None
     cost = first_screen.cost_of(analysis, at_rate)
+    forests = map(first_screen.forest_lines, first_screen.forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
         [f"## {first_screen.page_heading(analysis)}"],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
-        *(
-            ["```text", *first_screen.forest_lines(forest), "```"]
-            for forest in first_screen.forests(analysis)
-        ),
+        *(["```text", *lines, "```"] for lines in forests),
         [prose(cost.sentence)] if cost else [],
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),

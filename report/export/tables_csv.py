@@ -8,7 +8,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
 from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
-from report.base.csv_text import Cell, csv_number, csv_text, records_csv
+from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
 from report.results.records import Boundary, Schedule
 from report.sections.boundary import boundaries_of
@@ -107,7 +107,8 @@ def _broken(found: Sequence[Boundary]) -> Cell:
 
 _BOUNDED = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
 _GAPS = ("intended", "p10", "p50", "p90", "p99", "max")
-_BOUNDS = [f"latency_{name}_{end}_ms" for name in _BOUNDED for end in ("low", "high")]
+_ENDS = [(name, end) for name in _BOUNDED for end in ("low", "high")]
+_BOUNDS = [f"latency_{name}_{end}_ms" for name, end in _ENDS]
 #: Of roles by kind: the column, the member of a role, and decimals.
 _ROLES = (
     ("cpu_us_per_request", "cpu_us_per_request", 3),
@@ -115,6 +116,8 @@ _ROLES = (
     ("resident_bytes", "resident_bytes_mean", 0),
     ("run_delay_us", "run_delay_us", 0),
 )
+_OF_KINDS = [(kind, *role) for kind in MEASURED_KINDS for role in _ROLES]
+_VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
 #: Failed requests: the column, and the figure of a record.
 _FAILED = {
     "connection_errors": "record.errors",
@@ -126,15 +129,13 @@ _FAILED = {
 _LATER_KINDS = [kind for kind in MEASURED_KINDS if kind not in ("server", "store", "generator")]
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key != "servers")
 
+_OF_IDENTITY = _names(
+    "configuration_hash label topology workload complexity traffic connections arrivals layer store limiter "
+    "decided_by algorithm module service"
+)
 #: How the columns are read that both files have.
 _BOTH: dict[str, Read] = {
-    **{
-        name: attrgetter(f"summary.identity.{name}")
-        for name in _names(
-            "configuration_hash label topology workload complexity traffic connections arrivals layer store "
-            "limiter decided_by algorithm module service"
-        )
-    },
+    **{name: attrgetter(f"summary.identity.{name}") for name in _OF_IDENTITY},
     "requests_total": _figure("record.requests.total"),
     "rate_limit_hits": _figure("record.rate_limit_hits"),
     "store_memory_bytes": _figure("store_memory_bytes"),
@@ -145,23 +146,12 @@ _BOTH: dict[str, Read] = {
     "rate_per_second": lambda row: csv_number(row.summary.identity.rate_per_second, 3),
     **{f"latency_{name}_ms": _entry("percentiles_ms", name) for name in _BOUNDED},
     **{f"latency_{name}_ms": _entry("latency_ms", name) for name in ("average", "min", "max", "stddev")},
-    **{
-        f"latency_{name}_{end}_ms": _entry("bounds_ms", name, end)
-        for name in _BOUNDED
-        for end in ("low", "high")
-    },
+    **{f"latency_{name}_{end}_ms": _entry("bounds_ms", name, end) for name, end in _ENDS},
     "latency_unsupported": _measured(lambda measured: " ".join(measured.unsupported)),
-    **{
-        f"{kind}_{name}": _of_kind(member, kind, digits)
-        for kind in MEASURED_KINDS
-        for name, member, digits in _ROLES
-    },
+    **{f"{kind}_{name}": _of_kind(member, kind, digits) for kind, name, member, digits in _OF_KINDS},
     **{f"cpu_us_per_decision_{kind}": _figure(read, 3) for kind, read in PARTS.items()},
     "limited_by": _measured(lambda measured: measured.limiting_resource),
-    **{
-        f"{part}_version": _version(part)
-        for part in ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
-    },
+    **{f"{part}_version": _version(part) for part in _VERSIONED},
     "runtime": lambda row: next((run.record.runtime.id for run in row.told_by if run.record.runtime), None),
     **{dimension.key: _count(dimension.key) for dimension in DIMENSIONS},
     "calls_per_request": _figure("record.calls_per_request", 3),
@@ -294,19 +284,10 @@ def _limit(index: int) -> Read:
     return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
 
 
-def _predicted(measured: Measured) -> float | None:
-    return measured.record.prediction.limited_share if measured.record.prediction else None
-
-
 def _store_external(row: _Row) -> Cell:
     """Whether the store is one that the user already ran; empty where there is none, or none is known."""
     identity = row.summary.identity
     return None if identity.store is None or identity.ceiling else _truth(identity.external_store)
-
-
-def _decides_locally(row: _Row) -> Cell:
-    identity = row.summary.identity
-    return None if identity.decided_by is None else _truth(identity.decides_locally)
 
 
 def _reasons(summary: Summary) -> Cell:
@@ -390,7 +371,7 @@ _OF_SUMMARIES: dict[str, Read] = {
     "send_lateness_p99_ms": _schedule(
         lambda schedule: csv_number(schedule.lateness_ms.p99 if schedule.lateness_ms else None, 3)
     ),
-    "limited_share_predicted": _figure(_predicted, 4),
+    "limited_share_predicted": _figure(lambda run: getattr(run.record.prediction, "limited_share", None), 4),
     "limited_share_seen": _figure("limited_share", 4),
     # As the servers report it themselves.
     "server_resident_bytes": _figure("record.memory_resident"),
@@ -400,15 +381,12 @@ _OF_SUMMARIES: dict[str, Read] = {
     **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
-    **{
-        f"{name}_{end}": _range_end(FIGURES[name], index)
-        for name in _BOUNDED_FIGURES
-        for index, end in enumerate(("min", "max"))
-    },
+    **{f"{name}_min": _range_end(FIGURES[name], 0) for name in _BOUNDED_FIGURES},
+    **{f"{name}_max": _range_end(FIGURES[name], 1) for name in _BOUNDED_FIGURES},
     "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
     **{f"service_{name}_ms": _service(name) for name in ("p50", "p99")},
     **{f"service_{name}_{end}_ms": _service(name, end) for name in ("p50", "p99") for end in ("low", "high")},
-    "decides_locally": _decides_locally,
+    "decides_locally": _own(lambda row: row.identity.decided_by and _truth(row.identity.decides_locally)),
     "reference": _own(lambda summary: _truth(summary.reference)),
     "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),
     "runs_set_aside": _own(lambda summary: len(summary.set_aside)),
@@ -437,9 +415,7 @@ def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
             "configuration_hash": identity.configuration_hash,
             "target": identity.label,
             "store": identity.store_text,
-            "topology": identity.topology,
-            "workload": identity.workload,
-            "traffic": identity.traffic,
+            **picked(identity, "topology", "workload", "traffic"),
             "load": load_name(identity),
             "metric": name if name in _UNITS else f"{name}_per_request",
             "unit": _UNITS.get(name, "us"),

@@ -166,10 +166,7 @@ def render_page(
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=shared_load_text(ordered) if ordered else "",
         only_memory=analysis.only_memory,
-        run_count=len(campaign.runs)
-        + len(campaign.operations)
-        + len(campaign.diagnoses)
-        + len(campaign.fault_runs),
+        run_count=sum(not run.set_aside for run in (*campaign.counted, *campaign.beside)),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         printed=[

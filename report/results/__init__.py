@@ -1,1 +1,0 @@
-"""The results of a campaign: loaded, validated, and as the report's own types."""

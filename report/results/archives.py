@@ -14,18 +14,16 @@ from report.base.errors import USAGE, ReportError, one_line
 SUFFIX = ".tar.xz"
 #: Of one archive, unpacked: the largest campaign here has 6 MB.
 MAX_BYTES = 2 * 1024**3
+_TOO_LARGE = f"it holds more than {MAX_BYTES // 1024**3} GB"
 _PIECE = 1024**2
 
 
 @contextmanager
 def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosixPath, Path, str]]]:
-    """The campaigns below `root`, at any depth, in the order of their places.
+    """The campaigns below `root`, at any depth, by their places: folders with one of `documents`.
 
-    Args:
-        documents: a folder with one of these files is one.
-    Yields:
-        For each its place below `root`, the folder that holds its files, and why it cannot be read (empty if
-        it can be). Unpacked folders are removed at the end."""
+    For each its place below `root`, the folder that holds its files, and why it cannot be read (empty if it
+    can be). Unpacked folders are removed at the end."""
     with TemporaryDirectory(prefix="campaigns-") as scratch:
         yield sorted(_walk(root, documents, Path(scratch)))
 
@@ -61,16 +59,15 @@ def _unpacked(
 def unpack(archive: Path, folder: Path) -> None:
     """Unpacks an archive of plain files and folders.
 
-    Raises:
-        ReportError: exit code 2 for a link, a device, an absolute or parent path, or more than `MAX_BYTES`;
-            nothing is unpacked then."""
+    Raises ReportError, and unpacks nothing, for a link, a device, an absolute or parent path, or more than
+    `MAX_BYTES`."""
     try:
         # What is packed may be far larger than the archive: nothing is read before that is known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:
             while piece := packed.read(_PIECE):
                 plain.write(piece)
                 if plain.tell() > MAX_BYTES:
-                    raise _too_large(archive)
+                    raise _refused(archive, _TOO_LARGE)
             plain.seek(0)
             with tarfile.open(fileobj=plain, mode="r:") as opened:
                 members = opened.getmembers()
@@ -82,7 +79,7 @@ def unpack(archive: Path, folder: Path) -> None:
                         raise _refused(archive, f"{one_line(member.name, 80)} leads out of the archive")
                 # A sparse file says more than it holds.
                 if sum(member.size for member in members) > MAX_BYTES:
-                    raise _too_large(archive)
+                    raise _refused(archive, _TOO_LARGE)
                 # Not by `extractall`: its filter is missing before Python 3.11.4, as in Debian 12.
                 for member in members:
                     target = folder / member.name
@@ -92,10 +89,6 @@ def unpack(archive: Path, folder: Path) -> None:
                             shutil.copyfileobj(source, copy)
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as error:
         raise _refused(archive, f"it cannot be unpacked: {one_line(error, 200)}") from error
-
-
-def _too_large(archive: Path) -> ReportError:
-    return _refused(archive, f"it holds more than {MAX_BYTES // 1024**3} GB")
 
 
 def _refused(archive: Path, reason: str) -> ReportError:

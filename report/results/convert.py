@@ -29,7 +29,6 @@ _AGREEMENT_SHARE = 0.005
 
 _ANSWERED = ("allowed", "limited")
 _UNANSWERED = ("failed", "censored")
-_DECIDED = ("allowed", "limited")
 
 #: Slices of a run that are kept: five minutes.
 _MAX_SLICES = 3000
@@ -37,17 +36,8 @@ _MAX_SLICES = 3000
 
 #: What an identity takes from its target as it stands.
 _TARGET = (
-    *(
-        "label",
-        "client",
-        "store",
-        "topology",
-        "limiter",
-        "client_version",
-        "store_version",
-        "limiter_version",
-    ),
-    *("node", "algorithm", "module", "service", "framework", "program"),
+    *("label", "client", "store", "topology", "limiter", "client_version", "store_version"),
+    *("limiter_version", "node", "algorithm", "module", "service", "framework", "program"),
 )
 
 
@@ -76,14 +66,8 @@ def identity_of(configuration: records.Configuration, configuration_hash: str) -
 
 
 def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -> dict[str, Any]:
-    open_loop = load if isinstance(load, records.OpenLoad) else None
-    return {
-        "connections": load.connections,
-        "rate_per_second": open_loop and open_loop.rate_per_second,
-        "arrivals": open_loop and open_loop.arrivals,
-        "duration_s": extent.duration_s,
-        "requests": extent.requests,
-    }
+    of_load = {name: getattr(load, name, None) for name in ("connections", "rate_per_second", "arrivals")}
+    return of_load | {"duration_s": extent.duration_s, "requests": extent.requests}
 
 
 def _decider(target: records.Target) -> str:
@@ -162,9 +146,8 @@ def _check_latency(stated: records.Latency | None, found: Mapping[str, Bounds], 
     for name in ("average", "max", "stddev"):
         figure = getattr(stated, name)
         if (figure is None) != (unanswered > 0):
-            raise FieldError(
-                f"$.latency.{name}", f"is {_ms(figure)}, though {unanswered} requests failed or got no answer"
-            )
+            text = f"is {_ms(figure)}, though {unanswered} requests failed or got no answer"
+            raise FieldError(f"$.latency.{name}", text)
     for name in bounds:
         if getattr(stated, name) is not None:
             raise FieldError(f"$.latency.bounds.{name}", "is given, though the figure is known")
@@ -182,11 +165,8 @@ def _check_bounds(name: str, stated: Bounds | None, found: Bounds) -> None:
     _check_agreement(f"$.latency.bounds.{name}.high", stated.high, found.high)
 
 
-def _store_memory(result: records.MeasuredResult) -> int | None:
-    """Memory of all nodes at the end; None where one does not say."""
-    nodes = result.store.nodes if result.store else []
-    found = [node.at_end.used_memory_bytes for node in nodes]
-    return model.total_of(found)
+def _nodes(result: records.MeasuredResult) -> list[records.StoreNode]:
+    return result.store.nodes if result.store else []
 
 
 def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
@@ -223,7 +203,7 @@ def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
     def consumed(outcome: str) -> int:
         return sum(getattr(end, outcome) - getattr(start, outcome) for start, end in counted)
 
-    nodes = result.store.nodes if result.store else []
+    nodes = _nodes(result)
     # Resident memory is read when the window opens: the keys of a warm-up are there already.
     warm = result.warmup.requests > 0
     # Garbage is only collected where the generator itself keeps the counters.
@@ -257,9 +237,8 @@ def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
     """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
 
     None without nodes, where a node counts none, and where a counter went back: it was reset, or the node was
-    restarted.
-    """
-    nodes = result.store.nodes if result.store else []
+    restarted."""
+    nodes = _nodes(result)
     ran: dict[str, int] = {}
     for node in nodes:
         start, end = node.at_start.script_calls, node.at_end.script_calls
@@ -283,41 +262,30 @@ def _store_failures(result: records.MeasuredResult) -> int | None:
     return sum(counted) if counted else None
 
 
-def _short_hash(module: records.Module) -> str | None:
-    """A hash of the module's file; none for a store that the user runs."""
-    return f"sha256 {module.sha256[:12]}" if module.sha256 else None
-
-
 def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
     """See `Measured.deciding_software`."""
     modules = (result.store.modules if result.store else None) or []
-    found = {
-        f"Module {each.id}": ", ".join(filter(None, (each.version, _short_hash(each)))) for each in modules
-    }
+    # Of a store that the user runs, the module's file is not known.
+    parts = {each.id: (each.version, each.sha256 and f"sha256 {each.sha256[:12]}") for each in modules}
+    found = {f"Module {id_}": ", ".join(filter(None, both)) for id_, both in parts.items()}
     if service := result.service:
         found[f"Service {service.id}"] = service.at_end.version or "version not known"
     return found
 
 
 def _decisions(result: records.MeasuredResult) -> int | None:
-    """See `Measured.decisions`.
-
-    Raises:
-        FieldError: a count is not the difference of its two readings, which are those of the CPU time.
-    """
+    """See `Measured.decisions`; raises FieldError if a count is not the difference of its two readings."""
     found = []
     for index, consumer in enumerate(result.consumers):
         stated = consumer.consumes
         opened, ended = consumer.at_window_open.consumes, consumer.at_end.consumes
         if not (stated and opened and ended):
             return None
-        for name in _DECIDED:
+        for name in _ANSWERED:
             counted, grown = getattr(stated, name), getattr(ended, name) - getattr(opened, name)
             if counted != grown:
-                raise FieldError(
-                    f"$.consumers[{index}].consumes.{name}",
-                    f"is {counted}, but the readings differ by {grown}",
-                )
+                text = f"is {counted}, but the readings differ by {grown}"
+                raise FieldError(f"$.consumers[{index}].consumes.{name}", text)
         found.append(stated.allowed + stated.limited)
     return sum(found) if found else None
 
@@ -353,9 +321,8 @@ def slim(result: Result) -> Result:
     """A result without what would fill the memory: ten thousand of them are kept at once."""
     if isinstance(result, records.FailedOrAbortedResult):
         return structs.replace(result, configuration=None, plugins=None)
-    resources = {
-        role: structs.replace(each, **_OF_RESOURCE) for role, each in sorted(result.resources.items())
-    }
+    of_role = sorted(result.resources.items())
+    resources = {role: structs.replace(each, **_OF_RESOURCE) for role, each in of_role}
     if isinstance(result, records.PrintedResult):
         program = structs.replace(result.program, arguments=[], output="")
         return structs.replace(result, **_DROPPED, resources=resources, program=program)
@@ -382,7 +349,7 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult, se
         },
         curve_ms=array("d", curve_ms(answered, unanswered)),
         unsupported=tuple(sorted({*result.unsupported, *unsupported_percentiles(samples)})) if found else (),
-        store_memory_bytes=_store_memory(result),
+        store_memory_bytes=model.total_of([node.at_end.used_memory_bytes for node in _nodes(result)]),
         added_memory=_added_memory(result),
         store_failures=_store_failures(result),
         decisions=_decisions(result),
@@ -400,23 +367,15 @@ def _check_store(result: Result, identity: model.Identity) -> None:
     store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
-        verb = "is" if identity.external_store else "is not"
-        raise FieldError(
-            "$.store.external",
-            f"is {str(external).lower()}, but by its configuration the store {verb} one that already ran",
-        )
+        fact = f"the store is {'' if identity.external_store else 'not '}one that already ran"
+        raise FieldError("$.store.external", f"is {str(external).lower()}, but by its configuration {fact}")
 
 
 def run_of(result: Result, file: str, series: bool = True) -> model.Run:
-    """The run of a result.
+    """The run of a result. The file's name is for messages and links; `series` keeps what each second
+    counted, the bulk of a run.
 
-    Args:
-        result: what `validate_result` read.
-        file: its name in the campaign's folder, for messages and links.
-        series: whether to keep what each second counted, the bulk of a run.
-    Raises:
-        FieldError: an incomplete identity, a damaged histogram, or latencies that contradict the histograms.
-    """
+    Raises FieldError for an incomplete identity, a damaged histogram, or latencies that contradict it."""
     failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
     identity = _identity(result)
     _check_store(result, identity)
@@ -457,13 +416,12 @@ def _check_faults(result: records.MeasuredResult) -> None:
     faults, stated = result.faults, result.fault_figures
     if not faults:
         return
-    for place, each in enumerate(stated.faults if stated else ()):
+    for at, each in enumerate(stated.faults if stated else ()):
         if each.fault >= len(faults) or faults[each.fault].injected is None:
-            raise FieldError(
-                f"$.fault_figures.faults[{place}].fault", f"is {each.fault}: no such injected fault"
-            )
+            text = f"is {each.fault}: no such injected fault"
+            raise FieldError(f"$.fault_figures.faults[{at}].fault", text)
         if (each.recovery == "recovered") != (each.recovery_s is not None):
-            raise FieldError(f"$.fault_figures.faults[{place}].recovery_s", f"contradicts `{each.recovery}`")
+            raise FieldError(f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{each.recovery}`")
     if result.timeline:
         _check_timeline(result, result.timeline)
 
@@ -477,10 +435,8 @@ def _check_operations(result: records.PrintedResult) -> None:
     operations, duration_s = result.operations, result.duration
     implied = operations.per_second * duration_s
     if abs(implied - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
-        raise FieldError(
-            "$.operations.per_second",
-            f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}",
-        )
+        text = f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}"
+        raise FieldError("$.operations.per_second", text)
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
@@ -496,11 +452,8 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
 
-    asked = [
-        entry
-        for entry in manifest["plan"]["runs"]
-        if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
-    ]
+    every = manifest["plan"]["runs"]
+    asked = [each for each in every if number(each) <= rounds.get(each["configuration_hash"], number(each))]
     compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
     return [entry for entry in asked if not beside(entry) or (number(entry), entry.get("group")) in compared]
 
@@ -509,8 +462,7 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     """The configurations of a validated manifest's plan, in its order.
 
     Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
-    not planned.
-    """
+    not planned."""
     plan = manifest["plan"]
     references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Reads a campaign's folder. A file that is not what it should be is named with its field, and left out."""
+"""Reads the folder of a campaign or audit. What is not what it should be is named with its field."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from report.base.files import read_document
 from report.results import validate
 from report.results.convert import planned_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
-from report.results.records import MeasuredResult, PrintedResult, Sample
+from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.statistics.runs import select_median_run
 
 #: What the results of a campaign were when they were written.
@@ -25,6 +25,10 @@ _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 #: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
 MAX_SERIES_SECONDS = 100_000
+
+AUDIT_FILE = "audit.json"
+#: What a check of an audit found.
+HOLDS, BROKEN, SKIPPED, FAILED = "holds", "broken", "skipped", "failed"
 
 _MAX_LINES = 20
 
@@ -74,7 +78,7 @@ def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
         raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
 
 
-def _read_manifest(path: Path) -> validate.Document:
+def _manifest(path: Path) -> validate.Document:
     return validate.validate_manifest(validate.parse_json(_bytes(path)))
 
 
@@ -94,10 +98,8 @@ class _Consistency:
     def check(self, run: Run) -> Run:
         """The run, to be kept."""
         if self._campaign is not None and run.record.campaign not in (None, self._campaign):
-            raise FieldError(
-                "$.campaign",
-                f"is {one_line(run.record.campaign, 60)}, but {MANIFEST} says {one_line(self._campaign, 60)}",
-            )
+            stated, own = one_line(run.record.campaign, 60), one_line(self._campaign, 60)
+            raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {own}")
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
         if identity != run.identity:
@@ -115,18 +117,15 @@ class _Consistency:
         found = run.record.runtime.id
         runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
         if found != runtime:
-            raise FieldError(
-                "$.runtime.id",
-                f"is {one_line(found, 40)}, but {one_line(source)} of the same configuration says "
-                f"{one_line(runtime, 40)}: report them as two campaigns",
-            )
+            other = f"{one_line(source)} of the same configuration says {one_line(runtime, 40)}"
+            text = f"is {one_line(found, 40)}, but {other}: report them as two campaigns"
+            raise FieldError("$.runtime.id", text)
 
     def _slim(self, run: Run, identity: Identity) -> Run:
         record, measured = run.record, run.measured
-        names = [name for name in _SHARED if hasattr(record, name)]
-        record = structs.replace(
-            record, **{name: self._shared_value(getattr(record, name)) for name in names}
-        )
+        there = [name for name in _SHARED if hasattr(record, name)]
+        shared = {name: self._shared_value(getattr(record, name)) for name in there}
+        record = structs.replace(record, **shared)
         if measured:
             settings = self._shared_value(measured.client_settings)
             measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
@@ -145,25 +144,15 @@ class _Consistency:
         return kept
 
 
-class _Reader:
-    """Reads files, and keeps a line about each that cannot be used."""
-
-    def __init__(self) -> None:
-        self.excluded: list[Excluded] = []
-
-    def read(self, path: Path, use: Callable[[Path], Read]) -> Read | None:
-        """What `use` makes of a file; None where it is left out.
-
-        Raises:
-            ReportError: exit code 3 when the file is there and cannot be read.
-        """
-        try:
-            return use(path)
-        except FieldError as error:
-            self.excluded.append(Excluded(one_line(path.name), str(error)))
-        except OSError as error:
-            raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
-        return None
+def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> Read | None:
+    """What `use` makes of a file; None for one that joins `excluded`."""
+    try:
+        return use(path)
+    except FieldError as error:
+        excluded.append(Excluded(one_line(path.name), str(error)))
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+    return None
 
 
 def _medians(runs: Iterable[Run]) -> set[str]:
@@ -179,17 +168,14 @@ def _series(path: Path) -> tuple[Sample, ...]:
     return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
 
 
-def _with_series(folder: Path, runs: list[Run], reader: _Reader) -> tuple[list[Run], int]:
-    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory.
-
-    Returns:
-        The runs, and how many median runs are without their seconds because there were too many.
-    """
+def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
+    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory. Also
+    how many median runs are without them because there were too many."""
     medians, kept, left_out = _medians(runs), 0, 0
     found = []
     for run in runs:
         if run.file in medians and run.measured:
-            seconds = reader.read(folder / run.file, _series) or ()
+            seconds = _read(folder / run.file, _series, excluded) or ()
             fits = kept + len(seconds) <= MAX_SERIES_SECONDS
             left_out += not fits
             kept += len(seconds) if fits else 0
@@ -203,15 +189,10 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
     by_text: dict[str, list[Excluded]] = {}
     for entry in excluded:
         by_text.setdefault(entry.text, []).append(entry)
-    lines = [
-        line
-        for text, entries in by_text.items()
-        for line in (
-            map(str, entries)
-            if len(entries) <= _MAX_SAME
-            else [f"{entries[0].file} and {len(entries) - 1} more files: {text}"]
-        )
-    ]
+    lines: list[str] = []
+    for text, entries in by_text.items():
+        alike = f"{entries[0].file} and {len(entries) - 1} more files: {text}"
+        lines += map(str, entries) if len(entries) <= _MAX_SAME else [alike]
     more = [f"… and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
     return [*lines[:_MAX_LINES], *more]
 
@@ -220,19 +201,15 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     """Reads `manifest.json` and every result beside it, one after the other.
 
     Args:
-        folder: a campaign's folder, or a link to one.
         keep_going: leave out what is damaged, foreign, of another format version or there twice; the
             campaign names it.
         series: keep the seconds of the median runs.
-    Returns:
-        The campaign; its runs are ordered by file name.
     Raises:
         ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
-            holds such a file: one line a file. Exit code 3 when it cannot be read.
-    """
+            holds such a file: one line a file. Exit code 3 when it cannot be read."""
     if not folder.is_dir():
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
-    reader = _Reader()
+    excluded: list[Excluded] = []
     try:
         files, ignored = _list_files(folder)
         sums = _read_checksums(folder)
@@ -241,8 +218,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     except FieldError as error:
         raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
     path = folder / MANIFEST
-    manifest = reader.read(path, _read_manifest) if path.is_symlink() or path.exists() else None
-    planned: tuple[Planned, ...] = planned_of(manifest) if manifest else ()
+    manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
+    planned = planned_of(manifest) if manifest else ()
     consistency = _Consistency(manifest, planned)
 
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
@@ -253,43 +230,41 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
         run = run_of(validate.validate_result(document), name, series=False)
-        why = (
-            _INTERRUPTED if path.parent != folder else _FIRST if validate.before_first_round(document) else ""
-        )
-        if why:
-            return replace(run, set_aside=why)
+        if path.parent != folder:
+            return replace(run, set_aside=_INTERRUPTED)
+        if validate.before_first_round(document):
+            return replace(run, set_aside=_FIRST)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
-    found = [run for path in (*files, *aside) if (run := reader.read(path, checked)) is not None]
-    set_aside = tuple(run for run in found if run.set_aside)
-    # Their figures include the instruments.
-    diagnoses = tuple(run for run in found if run.record.diagnosis)
+    found = [run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None]
+    # Figures of a diagnosis include the instruments.
     runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
-    if series and (keep_going or not reader.excluded):
-        runs, left_out = _with_series(folder, runs, reader)
-    excluded = tuple(reader.excluded)
+    if series and (keep_going or not excluded):
+        runs, left_out = _with_series(folder, runs, excluded)
     if excluded and not (keep_going and found):
         raise ReportError(_refusals(excluded), USAGE)
-    operations = tuple(run for run in runs if run.identity.printed)
-    runs = [run for run in runs if not run.identity.printed]
-    fault_runs = tuple(run for run in runs if run.identity.faults)
-    runs = [run for run in runs if not run.identity.faults]
     if not found:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
-        planned=tuple(entry for entry in planned if not entry.identity.printed and not entry.identity.faults),
-        runs=tuple(runs),
-        planned_operations=tuple(entry for entry in planned if entry.identity.printed),
-        operations=operations,
-        set_aside=set_aside,
-        diagnoses=diagnoses,
-        planned_faults=tuple(entry for entry in planned if entry.identity.faults),
-        fault_runs=fault_runs,
+        planned=planned,
+        counted=tuple(runs),
+        beside=tuple(run for run in found if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),
-        excluded=excluded,
+        excluded=tuple(excluded),
         series_left_out=left_out,
     )
+
+
+def load_audit(folder: Path) -> Audit:
+    """Reads `audit.json` of a folder; raises ReportError if it is missing or not what the contract says."""
+    path = folder / AUDIT_FILE
+    try:
+        return validate.validate_audit(validate.parse_json(_bytes(path)))
+    except OSError as error:
+        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", USAGE) from error
+    except FieldError as error:
+        raise ReportError(f"{one_line(path)}: {error}", USAGE) from error

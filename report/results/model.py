@@ -14,26 +14,27 @@ from report.statistics.samples import Place
 #: The file of a campaign that holds its plan, machine and versions.
 MANIFEST = "manifest.json"
 
+
+def _generated(name: str) -> tuple[Any, ...]:
+    return tuple(json.loads((CONTRACT_GENERATED / f"{name}.json").read_text("utf-8")))
+
+
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
-CONTROL_CLIENTS = frozenset(json.loads((CONTRACT_GENERATED / "controls.json").read_text("utf-8")))
+CONTROL_CLIENTS: frozenset[str] = frozenset(_generated("controls"))
 
 #: What roles are measured for, in the order in which a report lists them.
-MEASURED_KINDS: tuple[str, ...] = tuple(
-    json.loads((CONTRACT_GENERATED / "measured-kinds.json").read_text("utf-8"))
-)
+MEASURED_KINDS: tuple[str, ...] = _generated("measured-kinds")
 
 #: Where the load enters, in the order of the page, with the words of each layer.
-LAYER_WORDS: tuple[Mapping[str, str], ...] = tuple(
-    json.loads((CONTRACT_GENERATED / "layers.json").read_text("utf-8"))
-)
+LAYER_WORDS: tuple[Mapping[str, str], ...] = _generated("layers")
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
 #: What decides, in the order of the page: a library in the server, a module in the store, a service beside
 #: it, or the server's own memory.
-DECIDERS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "deciders.json").read_text("utf-8")))
+DECIDERS: tuple[str, ...] = _generated("deciders")
 
 #: The order of the page.
-ALGORITHMS: tuple[str, ...] = tuple(json.loads((CONTRACT_GENERATED / "algorithms.json").read_text("utf-8")))
+ALGORITHMS: tuple[str, ...] = _generated("algorithms")
 #: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the others.
 STORE_LAYER = "store"
 
@@ -50,14 +51,12 @@ _ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A number by which configurations differ, e.g. of servers."""
+    """A number by which configurations differ, e.g. of servers, at layers that have it."""
 
     key: str
     one: str
-    """What it counts."""
     other: str
     layers: tuple[str, ...]
-    """That have it."""
 
     def count(self, configuration: records.Configuration) -> int:
         """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer without it."""
@@ -67,8 +66,7 @@ class Dimension:
 
 #: Columns, filters, texts and exports follow this list.
 DIMENSIONS = tuple(
-    Dimension(**{**entry, "layers": tuple(entry["layers"])})
-    for entry in json.loads((CONTRACT_GENERATED / "dimensions.json").read_text("utf-8"))
+    Dimension(**{**entry, "layers": tuple(entry["layers"])}) for entry in _generated("dimensions")
 )
 
 
@@ -126,9 +124,7 @@ class Identity:
     algorithm: str | None = field(default=None, compare=False)
     """One of `ALGORITHMS`; None where it is not on record."""
     module: str | None = field(default=None, compare=False)
-    """Id of the module that the store loads."""
     service: str | None = field(default=None, compare=False)
-    """Id of the service between server and store."""
     framework: str | None = field(default=None, compare=False)
     """Id of the server's web framework; None for Fastify, and where no server is."""
     decides_locally: bool = field(default=False, compare=False)
@@ -155,6 +151,11 @@ class Identity:
     def printed(self) -> bool:
         """A foreign program loads and prints the figures: such rows are never ranked with others."""
         return self.layer == STORE_LAYER or self.program is not None
+
+    @property
+    def ranked(self) -> bool:
+        """Its speed is ranked with others': no foreign program prints it, and no fault disturbs it."""
+        return not self.printed and not self.faults
 
     @property
     def ceiling(self) -> bool:
@@ -249,7 +250,6 @@ class AddedMemory:
     keys: int
     """Decisions: where each is on a key of its own, as many keys."""
     failed: int
-    """Decisions that failed."""
     items: int | None
     """In the store, all nodes together; None where it does not count, like `lost_keys`."""
     lost_keys: int | None
@@ -271,7 +271,6 @@ class Measured:
     """In an open loop from the intended send (rule M3). Without those that failed or unanswered requests
     could move (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
-    """Bounds of those percentiles."""
     curve_ms: Sequence[float]
     """At the percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
     unsupported: tuple[str, ...]
@@ -299,8 +298,7 @@ class Measured:
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
     """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
-    any load to after the last answer, without calls that failed. None without counters, or if one went back.
-    """
+    any load to after the last answer, without failed ones. None without counters, or if one went back."""
 
     @property
     def limited_share(self) -> float | None:
@@ -310,7 +308,6 @@ class Measured:
 
     @property
     def limiting_resource(self) -> str | None:
-        """The name of the resource that limited the run; None if the result has none."""
         return self.record.limited_by.resource if self.record.limited_by else None
 
     @property
@@ -327,9 +324,8 @@ class Measured:
     @property
     def latency_ms(self) -> Mapping[str, float]:
         """Average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
-        found = {
-            name: getattr(self.record.latency, name, None) for name in ("average", "min", "max", "stddev")
-        }
+        names = ("average", "min", "max", "stddev")
+        found = {name: getattr(self.record.latency, name, None) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -355,7 +351,6 @@ def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str
 
 
 def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:
-    """CPU time in µs per answered request, by kind."""
     return sums_by_kind(roles, "cpu_us_per_request")
 
 
@@ -462,22 +457,20 @@ class Campaign:
     """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
 
     name: str
-    manifest: Mapping[str, Any] | None
-    planned: tuple[Planned, ...]
-    runs: tuple[Run, ...]
-    ignored: tuple[str, ...]
+    manifest: Mapping[str, Any] | None = None
+    planned: tuple[Planned, ...] = ()
+    counted: tuple[Run, ...] = ()
+    """Runs that figures are made of, by name of the file."""
+    beside: tuple[Run, ...] = ()
+    """Runs in no figure: set aside, see `Run.set_aside`, or made with instruments."""
+    ignored: tuple[str, ...] = ()
     """Names of files that a crash left behind."""
     excluded: tuple[Excluded, ...] = ()
     """Files that are left out, by name; only where the caller wants the rest all the same."""
-    planned_operations: tuple[Planned, ...] = ()
-    """Rows that a foreign program loads, which are in neither `planned` nor `runs`."""
-    operations: tuple[Run, ...] = ()
-    set_aside: tuple[Run, ...] = ()
-    """Runs in no figure, which are in neither `runs` nor `operations`, see `Run.set_aside`."""
-    diagnoses: tuple[Run, ...] = ()
-    """Runs with instruments, which are in neither `planned` nor `runs`."""
-    planned_faults: tuple[Planned, ...] = ()
-    """Rows with faults, which are in neither `planned` nor `runs`."""
-    fault_runs: tuple[Run, ...] = ()
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Of `counted` those whose speed is ranked."""
+        return tuple(run for run in self.counted if run.identity.ranked)

@@ -55,14 +55,10 @@ def _finite(text: str) -> float:
 
 
 def parse_json(data: bytes) -> object:
-    """Parses strict JSON.
+    """Parses a whole file of strict JSON in UTF-8.
 
-    Args:
-        data: the whole file, UTF-8.
-    Raises:
-        FieldError: it is truncated, too large, or nested too deeply, or holds NaN, an infinity or half
-            a character.
-    """
+    Raises FieldError for one that is truncated, too large, nested too deeply, or that holds NaN, an infinity
+    or half a character."""
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
@@ -78,9 +74,8 @@ def parse_json(data: bytes) -> object:
         if _SURROGATE_ESCAPE.search(data):
             json.dumps(document, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
-        raise FieldError(
-            "$", f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        ) from error
+        place = f"line {error.lineno}, column {error.colno}"
+        raise FieldError("$", f"is not JSON: {error.msg} ({place})") from error
     except RecursionError as error:
         raise FieldError("$", "is nested too deeply") from error
     except UnicodeError as error:
@@ -125,8 +120,7 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
 def _located(document: Document, kind: type[Record], message: str, place: str) -> tuple[str, Any]:
     """The path with its names, and what stands there.
 
-    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way.
-    """
+    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way."""
     root: Any = json.loads(json.dumps(document))
     path, value = "$", root
     for member, index in _STEP.findall(place):
@@ -198,23 +192,17 @@ def _check_format(document: object, schema: str) -> Document:
         found = one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
     document = upgraded(document)
-    if document.get("schema_version") != SCHEMA_VERSION:
-        version = document.get("schema_version")
+    if (version := document.get("schema_version")) != SCHEMA_VERSION:
         found = one_line(json.dumps(version), 40)
         newer = isinstance(version, int) and version > SCHEMA_VERSION
         remedy = "report it with the ratelimit-bench that wrote it" if newer else "measure again"
-        raise FieldError(
-            "$.schema_version", f"is {found}; this report reads version {SCHEMA_VERSION}: {remedy}"
-        )
+        text = f"is {found}; this report reads version {SCHEMA_VERSION}: {remedy}"
+        raise FieldError("$.schema_version", text)
     return document
 
 
 def validate_result(document: object) -> Result:
-    """Admits the JSON of one run.
-
-    Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+    """Admits the JSON of one run, or raises FieldError of the first field that the schema does not admit."""
     result = _check_format(document, "ratelimit-bench/result")
     kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
@@ -224,22 +212,14 @@ def validate_result(document: object) -> Result:
 
 
 def validate_manifest(document: object) -> Document:
-    """Admits a campaign's manifest.
-
-    Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+    """The same of a campaign's manifest."""
     manifest = _check_format(document, "ratelimit-bench/manifest")
     _decoded(manifest, records.Manifest)
     return manifest
 
 
 def validate_audit(document: object) -> records.Audit:
-    """Admits what `ratelimit-bench audit` wrote.
-
-    Raises:
-        FieldError: the first field that the schema does not admit.
-    """
+    """The same of what `ratelimit-bench audit` wrote."""
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     return _decoded(document, records.Audit)

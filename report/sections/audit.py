@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from report.base.format import plural
-from report.results.audit import BROKEN, FAILED, HOLDS, SKIPPED
+from report.results.load import BROKEN, FAILED, HOLDS, SKIPPED
 from report.results.records import Audit, AuditTarget, Check, Finding
 
 #: How a status is shown: a mark, and the words that a screen reader says.

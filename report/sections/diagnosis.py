@@ -117,8 +117,8 @@ _COLUMNS = (
 
 
 def diagnosis(analysis: Analysis) -> section.Section | None:
-    ordered = sorted(analysis.campaign.diagnoses, key=lambda run: (row_order(run.identity), run.run))
-    runs = [(run, run.record.diagnosis) for run in ordered if run.record.diagnosis]
+    runs = [(run, run.record.diagnosis) for run in analysis.campaign.beside if run.record.diagnosis]
+    runs.sort(key=lambda each: (row_order(each[0].identity), each[0].run))
     if not runs:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}

@@ -63,20 +63,9 @@ def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def analysis_of_results(*results: Document) -> Analysis:
     """What the report makes of results, without a plan."""
     runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
-    counted = tuple(run for run in runs if not run.record.diagnosis and not run.identity.faults)
-    fault_runs = tuple(run for run in runs if run.identity.faults)
+    counted = tuple(run for run in runs if not run.record.diagnosis)
     diagnoses = tuple(run for run in runs if run.record.diagnosis)
-    return analyse(
-        Campaign(
-            name="test",
-            manifest=None,
-            planned=(),
-            runs=counted,
-            ignored=(),
-            diagnoses=diagnoses,
-            fault_runs=fault_runs,
-        )
-    )
+    return analyse(Campaign(name="test", counted=counted, beside=diagnoses))
 
 
 def summaries_of(*results: Document) -> tuple[Summary, ...]:

@@ -96,7 +96,7 @@ def campaign(
         )
         for label, own in places.items()
     )
-    return Campaign(name="simulated", manifest=None, planned=planned, runs=tuple(runs), ignored=())
+    return Campaign(name="simulated", planned=planned, counted=tuple(runs))
 
 
 def rows(

@@ -11,9 +11,9 @@ from campaign_writer import write_campaign
 from conftest import Build, analysis_of_results
 from memory_documents import run_of
 from report.analysis.memory_per_key import KeyMemory
-from report.base.paths import MEMORY_SCHEMA
+from report.base.paths import SCHEMAS
 from report.cli.memory import main
-from report.export.memory import memory_csv, memory_document
+from report.export.topics import memory_csv, memory_document
 from report.sections.memory_per_key import memory_lines, memory_table, memory_text
 from report.sections.recommendation import recommend
 
@@ -153,7 +153,7 @@ def test_document_and_table() -> None:
         run_of(200, 1, label="none"),
     )
     document = memory_document(analysis)
-    jsonschema.validate(document, json.loads(MEMORY_SCHEMA.read_text(encoding="utf-8")))
+    jsonschema.validate(document, json.loads((SCHEMAS / "memory.schema.json").read_text(encoding="utf-8")))
     assert document["targets"][0]["slopes"][0] == {
         "source": "store",
         "bytes_per_key": 130,

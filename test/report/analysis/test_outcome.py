@@ -18,7 +18,7 @@ from campaign_writer import manifest
 from conftest import Build, summaries_of
 from report.analysis.cells import cells
 from report.analysis.figures import percentile
-from report.base.paths import SUMMARY_SCHEMA
+from report.base.paths import SCHEMAS
 
 RATES = (6000, 6010, 5990, 6005, 5995, 6002, 5998, 6001, 5999, 6003)
 TIMED_OUT, LOST = {1_000_000: 10, 9_000_000: 20}, {1_000_000: 30}
@@ -47,7 +47,7 @@ def test_a_row_whose_median_run_failed_has_no_figures_and_says_so(build: Build) 
     outcome = build(manifest(configured, runs=10, thresholds=asked), documents)
     assert outcome.code == 0, outcome.err
     document = json.loads((outcome.folder / "report" / "summary.json").read_text())
-    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
     row = next(each for each in document["configurations"] if each["label"] == "iovalkey")
     assert row["requests_per_second"] is None
     assert row["hole"] == "failed its load in 9 of 10 runs"
@@ -93,7 +93,7 @@ def test_a_percentile_that_failures_could_move_is_printed_as_its_bounds(build: B
     assert (line["Latency_Avg"], line["latency_max_ms"], line["latency_stddev_ms"]) == ("", "", "")
     assert line["Latency_P99"] == "1.000"
     document = json.loads((outcome.folder / "report" / "summary.json").read_text())
-    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
     (row,) = document["configurations"]
     assert row["latency_ms"]["p99_9"] is None
     assert row["latency_bounds_ms"]["p99_9"]["high"] is None

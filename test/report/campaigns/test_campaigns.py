@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from campaign_folders import DOCKER, add_campaign
-from report.base.paths import COMPARE_SCHEMA
+from report.base.paths import SCHEMAS
 from report.cli.generate import main
 from report.export.summary_markdown import MAX_BYTES
 
@@ -270,7 +270,7 @@ def test_hostile_names_break_nothing(root: Path, capsys: pytest.CaptureFixture[s
 def test_json_fits_its_schema(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_campaign(root, 1, {"iovalkey": (1000, 1010), "none": (9000,)})
     add_campaign(root, 2, {"iovalkey": (1000,)}, runtime=DOCKER)
-    schema = json.loads(COMPARE_SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / "compare.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     for arguments in ([], ["--baseline", FIRST]):
         document = json.loads(compare(root, capsys, *arguments).text("compare.json"))

@@ -12,7 +12,7 @@ from campaign_writer import manifest
 from conftest import Build, Outcome
 from evidence import REDIS_SHA1
 from report.base.csv_text import safe_cell
-from report.base.paths import SUMMARY_SCHEMA
+from report.base.paths import SCHEMAS
 
 #: 40 limited answers of 0.5 ms and 60 allowed ones of 1 ms in 5 s: 20 requests/s, mean 0.8 ms, p50 and p99
 #: 1 ms, standard deviation √(0.4 · 0.3² + 0.6 · 0.2²) = 0.245 ms.
@@ -155,7 +155,7 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     )
     assert outcome.out.count("\n") == 1
     document = json.loads(outcome.out)
-    schema = json.loads(SUMMARY_SCHEMA.read_text(encoding="utf-8"))
+    schema = json.loads((SCHEMAS / "summary.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(document)
     assert document["report"] == str(outcome.folder / "report" / "index.html")

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.errors import FieldError
-from report.base.paths import CONTRACT_SCHEMAS
+from report.base.paths import ROOT
 from report.cli.generate import main
 from report.results.validate import parse_json, validate_manifest, validate_result
 
@@ -35,7 +35,9 @@ TEXTS = ("a", "0" * 16, "0" * 64, "p1_0", "2026-01-02T03:04:05.678Z", "20260102_
 
 
 def schema_of(name: str) -> Schema:
-    schema: Schema = json.loads((CONTRACT_SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    schema: Schema = json.loads(
+        (ROOT / "src/contract/schemas" / f"{name}.schema.json").read_text(encoding="utf-8")
+    )
     return schema
 
 

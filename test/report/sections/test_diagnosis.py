@@ -94,7 +94,7 @@ def test_a_diagnosing_run_is_in_no_figure_and_is_not_missing(build: Build) -> No
     assert outcome.code == 0
     campaign = load_campaign(outcome.folder)
     assert [run.run for run in campaign.runs] == [1, 2]
-    assert [run.run for run in campaign.diagnoses] == [3]
+    assert [run.run for run in campaign.beside] == [3]
     assert campaign.planned[0].runs == (1, 2)
     page = outcome.page
     assert "Where a request’s microseconds go" in page

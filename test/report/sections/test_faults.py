@@ -15,7 +15,7 @@ from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
 from report.cli.compare import main as compare
-from report.export.faults import faults_csv, faults_json
+from report.export.topics import fault_documents, faults_csv
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
@@ -70,7 +70,7 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     section = faults(analysis_of_results(*two))
     assert section
     assert section.notes[1:] == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
-    (entry,) = json.loads(faults_json(fault_groups(analysis_of_results(*two).campaign)))
+    (entry,) = fault_documents(fault_groups(analysis_of_results(*two).campaign))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
 
@@ -179,7 +179,7 @@ def test_runs_with_faults_are_in_no_ranking_and_none_is_missing(build: Build) ->
     assert outcome.code == 0
     campaign = load_campaign(outcome.folder)
     assert [run.identity.configuration_hash for run in campaign.runs] == [hash_of(plain)]
-    assert len(campaign.fault_runs) == len(campaign.planned_faults) == 1
+    assert len(campaign.counted) == len(campaign.planned) == 2
     assert "What happens to your API when" in outcome.page
     assert "planned, but no result file was found" not in outcome.page
     report = outcome.folder / "report"

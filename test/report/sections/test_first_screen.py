@@ -8,7 +8,7 @@ from builder import configuration, result
 from conftest import summaries_of
 from evidence import slices
 from report.analysis.cells import cells
-from report.export.conclusions import conclusions
+from report.export.summary_json import conclusions
 from report.sections.first_screen import decision_cells
 
 JITTER = (0.997, 0.999, 1.0, 1.001, 1.003)

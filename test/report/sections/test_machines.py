@@ -16,7 +16,7 @@ from report.sections.environment import machine_picture
 
 def picture_of(document: Document | None, *results: Document) -> object:
     runs = tuple(run_of(validate_result(each), "1.json") for each in results)
-    return machine_picture(Campaign(name="x", manifest=document, planned=(), runs=runs, ignored=()))
+    return machine_picture(Campaign(name="x", manifest=document, counted=runs))
 
 
 def test_the_picture_goes_the_way_of_requests_with_the_round_trips(build: Build) -> None:

@@ -12,7 +12,7 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from conftest import Build
 from report.analysis.campaign_analysis import analyse
-from report.base.paths import SUMMARY_SCHEMA
+from report.base.paths import SCHEMAS
 from report.results.load import load_campaign
 from report.sections.max_rate import max_rate_document
 
@@ -77,7 +77,7 @@ def test_each_target_has_its_estimate_with_the_interval_and_what_limited_it(buil
     built = build(manifested, results, "--summary-json")
     assert built.code == 0, built.err
     document = json.loads(built.out)
-    Draft202012Validator(json.loads(SUMMARY_SCHEMA.read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
     iovalkey, ioredis = document["max_rate"]
     assert (iovalkey["label"], ioredis["label"]) == ("iovalkey", "ioredis")
     assert iovalkey["interval"] == {

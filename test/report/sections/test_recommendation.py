@@ -33,9 +33,7 @@ def recommended(*results: Document, **manifested: Any) -> Recommendation:
         run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
     )
     configurations = [document["configuration"] for document in results]
-    campaign = Campaign(
-        name="test", manifest=manifest(configurations, **manifested), planned=(), runs=runs, ignored=()
-    )
+    campaign = Campaign(name="test", manifest=manifest(configurations, **manifested), counted=runs)
     return recommend(analyse(campaign))
 
 

@@ -82,6 +82,6 @@ def test_page_names_what_was_installed_for_a_version() -> None:
         {"name": "x", "version": "1.0.0", "sha256": "0" * 64, "packages": {"x": "1.0.0"}},
     ]
     document = manifest([configuration("ioredis~5.6.1")], versions=installed)
-    facts = dict(campaign_facts(Campaign(name="c", manifest=document, planned=(), runs=(), ignored=())))
+    facts = dict(campaign_facts(Campaign(name="c", manifest=document)))
     assert facts["Installed ioredis 5.6.1"] == "debug 4.4.3, ioredis/node_modules/ms 2.1.3"
     assert facts["Installed x 1.0.0"] == "without dependencies"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from report.analysis.comparison_text import interval_of, outlook_text
-from report.export.conclusions import comparison_document
+from report.export.topics import comparison_document
 from report.statistics.decision import compare_runs
 from report.statistics.ratio import ratio_of
 from report.statistics.runs import median_interval
