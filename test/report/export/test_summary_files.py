@@ -13,6 +13,7 @@ import pytest
 from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
+from report.base.markdown import prose
 from report.cli.generate import FORMATS
 from report.export.summary_markdown import MAX_BYTES
 
@@ -72,6 +73,13 @@ def test_format_writes_its_files(build: Build, chosen: str) -> None:
     expected = [name for name in every if name.endswith(FORMATS[chosen])]
     assert written(outcome.folder) == set(expected)
     assert outcome.out.strip() == str(outcome.folder / "report" / expected[0])
+
+
+def test_a_long_sentence_is_whole_and_a_cut_text_ends_with_one() -> None:
+    sentence = f"{'word ' * 150}end."
+    assert prose(sentence) == sentence
+    assert prose(f"First, e.g. this. {sentence}", 100) == "First, e.g. this."
+    assert prose(sentence, 100).endswith("…")
 
 
 def test_summary_json_names_no_folder(build: Build) -> None:
