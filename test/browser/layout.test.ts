@@ -86,7 +86,7 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(cut).toEqual([]);
     // The table that decides needs no scrolling.
     const decision = page.locator(".scroll", { has: page.locator("table.decision") }).first();
-    if (width >= 1280)
+    if (width >= 390)
       expect(
         await decision.evaluate((element) => element.scrollWidth - element.clientWidth),
       ).toBeLessThanOrEqual(0);
