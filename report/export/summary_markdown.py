@@ -14,7 +14,7 @@ from report.base.markdown import code, prose, table, within
 from report.sections import first_screen
 from report.sections.boundary import promises
 from report.sections.environment import campaign_notices
-from report.sections.faults import faults
+from report.sections.faults import fault_headlines, faults
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.section import Section, Table, TableRow
@@ -166,6 +166,7 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
     blocks = [
         [f"## {first_screen.page_heading(analysis)}"],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
+        *([f"**{prose(each)}**"] for each in fault_headlines(analysis.faults)),
         *(
             ["```text", *first_screen.forest_lines(forest), "```"]
             for forest in first_screen.forests(analysis)

@@ -19,7 +19,7 @@ from report.sections import audit as audits
 from report.sections import first_screen
 from report.sections.all_sections import sections_of
 from report.sections.environment import campaign_notices, external_notices, machine_picture
-from report.sections.faults import fault_sentences
+from report.sections.faults import fault_headlines
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
@@ -175,7 +175,7 @@ def render_page(
         printed=[
             *store_sentences(analysis.store_operations),
             *load_program_sentences(analysis.load_programs),
-            *fault_sentences(analysis.faults),
+            *fault_headlines(analysis.faults),
         ],
         machine_picture=machine_picture(campaign),
         external=[*campaign_notices(campaign), *external_notices(ordered)],
