@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.layer_text import LayerText
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -100,7 +101,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         )
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
-    notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
+    cpus = cpus_sentence(row.summary for row in (*shown.rows, *controls))
+    notes = ["Figures of the median run, in brackets the range of its runs.", servers, cpus, marks]
     return [*blocks, [" ".join(filter(None, notes))]]
 
 

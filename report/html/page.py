@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -81,6 +82,7 @@ def _decision_table(
         "" if headed or not shown else f"{shown[0].groups[0].heading}.",
         f"Median runs, with the range over the runs, and the ratio of CPU to {base}.",
         "Server CPU is that of all servers together." if several else "",
+        cpus_sentence(runtime.ordered),
         marks_note(figures),
     )
     table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
