@@ -92,6 +92,19 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
       ).toBeLessThanOrEqual(0);
   });
 
+  test("leaves most of a chart to its bars where labels are long", async () => {
+    const { page } = await open({ folded: true });
+    await page.evaluate(`for (const each of benchPage.data.figures.throughput.layout.meta.categories)
+      each.text = "long ".repeat(14)`);
+    await fold(page, "throughput").locator("summary").first().click();
+    const chart = await drawn(page, "throughput");
+    const [bars, whole] = await Promise.all([
+      chart.locator(".nsewdrag").first().boundingBox(),
+      chart.boundingBox(),
+    ]);
+    expect(bars?.width).toBeGreaterThan(0.8 * (whole?.width ?? 0));
+  });
+
   test("draws a chart anew that was folded while the filters changed", async () => {
     const { page } = await open({ folded: true });
     const chart = page.locator("#chart-memory");
