@@ -5,9 +5,9 @@ import { launch, openPage, root } from "../test/browser/chromium.js";
 /** Takes the pictures in docs/report.md of the example campaign's report: light, dark, and on a phone. */
 const url = pathToFileURL(join(root, "results/example/report/index.html")).href;
 const shots = [
-  { name: "light", colorScheme: "light", width: 1280, height: 1100 },
-  { name: "dark", colorScheme: "dark", width: 1280, height: 1100 },
-  { name: "phone", colorScheme: "light", width: 375, height: 1100 },
+  { name: "light", colorScheme: "light", width: 1280, height: 800 },
+  { name: "dark", colorScheme: "dark", width: 1280, height: 800 },
+  { name: "phone", colorScheme: "light", width: 390, height: 844 },
 ] as const;
 
 const browser = await launch();

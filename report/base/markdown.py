@@ -17,10 +17,13 @@ def code(text: object) -> str:
     return f"`{plain}`" if plain else ""
 
 
-def prose(text: object, limit: int = 400) -> str:
+def prose(text: object, limit: int = 4000) -> str:
     """Foreign text within a sentence: a word that holds a mark of Markdown or HTML is code, as a person would
-    write it."""
-    return " ".join(map(_word, one_line(text, limit).split(" ")))
+    write it. What is longer than `limit` ends with a sentence, if one ends below it."""
+    plain = one_line(text, limit)
+    if len(str(text)) > limit and ". " in plain:
+        plain = plain[: plain.rindex(". ") + 1]
+    return " ".join(map(_word, plain.split(" ")))
 
 
 def _word(word: str) -> str:

@@ -113,8 +113,8 @@ class Matrix:
     """Answers by condition, target and question, the newest first."""
 
     answers: dict[tuple[str, Key, str], list[Answer]] = field(default_factory=dict)
-    sentences: list[tuple[str, str]] = field(default_factory=list)
-    """When its campaign began, and the sentence."""
+    sentences: list[tuple[int, str, str]] = field(default_factory=list)
+    """How many targets it is about, when its campaign began, and the sentence."""
     targets: dict[Key, str] = field(default_factory=dict)
     """How a command names them."""
     loads: dict[str, str] = field(default_factory=dict)
@@ -237,15 +237,19 @@ class Matrix:
                 f"decision, {dear} most, {microseconds(most)} µs; a server without a limiter spends "
                 f"{microseconds(bare[0])} µs a request ({source.machine}, {source.started_at[:10]})."
             )
-            self.sentences.append((source.started_at, text))
+            self.sentences.append((len(known), source.started_at, text))
 
     def first_screen(self) -> list[str]:
-        """At most three sentences."""
-        found, told = self.answers.items(), [text for _, text in sorted(self.sentences, reverse=True)[:1]]
-        for good, said in ((True, "Exact when many ask at once"), (False, "Not exact when many do")):
-            bursts = [(key, newest) for (_, key, asked), (newest, *_) in found if asked == _BURST]
-            names = {label for (label, *_), newest in bursts if newest.good is good}
-            told += [f"{said}: {joined(sorted(names))}."] if names else []
+        """At most two sentences."""
+        told = [text for *_, text in sorted(self.sentences, reverse=True)[:1]]
+        found = self.answers.items()
+        exact = {key: newest.good for (_, key, asked), (newest, *_) in found if asked == _BURST}
+        if exact:
+            broken = sorted({label for (label, *_), good in exact.items() if not good})
+            but = f", not {joined(broken)}" if broken else ""
+            told.append(
+                f"Exact when many ask at once: {sum(map(bool, exact.values()))} of {len(exact)} targets{but}."
+            )
         return told
 
 
@@ -316,7 +320,8 @@ def view_of(matrix: Matrix) -> MatrixView:
     for condition in conditions:
         wanted = (condition, *([ANY] if condition == conditions[0] else []))
         own = {key for where, key, _ in answers if where in wanted}
-        for key in sorted(own):
+        measured = {key for where, key, _ in answers if where == condition}
+        for key in sorted(own, key=lambda each: (each not in measured, each)):
             row_id, (label, store, topology) = f"m{len(rows) + 1}", key
             cells = []
             for question in QUESTIONS:
@@ -338,8 +343,11 @@ def view_of(matrix: Matrix) -> MatrixView:
     section = Section(
         "matrix",
         "All targets",
-        tables=(Table("matrix-rows", "", columns, (TableGroup(tuple(rows)),), CAPTION),),
-        notes=(f"The hint of an empty cell is the command that would fill it. {said}.",),
+        tables=(Table("matrix-rows", "", columns, (TableGroup(tuple(rows)),)),),
+        notes=(
+            CAPTION,
+            f"The hint of an empty cell is the command that would fill it. {said}.",
+        ),
         open=True,
     )
     several = {name: sorted(found) for name, found in offered.items() if len(found) > 1}

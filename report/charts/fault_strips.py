@@ -212,7 +212,8 @@ def fault_charts(groups: Sequence[FaultGroup]) -> list[FaultChart]:
         if not strips:
             continue
         drawn = strips[:MAX_STRIPS]
-        caption = f"Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
+        caption = "Left: requests/s by how they ended. Right: their p99 in ms."
+        caption += f" Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
         ids = tuple(strip.id for strip in drawn)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.layer_text import LayerText
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -14,7 +15,7 @@ from report.base.markdown import code, prose, table, within
 from report.sections import first_screen
 from report.sections.boundary import promises
 from report.sections.environment import campaign_notices
-from report.sections.faults import faults
+from report.sections.faults import fault_headlines, faults
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.section import Section, Table, TableRow
@@ -99,7 +100,8 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         blocks.append(["Controls, not ranked:", "", *rows])
     marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
-    notes = ["Figures of the median run, in brackets the range of its runs.", servers, marks]
+    cpus = cpus_sentence(row.summary for row in (*shown.rows, *controls))
+    notes = ["Figures of the median run, in brackets the range of its runs.", servers, cpus, marks]
     return [*blocks, [" ".join(filter(None, notes))]]
 
 
@@ -160,6 +162,7 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
     blocks = [
         [f"## {first_screen.page_heading(analysis)}"],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
+        *([f"**{prose(each)}**"] for each in fault_headlines(analysis.faults)),
         *(["```text", *lines, "```"] for lines in forests),
         [prose(cost.sentence)] if cost else [],
         [head],

@@ -6,7 +6,8 @@ from operator import attrgetter
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
-from report.analysis.load_text import load_name
+from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
+from report.analysis.load_text import caps_text, load_name
 from report.analysis.summary import Summary
 from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
@@ -163,6 +164,9 @@ _BOTH: dict[str, Read] = {
     "over_admitted": _boundary(lambda found: max(each.over_admission.total for each in found)),
     "under_admitted": _boundary(lambda found: max(each.under_admission.total for each in found)),
     "promises_broken": _boundary(_broken),
+    "host_cpus": _of_run(host_cpus),
+    "cpus_shared": _of_run(lambda run: _truth(shares_cpus(run))),
+    "caps": _of_run(lambda run: caps_text(caps_of(run)) if run.record.runtime else None),
 }
 
 
@@ -197,7 +201,7 @@ RUNS_HEADER = (
     *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
     *_names("round group set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
-    *_names("machines placement"),
+    *_names("machines placement host_cpus cpus_shared caps"),
 )
 
 _OF_RUNS: dict[str, Read] = {
@@ -332,6 +336,7 @@ _SUMMARY_HEADER = (
     *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
     *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
+    *_names("host_cpus cpus_shared caps"),
 )
 
 _OF_SUMMARIES: dict[str, Read] = {

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
@@ -19,7 +20,7 @@ from report.sections import audit as audits
 from report.sections import first_screen
 from report.sections.all_sections import sections_of
 from report.sections.environment import campaign_notices, external_notices, machine_picture
-from report.sections.faults import fault_sentences
+from report.sections.faults import fault_headlines
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
@@ -81,6 +82,7 @@ def _decision_table(
         "" if headed or not shown else f"{shown[0].groups[0].heading}.",
         f"Median runs, with the range over the runs, and the ratio of CPU to {base}.",
         "Server CPU is that of all servers together." if several else "",
+        cpus_sentence(runtime.ordered),
         marks_note(figures),
     )
     table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
@@ -172,7 +174,7 @@ def render_page(
         printed=[
             *store_sentences(analysis.store_operations),
             *load_program_sentences(analysis.load_programs),
-            *fault_sentences(analysis.faults),
+            *fault_headlines(analysis.faults),
         ],
         machine_picture=machine_picture(campaign),
         external=[*campaign_notices(campaign), *external_notices(ordered)],

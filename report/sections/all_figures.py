@@ -7,6 +7,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.deciders import NamedFacts, algorithm_of, decider_of, named_facts
 from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.load_text import LoadField, shared_load_text, varying_fields
 from report.analysis.summary import Summary
@@ -178,6 +179,8 @@ def result_tables(
     columns = _columns(text, summaries)
     shared = shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
+    if cpus := cpus_sentence(summaries):
+        common += f" {cpus}"
     if any(summary.identity.servers > 1 for summary in summaries):
         common += f" {text.cpu_title} is that of all servers together."
     if any(summary.identity.decides_locally for summary in summaries):

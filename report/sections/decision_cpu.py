@@ -7,6 +7,7 @@ from report.analysis.cells import Cell
 from report.analysis.comparison_text import interval_of, name
 from report.analysis.deciders import algorithm_of, decider_of, named_facts
 from report.analysis.figures import PARTS, Figure, decision_cpu_us, node_cpu, node_kind
+from report.analysis.host_cpus import cpus_sentence
 from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import compare_rows
 from report.analysis.summary import Summary
@@ -134,5 +135,7 @@ def decision_cpu_table(analysis: Analysis) -> section.Table | None:
         columns,
         [section.TableRow(row.id, cells(row), colour=row.id) for row in rows],
         "Where a decision’s CPU goes",
-        caption=" ".join([*_dearer_clients(analysis.cells), _caption(rows, service)]),
+        caption=" ".join(
+            [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
+        ).strip(),
     )

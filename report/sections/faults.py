@@ -6,7 +6,7 @@ from dataclasses import replace
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
 from report.analysis.load_text import LoadField, load_text, shared_load_text, varying_fields
-from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
+from report.base.format import ABSENT, count, joined, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
 from report.sections import section
 from report.sections.printed_programs import counted_text
@@ -230,6 +230,19 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
         for case in group.cases
         if (text := _sentence(case))
     ]
+
+
+def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
+    """One a fault: of several targets only the time to recover, the shortest first."""
+    found = []
+    for group in groups:
+        backs = [(case.spread("recovery_s"), case.identity.label) for case in group.cases if case.counted]
+        known = sorted((back.middle, label) for back, label in backs if back)
+        texts = [f"{label} {seconds_text(time)}{'' if time == NEVER else ' s'}" for time, label in known]
+        texts += [f"{label} not known" for back, label in backs if not back]
+        several = f"When {fault_words(group.fault)}, time to recover in the median run: {joined(texts)}."
+        found += [several] if len(texts) > 1 else fault_sentences([group])
+    return found
 
 
 def _sentence(case: FaultCase) -> str:

@@ -411,11 +411,20 @@ def forests(analysis: Analysis) -> tuple[Forest, ...]:
     return tuple(_forest(members) for members in kinds if members)
 
 
-def forest_lines(forest: Forest, width: int = 80) -> list[str]:
-    """The same for a terminal or a text, e.g. `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
-    labels = min(28, max(len(row.label) for row in forest.rows))
+def _fitted(label: str, width: int) -> str:
+    """A long one is cut in its middle: its end tells versions and scripts apart."""
+    half = width // 2
+    return f"{label:<{width}}" if len(label) <= width else f"{label[: width - half - 1]}…{label[-half:]}"
+
+
+def forest_lines(forest: Forest, width: int = 0) -> list[str]:
+    """The same for a terminal, or for a text of any width, e.g.
+    `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
+    labels = max(len(row.label) for row in forest.rows)
     texts = max(len(f"{row.text} {row.status}") for row in forest.rows if row.at is not None)
-    axis = max(16, width - labels - texts - 4)
+    if width:
+        labels = min(labels, max(28, width - texts - 20))
+    axis = max(16, (width or 80) - labels - texts - 4)
 
     def column(place: float) -> int:
         return round(place / 100 * (axis - 1))
@@ -433,9 +442,8 @@ def forest_lines(forest: Forest, width: int = 80) -> list[str]:
                 cells[low], cells[high] = ("←" if row.cut_low else "├"), ("→" if row.cut_high else "┤")
             if row.at is not None:
                 cells[column(row.at)] = row.shape
-            label = row.label if len(row.label) <= labels else f"{row.label[: labels - 1]}…"
             said = f"{row.text} {row.status}".strip()
-            lines.append(f"{label:<{labels}}  {''.join(cells)}  {said}".rstrip())
+            lines.append(f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip())
     if forest.left_out:
         lines.append(f"and {plural(forest.left_out, 'row')} more")
     return lines
@@ -511,12 +519,12 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
     widths = [min(max(room, _LABEL), max(len(cells[0]) for cells in found)), *widths]
     lines = []
     for cells in (headers, *found):
-        label = cells[0] if len(cells[0]) <= widths[0] else f"{cells[0][: widths[0] - 1]}…"
+        label = _fitted(cells[0], widths[0])
         if len(cells) != len(headers):
-            lines.append(f"{label:<{widths[0]}}  {cells[1]}"[:WIDTH])
+            lines.append(f"{label}  {cells[1]}"[:WIDTH])
             continue
         figures = [f"{text:>{width}}" for text, width in zip(cells[1:-1], widths[1:], strict=True)]
-        lines.append("  ".join([f"{label:<{widths[0]}}", *figures, cells[-1]]).rstrip()[:WIDTH])
+        lines.append("  ".join([label, *figures, cells[-1]]).rstrip()[:WIDTH])
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short(row.verdict))]
     return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
 

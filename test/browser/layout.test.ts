@@ -86,10 +86,23 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(cut).toEqual([]);
     // The table that decides needs no scrolling.
     const decision = page.locator(".scroll", { has: page.locator("table.decision") }).first();
-    if (width >= 1280)
+    if (width >= 390)
       expect(
         await decision.evaluate((element) => element.scrollWidth - element.clientWidth),
       ).toBeLessThanOrEqual(0);
+  });
+
+  test("leaves most of a chart to its bars where labels are long", async () => {
+    const { page } = await open({ folded: true });
+    await page.evaluate(`for (const each of benchPage.data.figures.throughput.layout.meta.categories)
+      each.text = "long ".repeat(14)`);
+    await fold(page, "throughput").locator("summary").first().click();
+    const chart = await drawn(page, "throughput");
+    const [bars, whole] = await Promise.all([
+      chart.locator(".nsewdrag").first().boundingBox(),
+      chart.boundingBox(),
+    ]);
+    expect(bars?.width).toBeGreaterThan(0.8 * (whole?.width ?? 0));
   });
 
   test("draws a chart anew that was folded while the filters changed", async () => {

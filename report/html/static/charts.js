@@ -10,6 +10,8 @@
   const config = { displayModeBar: false, displaylogo: false, showSendToCloud: false, responsive: false };
   /** Narrower than this, labels stand above their bars and legends below their lines. */
   const narrowPx = 480;
+  /** Labels that would take half of the width stand there too. */
+  const letterPx = 7;
   let printing = false;
 
   /** Every array of the length of `keep`, at any depth, without the entries that `keep` drops. */
@@ -112,10 +114,13 @@
   }
 
   function part(place) {
-    const narrow = place.element.parentElement.clientWidth < narrowPx;
     const { drawn, shown } = drawnRows(place);
     const { layout } = place.figure;
     const traces = shownTraces(place.figure.data, drawn);
+    const rows = layout.meta.categories?.filter(({ id }) => drawn.has(id)).map(({ text }) => text);
+    const longest = Math.max(0, ...(rows ?? traces.map(({ name = "" }) => name)).map(({ length }) => length));
+    const widthPx = place.element.parentElement.clientWidth;
+    const narrow = widthPx < narrowPx || widthPx < 2 * letterPx * longest;
     const found = { drawn: drawn.size, shown };
     if (!layout.meta.categories) return { ...found, traces, layout: viewLayout(layout, traces, narrow) };
     const places = rowPlaces(layout.meta, drawn, narrow);

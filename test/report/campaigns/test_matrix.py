@@ -32,6 +32,16 @@ def source(day: int, machine: str = "Some CPU") -> Source:
     return Source(f"2026-01-{day:02}T00:00:00.000Z", machine, f"day-{day}")
 
 
+def audit_of(findings: dict[str, list[Finding]]) -> Audit:
+    audited = [
+        AuditTarget(Target(label, label, "ioredis", "redis", "standalone", "upstash-fixed", []), found, 0)
+        for label, found in findings.items()
+    ]
+    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
+    head: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
+    return Audit(*head, *rest)
+
+
 def rows_of(matrix: Matrix) -> dict[str, dict[str, str]]:
     (table,) = view_of(matrix).section.tables
     return {f"{row['Target']} {row['Condition']}": row for row in by_column(table)}
@@ -100,19 +110,25 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
     assert {row["client"] for row in data_of(reader)["rows"].values()} == {"iovalkey", "ioredis", "none"}
 
 
+def test_the_first_screen_counts_what_is_exact_and_measured_targets_come_first() -> None:
+    matrix = Matrix()
+    matrix.add_campaign(analysis_of_results(*runs_of("valkey-glide", 6000)), source(1))
+    burst = "exact-burst-4-servers"
+    both = {"ioredis": [Finding(burst, "holds", 0)], "memory": [Finding(burst, "broken", 0)]}
+    matrix.add_audit(audit_of(both), "audit")
+    view = view_of(matrix)
+    assert view.sentences == ("Exact when many ask at once: 1 of 2 targets, not memory.",)
+    assert [row.cells[0].text for row in view.section.tables[0].rows] == ["valkey-glide", "ioredis", "memory"]
+
+
 def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     findings = [
         Finding("clocks-2-s", "broken", 0, seen="184: 80 over", admissions=Admissions(184, 96, 104)),
         Finding("clocks-30-s", "broken", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)),
         Finding("ipv6-prefix", "holds", 0, seen="/64", admissions=Admissions(20, 20, 20)),
     ]
-    label = "ioredis+upstash-fixed"
-    target = Target(label, label, "ioredis", "redis", "standalone", "upstash-fixed", [])
-    audited = [AuditTarget(target, findings, 0)]
-    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
-    head: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
     matrix = Matrix()
-    matrix.add_audit(Audit(*head, *rest), "link")
+    matrix.add_audit(audit_of({"ioredis+upstash-fixed": findings}), "link")
     (table,) = view_of(matrix).section.tables
     names = [f"{column.name} {column.unit}" for column in table.columns]
     cells = dict(zip(names, table.rows[0].cells, strict=True))

@@ -46,7 +46,7 @@ HEADER = (
     "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
     "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,runs_set_aside,"
-    "burst_quotas,over_admitted,under_admitted,promises_broken,generators\n"
+    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps\n"
 )
 
 
@@ -72,7 +72,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
         "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000,2,0"
         + "," * 34
-        + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1\n"
+        + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1,,true,none\n"
     )
     assert outcome.csv == HEADER + line
 

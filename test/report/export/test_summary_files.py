@@ -13,6 +13,7 @@ import pytest
 from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
+from report.base.markdown import prose
 from report.cli.generate import FORMATS
 from report.export.summary_markdown import MAX_BYTES
 
@@ -36,14 +37,14 @@ def test_bytes_of_runs_csv(build: Build) -> None:
         + "," * 43
         + "local,01_run1.json,server,1"
         + "," * 51
-        + "1,,\n",
+        + "1,,,,,none\n",
         f"{first}2,true,measured,suspect,,M6 generator saturated,server loop,,2026-01-02T03:04:05.000Z,"
         "5.000000,20.000,100,1.000,1.000,1.000,1.000,1.000,1.000,1.000,"
         "0.800,0.500,1.000,0.245,p99 p99_9,40,0.400000,"
         "40000.000,80.00,90000000,,12.000,0.02,90000000,,40.000,0.08,90000000,,,20000000,3145728,0,0,0,0,"
         "1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,00_run2.json,server,1,1.000,1.000,"
-        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000" + "," * 9 + "1,,\n",
-        f"{first}3,false,missing" + "," * 52 + "server,1" + "," * 51 + "1,,\n",
+        "served,,1.000,2000,,0" + "," * 31 + "100,40000.000,,12.000" + "," * 9 + "1,,,,true,none\n",
+        f"{first}3,false,missing" + "," * 52 + "server,1" + "," * 51 + "1,,,,,\n",
     ]
     assert {line.count(",") for line in (header, *lines)} == {header.count(",")}
 
@@ -72,6 +73,13 @@ def test_format_writes_its_files(build: Build, chosen: str) -> None:
     expected = [name for name in every if name.endswith(FORMATS[chosen])]
     assert written(outcome.folder) == set(expected)
     assert outcome.out.strip() == str(outcome.folder / "report" / expected[0])
+
+
+def test_a_long_sentence_is_whole_and_a_cut_text_ends_with_one() -> None:
+    sentence = f"{'word ' * 150}end."
+    assert prose(sentence) == sentence
+    assert prose(f"First, e.g. this. {sentence}", 100) == "First, e.g. this."
+    assert prose(sentence, 100).endswith("…")
 
 
 def test_summary_json_names_no_folder(build: Build) -> None:

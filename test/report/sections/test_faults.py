@@ -19,7 +19,7 @@ from report.export.topics import fault_documents, faults_csv
 from report.results.convert import run_of
 from report.results.load import load_campaign
 from report.results.validate import validate_result
-from report.sections.faults import fault_runs, fault_sentences, fault_table, faults
+from report.sections.faults import fault_headlines, fault_runs, fault_sentences, fault_table, faults
 from report.sections.section import Table
 from tables import by_column, only_table
 
@@ -83,6 +83,16 @@ def test_the_last_screen_has_a_sentence_for_each_target() -> None:
         "When the store restarts, iovalkey: an outage of 1.2 s is seen, recovery after 1.3 s, 2,400 requests "
         "are lost, +1,000 over the quota; it fails with errors."
     ]
+
+
+def test_the_headline_has_the_time_of_each_of_several_targets_the_shortest_first() -> None:
+    never: Document = {"recovery": "never", "recovery_s": None}
+    documents = [faulted(), faulted("ioredis", recovery_s=0.5), faulted("valkey-glide", **never)]
+    (headline,) = fault_headlines(fault_groups(analysis_of_results(*documents).campaign))
+    assert headline == (
+        "When the store restarts, time to recover in the median run: ioredis 0.5 s, iovalkey 1.3 s and "
+        "valkey-glide never."
+    )
 
 
 def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:

@@ -91,8 +91,12 @@ def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
     document = manifest([configuration(label) for label in labels], 5)
     document["plan"]["references"] = [runs[0][0]["configuration_hash"]]
     write_campaign(tmp_path / "c", document, [each for own in runs for each in own])
-    lines = screen_lines(analyse(load_campaign(tmp_path / "c")))
+    analysis = analyse(load_campaign(tmp_path / "c"))
+    lines = screen_lines(analysis)
     assert max(map(len, lines)) <= WIDTH
+    # The end of a name tells versions apart; a text of no fixed width has it whole.
+    assert lines[-2].startswith("ioredis@va") and "…" in lines[-2] and "-script  " in lines[-2]
+    assert labels[0] in "\n".join(forest_lines(forests(analysis)[0]))
     assert [line.split("  ")[-1] for line in lines[-2:]] == ["reference", "no difference"]
 
 
