@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from report.analysis.deciders import NamedFacts, named_facts
+from report.analysis import texts
 from report.analysis.figures import throughput
-from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, group_rows, rank, resolutions
 from report.analysis.summary import Summary
 from report.results.model import Identity
@@ -22,12 +20,12 @@ class Cell:
     id: str
     identity: Identity
     """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
-    text: LayerText
+    text: texts.LayerText
     caps: str
     """Those of the caps that other cells have others of, in words."""
     limits: str
     """Those of the limits that other cells have others of, in words."""
-    named: NamedFacts
+    named: texts.NamedFacts
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
@@ -102,8 +100,8 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
     """The cells of rows of one layer, in their order; controls alone make no cell."""
-    named = named_facts(campaign or summaries)
-    caps_of = differing_caps(row for row in summaries if not row.identity.control)
+    named = texts.named_facts(campaign or summaries)
+    caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     copied = resolutions(campaign or summaries, copy_key)
     clients: dict[tuple[object, ...], list[Summary]] = {}
     copies: dict[tuple[object, ...], list[Summary]] = {}
@@ -117,7 +115,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             kind = copies if identity.copy else clients
             kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
-    varying = varying_limits([row for rows in clients.values() for row in rows])
+    varying = texts.varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, (key, rows) in enumerate(clients.items(), start=1):
         identity = rows[0].identity
@@ -128,9 +126,9 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             Cell(
                 id=f"cell{number}",
                 identity=identity,
-                text=layer_text_of(summaries),
-                caps=f"caps {caps_text(caps_of(identity))}" if named_caps else "",
-                limits=load_text(identity, varying),
+                text=texts.layer_text_of(summaries),
+                caps=f"caps {texts.caps_text(caps_of(identity))}" if named_caps else "",
+                limits=texts.load_text(identity, varying),
                 named=named,
                 rankings=rankings,
                 controls=(*beside, *by_throughput(copies.get(key, []))),

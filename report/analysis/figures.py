@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from report.analysis.layer_text import layer_text
+from report.analysis.texts import layer_text
 from report.base.format import bounds
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 

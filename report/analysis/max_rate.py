@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.cells import subject
-from report.analysis.load_text import load_name, load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import load_name, load_text, varying_fields
 from report.base.format import plural
 from report.results.model import Campaign, Identity
 from report.results.records import LimitedBy

@@ -12,9 +12,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from report.analysis.deciders import NamedFacts
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
+from report.analysis.texts import NamedFacts
 from report.results.model import OWN_SETTINGS, Measured, script_sha1
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim

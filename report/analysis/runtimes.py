@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from report.analysis.cells import Cell, cells
-from report.analysis.layer_text import LayerText, layer_text_of
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, layer_text_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

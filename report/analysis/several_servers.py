@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from statistics import median
 
 from report.analysis.figures import PARTS, Figure, server_cpu, throughput
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary, attributable, sample_between
+from report.analysis.texts import load_text, varying_fields
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ratio_of_pairs

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from typing import Any
 
 from report.analysis.figures import Figure, throughput
-from report.analysis.layer_text import layer_text
+from report.analysis.texts import layer_text
 from report.base.format import percent, plural, rate
 from report.results import model
 from report.results.records import LimiterScript

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import seconds_text
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
-from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
+from report.analysis.texts import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.audit import BROKEN, HOLDS, SKIPPED

@@ -5,7 +5,7 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from report.analysis.layer_text import layer_text
+from report.analysis.texts import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS

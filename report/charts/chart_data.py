@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.cells import Cell
-from report.analysis.layer_text import LayerText, layer_text, layer_text_of
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, layer_text, layer_text_of, load_text, varying_fields
 from report.results.model import Measured
 
 #: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of

@@ -16,7 +16,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from report.analysis.layer_text import LayerText
+from report.analysis.texts import LayerText
 from report.charts.chart_data import CATEGORICAL, CONTROL_COLOUR, ChartData, ChartRow, View, literal
 from report.results.model import Measured, Run
 

@@ -8,9 +8,8 @@ import plotly.graph_objects as go
 
 from report.analysis.cells import subject
 from report.analysis.figures import MEMORY_KINDS, throughput
-from report.analysis.layer_text import LayerText
-from report.analysis.load_text import load_name
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
+from report.analysis.texts import LayerText, load_name
 from report.base.format import mebibytes, plural, rate
 from report.charts.chart_data import ChartData, ChartRow, View
 from report.charts.layout import (

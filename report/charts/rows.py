@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from report.analysis.comparison_text import interval_of
 from report.analysis.figures import figure_text, p50, p99, throughput
-from report.analysis.layer_text import LayerText
 from report.analysis.summary import sample_between
+from report.analysis.texts import LayerText, interval_of
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
 from report.charts.layout import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis import machines
-from report.analysis.load_text import caps_text
 from report.analysis.summary import Summary
+from report.analysis.texts import caps_text
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
 from report.results.model import Campaign, Run, turns_of

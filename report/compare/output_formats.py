@@ -5,10 +5,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from report.analysis.comparison_text import interval_text, runs_text
 from report.analysis.figures import figure_text
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
 from report.base.format import ABSENT, decimals, plural
 from report.compare.comparability import together_text
 from report.compare.matching import Compared, Metric, Outcome

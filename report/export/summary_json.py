@@ -4,8 +4,8 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import FIGURES, decision_cpu_us
-from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
+from report.analysis.texts import load_name
 from report.export.conclusions import conclusions
 from report.export.several_servers import server_documents
 from report.results.model import cpu_us_per_request

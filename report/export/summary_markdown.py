@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.layer_text import LayerText
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within

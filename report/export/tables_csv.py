@@ -6,8 +6,8 @@ from operator import attrgetter
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
-from report.analysis.load_text import load_name
 from report.analysis.summary import Summary
+from report.analysis.texts import load_name
 from report.base.csv_text import Cell, csv_number, csv_text, records_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
 from report.results.records import Boundary, Schedule

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import shared_load_text
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
 from report.charts import CHARTS, lines
 from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours

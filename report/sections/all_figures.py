@@ -3,12 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.deciders import NamedFacts, algorithm_of, decider_of, named_facts
 from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
-from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import LoadField, shared_load_text, varying_fields
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
@@ -43,7 +41,7 @@ LOCAL_NOTE = (
 )
 
 
-def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
+def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
     """The figures of a table, without those of services or, without servers, any figures that no row has."""
     latency = [
         _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
@@ -125,14 +123,14 @@ def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ..
     )
 
 
-def _names(summary: Summary, fields: Sequence[LoadField], facts: NamedFacts) -> list[str]:
+def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> list[str]:
     """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
     part of its load that differs from others."""
     identity = summary.identity
     return [
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
-        decider_of(identity) if facts.decider else "",
-        algorithm_of(identity) if facts.algorithm else "",
+        texts.decider_of(identity) if facts.decider else "",
+        texts.algorithm_of(identity) if facts.algorithm else "",
         identity.store_text,
         script_names(summary),
         *(_load_cell(identity, field) for field in fields),
@@ -145,7 +143,7 @@ def _load_name(name: str, summaries: Sequence[Summary]) -> str:
     return "At a time" if summaries[0].identity.layer == "limiter" else "Connections"
 
 
-def _load_cell(identity: Identity, field: LoadField) -> str:
+def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     """A number alone reads better in a column than with its word."""
     if field.dimension:
         return f"{identity.counts[field.dimension.key]}"
@@ -173,10 +171,10 @@ def result_tables(
     summaries = [*(summary for ranking in rankings for summary in ranking.summaries), *controls]
     if not summaries:
         return ()
-    fields, text = varying_fields(summaries), layer_text_of(summaries)
-    facts = cells[0].named if cells else named_facts(summaries)
+    fields, text = texts.varying_fields(summaries), texts.layer_text_of(summaries)
+    facts = cells[0].named if cells else texts.named_facts(summaries)
     columns = _columns(text, summaries)
-    shared = shared_load_text(summaries, layer_named)
+    shared = texts.shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
     if any(summary.identity.servers > 1 for summary in summaries):
         common += f" {text.cpu_title} is that of all servers together."

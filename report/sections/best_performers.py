@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
-from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.figures import percentile, throughput
 from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
+from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words

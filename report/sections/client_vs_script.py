@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
-from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_throughput, compare_pairs
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, interval_of
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
+from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
-from report.analysis.deciders import algorithm_of, decider_of, named_facts
 from report.analysis.figures import PARTS, Figure, decision_cpu_us, node_cpu, node_kind
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import compare_rows
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds
@@ -70,8 +68,8 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
                 ratio = pair.comparison.ratio
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
                     found.append(
-                        f"{name(pair.new)} costs Node {interval_of(pair.comparison)} the CPU time of "
-                        f"{name(cheapest)} per decision on {store}."
+                        f"{texts.name(pair.new)} costs Node {texts.interval_of(pair.comparison)} the CPU "
+                        f"time of {texts.name(cheapest)} per decision on {store}."
                     )
     return list(dict.fromkeys(found))
 
@@ -106,16 +104,16 @@ def decision_cpu_table(analysis: Analysis) -> section.Table | None:
     ]
     if not rows:
         return None
-    fields, facts = varying_fields(rows), named_facts(rows)
+    fields, facts = texts.varying_fields(rows), texts.named_facts(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
         identity, kinds = row.identity, part_kinds(row.identity)
-        decider = decider_of(identity) if facts.decider else ""
-        algorithm = algorithm_of(identity) if facts.algorithm else ""
+        decider = texts.decider_of(identity) if facts.decider else ""
+        algorithm = texts.algorithm_of(identity) if facts.algorithm else ""
         decisions = row.figures.decisions if row.figures else None
         parts = (node_kind(identity.layer), "service", "store")
         return (
-            *section.named(identity.label, decider, algorithm, load_text(identity, fields)),
+            *section.named(identity.label, decider, algorithm, texts.load_text(identity, fields)),
             *(_cell(row, PARTS[part], part in kinds) for part in parts),
             _cell(row, total_of(kinds)),
             section.number(count(decisions), decisions),

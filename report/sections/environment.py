@@ -8,8 +8,8 @@ from typing import Any
 
 from report.analysis import machines
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import cap_text, load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import MEASURED_KINDS, Campaign, turns_of
 from report.sections.script_text import calls_text

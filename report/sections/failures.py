@@ -5,11 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.comparison_text import interval_of
 from report.analysis.figures import p99
-from report.analysis.layer_text import rate_units
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import interval_of, load_text, rate_units, varying_fields
 from report.base.format import ABSENT, count, milliseconds, plural, rate
 from report.results.model import Measured
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words

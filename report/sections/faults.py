@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
-from report.analysis.load_text import LoadField, load_text, shared_load_text, varying_fields
+from report.analysis.texts import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, count, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
 from report.sections import section

@@ -10,13 +10,11 @@ from textwrap import wrap
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
-from report.analysis.layer_text import LayerText
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
 from report.base.format import ABSENT, joined, microseconds, plural, rate
 from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.section import Line, TableCell

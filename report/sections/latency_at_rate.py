@@ -5,10 +5,10 @@ from dataclasses import replace
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import figure_text, percentile
-from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_p99
 from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText
 from report.base.format import ABSENT, bounds, count, decimals, rate
 from report.results.model import Measured, stated_bounds
 from report.results.records import Schedule

@@ -2,11 +2,10 @@
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
 from report.analysis.figures import consumer_cpu, throughput
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import compare_pairs
 from report.analysis.summary import Summary
+from report.analysis.texts import interval_of, load_text, name, varying_fields
 from report.base.format import ratio
 from report.sections.first_screen import WORD
 from report.sections.section import Column, Section, Table, TableRow, named, number, table_of, words

@@ -8,10 +8,9 @@ from operator import attrgetter
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import name
-from report.analysis.layer_text import layer_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.runtimes import RuntimeResults
+from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
 from report.sections import verdict_text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import load_text, varying_fields
+from report.analysis.texts import load_text, varying_fields
 from report.base.format import percent
 from report.results.model import MEASURED_KINDS, Measured, sums_by_kind
 from report.sections import section

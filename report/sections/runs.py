@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, percentile, throughput
-from report.analysis.layer_text import layer_text, rate_units
-from report.analysis.load_text import LoadField, load_text, varying_fields
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
+from report.analysis.texts import LoadField, layer_text, load_text, rate_units, varying_fields
 from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run, script_text
 from report.sections import section

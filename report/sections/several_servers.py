@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.comparison_text import interval_of
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
+from report.analysis.texts import interval_of
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks

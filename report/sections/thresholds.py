@@ -7,8 +7,8 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import consumer_cpu, percentile, throughput
-from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
+from report.analysis.texts import load_text
 from report.base.format import bounds, microseconds, milliseconds, plural, rate, share
 from report.results.model import Measured
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, consumer_cpu, percentile, store_memory, throughput
-from report.analysis.layer_text import layer_text
 from report.analysis.summary import Summary
+from report.analysis.texts import layer_text
 from report.base.format import joined, mebibytes, microseconds, milliseconds, rate
 from report.sections.boundary import promises
 from report.sections.decision_cpu import decision_cpu_table

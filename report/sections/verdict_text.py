@@ -3,9 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from report.analysis.comparison_text import NO_RATIO, interval_of, interval_text, name, outlook_text
-from report.analysis.layer_text import LayerText, layer_text
 from report.analysis.rankings import Pair, Ranking
+from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
 from report.base.format import joined, plural, rate
 from report.sections.script_text import what_varies
 from report.statistics.power import fewest_for_a_claim
@@ -81,7 +80,7 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
-            why = "; ".join(filter(None, (pair.comparison.reason, outlook_text(pair.comparison))))
+            why = "; ".join(filter(None, (pair.comparison.reason, outlook(pair.comparison))))
             reasons.setdefault(why, []).append(pair)
     return [
         f"the {figure_of(ranking)} of {joined(list(map(_with_ratio, pairs)))} against {name(pairs[0].base)} "
