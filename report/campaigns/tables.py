@@ -10,7 +10,7 @@ from report.base.format import ABSENT, microseconds, milliseconds, plural, rate,
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
 from report.sections import section
-from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
+from report.sections.verdict_text import FEW_SAMPLES, FEW_SAMPLES_MARK
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: More columns are not readable. The newest campaigns and the baseline stay.

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 
 from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
-from report.charts.chart_data import literal
-from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
+from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, literal, value_axis
 from report.results.records import Timeline
 
 MAX_STRIPS = 12

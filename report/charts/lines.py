@@ -11,10 +11,12 @@ from report.analysis.figures import MEMORY_KINDS, throughput
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.texts import LayerText, load_name
 from report.base.format import mebibytes, plural, rate
-from report.charts.chart_data import ChartData, ChartRow, View
 from report.charts.layout import (
     MAX_LINES,
     Chart,
+    ChartData,
+    ChartRow,
+    View,
     by_view,
     figure,
     latency_axis,

@@ -7,14 +7,16 @@ from report.analysis.figures import figure_text, p50, p99, throughput
 from report.analysis.summary import sample_between
 from report.analysis.texts import LayerText, interval_of
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
-from report.charts.chart_data import CONTROL_COLOUR, ChartData, ChartRow
 from report.charts.layout import (
+    CONTROL_COLOUR,
     INK,
     SERVER,
     SERVER_LIGHT,
     SERVICE,
     STORE,
     Chart,
+    ChartData,
+    ChartRow,
     bars,
     by_row,
     figure,
@@ -103,10 +105,9 @@ _READ = (
 THROUGHPUT = Chart(
     "throughput",
     "Throughput at capacity",
-    "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
-    "runs that served their load, lines their range, × invalid runs, + runs in which the target failed its "
-    "load. Compare rows within a heading only: load, store or what decides differ between "
-    "headings.{no_controls}",
+    "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all runs "
+    "that served their load, lines their range, × invalid runs, + runs in which the target failed its load. "
+    "Compare rows within a heading only: load, store or what decides differ between headings.{no_controls}",
     _throughput,
 )
 AT_CAPACITY = Chart(
@@ -265,9 +266,8 @@ def _limited(data: ChartData) -> dict[str, Any] | None:
 LIMITED = Chart(
     "limited",
     "Limited share, predicted and measured",
-    "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster "
-    "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
-    "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
-    "suspect.",
+    "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster client "
+    "does not get more rejections, and a run outside the tolerance is invalid. With limits set by hand the "
+    "share follows the speed: then a model predicts it, and a run outside the tolerance is suspect.",
     _limited,
 )

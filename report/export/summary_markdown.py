@@ -4,8 +4,7 @@ the report as Markdown."""
 from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
-from report.analysis.runtimes import RuntimeResults
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
 from report.base.errors import one_line
@@ -18,8 +17,8 @@ from report.sections.faults import faults
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.section import Section, Table, TableRow
-from report.sections.spread_text import marks_note
 from report.sections.thresholds import thresholds
+from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.runtimes import RuntimeResults
+from report.analysis.cells import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
 from report.charts import CHARTS, lines
-from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
 from report.charts.fault_strips import fault_charts
-from report.charts.layout import DARK, Chart
+from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
@@ -24,7 +23,7 @@ from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values,
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.section import Section
-from report.sections.spread_text import marks_note
+from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
 _COPIES = "Copies of references: what this host makes of no difference, not ranked"

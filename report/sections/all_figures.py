@@ -12,8 +12,7 @@ from report.base.format import ABSENT, count, mebibytes, microseconds, percent, 
 from report.results.model import Identity
 from report.sections import section
 from report.sections.first_screen import against_base, base_text
-from report.sections.script_text import script_names
-from report.sections.spread_text import limit_cell, spread_figure
+from report.sections.verdict_text import limit_cell, script_names, spread_figure
 from report.statistics.decision import Comparison
 
 

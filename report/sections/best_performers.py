@@ -12,7 +12,7 @@ from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
-from report.sections.spread_text import spread_figure
+from report.sections.verdict_text import spread_figure
 
 CAPTION = (
     "The first of each kind of decider under one work on one store, whatever its algorithm, and the ratio "

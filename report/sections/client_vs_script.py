@@ -11,9 +11,8 @@ from report.analysis.texts import LayerText, interval_of
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
-from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
-from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
+from report.sections.verdict_text import SUSPECT, SUSPECT_MARK, script_names, suspect_marks
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 

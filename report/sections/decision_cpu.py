@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.base.format import count, microseconds
 from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
-from report.sections.spread_text import limit_cell, spread_figure
+from report.sections.verdict_text import limit_cell, spread_figure
 
 LIMITED_BY_CLIENT = "limited by client"
 

@@ -12,8 +12,8 @@ from report.analysis.summary import Summary
 from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import MEASURED_KINDS, Campaign, turns_of
-from report.sections.script_text import calls_text
 from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
+from report.sections.verdict_text import calls_text
 
 #: More machines of a tier, or links of a gap, are counted and not drawn.
 _MOST_MACHINES = 6

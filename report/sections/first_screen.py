@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
 from report.analysis.rankings import Ranking, Resolution, by_p99
-from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
 from report.base.format import ABSENT, joined, microseconds, plural, rate
-from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.section import Line, TableCell
-from report.sections.spread_text import spread_figure
-from report.sections.verdict_text import sentence
+from report.sections.verdict_text import difference, disclosure, mode_text, sentence, spread_figure
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 

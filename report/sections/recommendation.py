@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Pair, Ranking
-from report.analysis.runtimes import RuntimeResults
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
@@ -17,8 +16,8 @@ from report.sections import verdict_text
 from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
-from report.sections.script_text import store_name, what_varies
 from report.sections.section import Line
+from report.sections.verdict_text import store_name, what_varies
 from report.statistics.power import MAX_RUNS
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.

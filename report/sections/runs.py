@@ -13,7 +13,7 @@ from report.analysis.texts import LoadField, layer_text, load_text, rate_units, 
 from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run, script_text
 from report.sections import section
-from report.sections.spread_text import figure_marks
+from report.sections.verdict_text import figure_marks
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "

@@ -8,7 +8,7 @@ from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import interval_of
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
-from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
+from report.sections.verdict_text import SUSPECT, SUSPECT_MARK, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 NOTE = (

@@ -10,7 +10,7 @@ from evidence import latency
 from page_reader import data_of, read
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
-from report.charts.chart_data import ChartData, chart_data_of
+from report.charts.layout import ChartData, chart_data_of
 from report.charts.lines import over_rate
 
 
