@@ -1,7 +1,8 @@
 """All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis import printed_rows
 from report.analysis.cells import Cell, RuntimeResults, runtimes_of
@@ -13,8 +14,7 @@ from report.analysis.summary import Summary, summarize
 from report.results.model import Campaign
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Struct, frozen=True):
     campaign: Campaign
     summaries: tuple[Summary, ...]
     """All rows, in the order of `summarize`."""

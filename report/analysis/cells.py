@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from report.analysis import texts
 from report.analysis.figures import throughput
@@ -12,8 +14,7 @@ from report.analysis.summary import Summary
 from report.results.model import Identity
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What can be compared at all: one ranking per group; beside them controls under the same load: those
     without a store, which are a ceiling, then copies of references."""
 
@@ -138,8 +139,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeResults:
+class RuntimeResults(Struct, frozen=True, kw_only=True):
     """Cells and controls of one layer in one runtime; what there is one of alone has an empty name."""
 
     id: str
@@ -187,7 +187,7 @@ def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
                 runtime=runtime if len(runtimes) > 1 else "",
                 layer=text.name if several_layers else "",
                 text=text,
-                cells=tuple(replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
+                cells=tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
                 controls=tuple(row for row in rows if row.identity.control),
             )
         )

@@ -4,7 +4,8 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import row_order
@@ -64,8 +65,7 @@ def seconds_text(value: float | None) -> str:
     return "never" if value == NEVER else f"{value:,.1f}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """A figure over the runs: the median, in an even number of runs the higher of the two in the middle."""
 
     middle: float
@@ -75,8 +75,7 @@ class Spread:
     """That have the figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultedRun:
+class FaultedRun(Struct, frozen=True):
     run: Run
     record: MeasuredResultFault
     figures: FaultFiguresFault
@@ -134,8 +133,7 @@ FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FaultCase:
+class FaultCase(Struct, frozen=True):
     identity: Identity
     place: int
     """The place of the fault among those of the configuration."""
@@ -195,8 +193,7 @@ class FaultCase:
         return ordered[len(ordered) // 2] if ordered else None
 
 
-@dataclass(frozen=True, slots=True)
-class FaultGroup:
+class FaultGroup(Struct, frozen=True):
     text: str
     """`store-restart`, with its times where the campaign has it at several."""
     fault: Fault

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis.texts import layer_text
 from report.base.format import bounds
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     kind: str
     """Of `MEMORY_KINDS`: only figures of one kind are like each other."""
     text: str
@@ -29,8 +29,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """Called with the figures of a run, it gives one of them; None where the run does not have it."""
 
     read: Callable[[Measured], float | None]

@@ -1,8 +1,9 @@
 """The highest rate that each target keeps: the trials of a search and what they show (M30)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.cells import subject
 from report.analysis.summary import Summary
@@ -18,8 +19,7 @@ _GENERATOR = "generator"
 _MIN_TRIALS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateTrial:
+class RateTrial(Struct, frozen=True, kw_only=True):
     rate_per_second: float
     bracket: bool
     """It brackets the bound; the estimate is of the others."""
@@ -32,8 +32,7 @@ class RateTrial:
     """The resource that limited the run; None where it is not on record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaxRate:
+class MaxRate(Struct, frozen=True, kw_only=True):
     identity: Identity
     """At one of the rates."""
     name: str

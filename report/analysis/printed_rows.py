@@ -2,7 +2,8 @@
 client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis.cells import subject
 from report.analysis.summary import Row, Summary, attributable
@@ -41,8 +42,7 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
     return worst[0] if worst else "valid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedRow(Row):
+class PrintedRow(Row, frozen=True, kw_only=True):
     @property
     def store(self) -> str:
         return str(self.identity.store)
@@ -106,8 +106,7 @@ def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class LoadProgramControl:
+class LoadProgramControl(Struct, frozen=True):
     """One row of a load program, beside the row of the client that it replaces."""
 
     row: PrintedRow
@@ -141,8 +140,7 @@ COMPARED: tuple[tuple[str, bool, Read], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoreCell:
+class StoreCell(Struct, frozen=True):
     """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
 
     rows: tuple[PrintedRow, ...]
@@ -151,8 +149,7 @@ class StoreCell:
     counts, or is alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOperations:
+class StoreOperations(Struct, frozen=True):
     reference: str
     cells: tuple[StoreCell, ...]
 

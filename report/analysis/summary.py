@@ -3,9 +3,10 @@ how rows are compared."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import median, quantiles
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.figures import Figure, throughput
 from report.analysis.texts import layer_text
@@ -69,8 +70,7 @@ _TOPOLOGIES = ("standalone", "cluster")
 _WORKLOADS = ("light", "heavy")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A configuration with its runs, of our own load generator or of a foreign program."""
 
     identity: model.Identity
@@ -104,8 +104,7 @@ class Row:
         return median(values) if values else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary(Row):
+class Summary(Row, frozen=True, kw_only=True):
     """One row of the campaign."""
 
     id: str

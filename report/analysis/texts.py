@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct, structs
 
 from report.base.format import decimals, gibibytes, milliseconds, plural, ratio
 from report.results.model import DIMENSIONS, LAYER_WORDS, LAYERS, MEASURED_KINDS, Dimension, Identity
@@ -19,8 +20,7 @@ if TYPE_CHECKING:  # Its warnings are worded here.
     from report.analysis.summary import Summary
 
 
-@dataclass(frozen=True, slots=True)
-class LayerText:
+class LayerText(Struct, frozen=True):
     layer: str
     request: str
     """What is counted: `request`, `decision`."""
@@ -84,7 +84,7 @@ def layer_text_of(rows: Sequence[Summary]) -> LayerText:
     found = layer_text(rows[0].identity.layer)
     medians = [row.figures.percentiles_ms.get("p50") for row in rows if row.figures]
     below = any(median is not None and median < 1 for median in medians)
-    return replace(found, in_microseconds=not found.has_servers and below)
+    return structs.replace(found, in_microseconds=not found.has_servers and below)
 
 
 def rate_units(rows: Iterable[Summary]) -> str:
@@ -122,8 +122,7 @@ def _limit_text(identity: Identity, index: int, form: str) -> str:
     return form.format(identity.limits[index]) if identity.limits else ""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadField:
+class LoadField(Struct, frozen=True):
     name: str
     read: Callable[[Identity], str]
     usual: str = ""
@@ -240,8 +239,7 @@ def decided_by_text(identity: Identity) -> str:
     return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFacts:
+class NamedFacts(Struct, frozen=True):
     """Which facts go without saying, because all clients of a campaign share them."""
 
     decider: bool

@@ -16,10 +16,10 @@ Colours are those of the light palette, which the script exchanges for the dark 
 import html
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import plotly.graph_objects as go
+from msgspec import Struct, structs
 
 from report.analysis.cells import Cell
 from report.analysis.summary import Summary
@@ -50,8 +50,7 @@ def literal(text: str) -> str:
     return html.escape(text, quote=False).replace("%{", "%\u200b{")
 
 
-@dataclass(frozen=True, slots=True)
-class ChartRow:
+class ChartRow(Struct, frozen=True):
     """A summary with figures; `text` is its label, which plotly prints as it is. One label, one style."""
 
     summary: Summary
@@ -76,8 +75,7 @@ class ChartRow:
         return {"line": line, "marker": {"color": self.colour, "symbol": self.symbol, "size": size}}
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     text: str
     own: tuple[ChartRow, ...]
     controls: tuple[ChartRow, ...] = ()
@@ -87,8 +85,7 @@ class View:
         return (*self.own, *self.controls)
 
 
-@dataclass(frozen=True, slots=True)
-class ChartData:
+class ChartData(Struct, frozen=True):
     """All that charts draw from.
 
     `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the
@@ -250,8 +247,7 @@ _OF_SERVERS = {
 _OF_LIMITERS = {"no_controls": " Controls, which call no store, are not drawn."}
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """One figure of the page; `build` gives None when there is nothing to draw.
 
     `title` and `caption` may hold the names in braces that `worded` replaces, e.g. `{request}`."""
@@ -272,7 +268,7 @@ class Chart:
             **(_OF_SERVERS if text.has_servers else _OF_LIMITERS),
         }
         title = self.title.format_map(words)
-        return replace(
+        return structs.replace(
             self,
             id=f"{self.id}-{text.layer}" if layer and text.layer != "server" else self.id,
             title=f"{layer.capitalize()}: {title}" if layer else title,

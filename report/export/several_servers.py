@@ -1,8 +1,9 @@
 """Several servers as CSV and as a member of summary.json: one row per number of servers."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
 from report.base.csv_text import Cell, csv_number, records_csv

@@ -1,8 +1,9 @@
 """The page of one campaign, and that of an audit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
@@ -29,8 +30,7 @@ _CONTROLS = "Controls: what the harness itself can do, not ranked"
 _COPIES = "Copies of references: what this host makes of no difference, not ranked"
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionTable:
+class DecisionTable(Struct, frozen=True):
     id: str
     runtime: RuntimeResults
     open_loop: bool

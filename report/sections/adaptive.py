@@ -1,8 +1,9 @@
 """A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -42,8 +43,7 @@ Stopped = tuple[int, Stop] | None
 Row = tuple[Summary, bool, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Adaptive:
+class Adaptive(Struct, frozen=True):
     rows: tuple[Row, ...]
     concluded: tuple[Line, ...]
     unsettled: tuple[Line, ...]

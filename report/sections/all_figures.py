@@ -1,7 +1,8 @@
 """All figures of every row, one table a topology."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
@@ -16,8 +17,7 @@ from report.sections.verdict_text import limit_cell, script_names, spread_figure
 from report.statistics.decision import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     name: str
     unit: str
     read: Figure
@@ -28,7 +28,7 @@ class _Column:
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
         found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
         ranged = self.figure not in ("", "throughput")
-        return replace(found, best=best and found.sort != "", range=found.range if ranged else "")
+        return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
 
 _THROUGHPUT = "throughput"
@@ -94,7 +94,9 @@ def _row(
         section.TableCell(verdict, kind=f"verdict {verdict}"),
         _outcome_cell(summary),
         throughput,
-        replace(section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"),
+        structs.replace(
+            section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"
+        ),
         section.number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
         if several
         else section.number(ABSENT, None),

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis import machines
 from report.analysis.campaign_analysis import Analysis
@@ -20,15 +21,13 @@ _MOST_MACHINES = 6
 _MOST_LINKS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class MachineBox:
+class MachineBox(Struct, frozen=True):
     name: str
     roles: tuple[str, ...]
     facts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Struct, frozen=True):
     """Machines that requests reach at the same time, and the links that lead on from there."""
 
     boxes: tuple[MachineBox, ...]
@@ -37,8 +36,7 @@ class Tier:
     more_links: str
 
 
-@dataclass(frozen=True, slots=True)
-class MachinePicture:
+class MachinePicture(Struct, frozen=True):
     sentence: str
     tiers: tuple[Tier, ...]
     notes: tuple[str, ...]

@@ -5,8 +5,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
@@ -21,8 +22,7 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
+class DecisionRow(Struct, frozen=True):
     """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
     summary: Summary
@@ -46,8 +46,7 @@ class DecisionRow:
     """Of its runs: whether each measurement can be believed."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionGroup:
+class DecisionGroup(Struct, frozen=True):
     """Rows on one store with one kind of decider and algorithm, under one script or each under its own."""
 
     heading: str
@@ -61,8 +60,7 @@ class DecisionGroup:
         return " ".join(row.summary.id for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCell:
+class DecisionCell(Struct, frozen=True):
     cell: Cell
     title: str
     groups: tuple[DecisionGroup, ...]
@@ -272,8 +270,7 @@ MAX_ROWS = 40
 SHAPES = {"faster": "▶", "better": "▶", "slower": "◀", "worse": "◀", "no difference": "■", "not decided": "○"}
 
 
-@dataclass(frozen=True, slots=True)
-class ForestRow:
+class ForestRow(Struct, frozen=True):
     """Places are in % of the axis; None where there is no ratio."""
 
     summary_id: str
@@ -288,8 +285,7 @@ class ForestRow:
     cut_high: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ForestGroup:
+class ForestGroup(Struct, frozen=True):
     """Rows with one reference."""
 
     heading: str
@@ -297,8 +293,7 @@ class ForestGroup:
     rows: tuple[ForestRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(Struct, frozen=True):
     figure: str
     """`Throughput`, `p99`."""
     better: str
@@ -319,8 +314,7 @@ class Forest:
         return tuple(row for group in self.groups for row in group.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """Logarithmic: half as much is as far from 1 as twice as much."""
 
     low: float
@@ -440,8 +434,7 @@ DEFAULT_RATE = 1000.0
 MAX_RATE = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     rate: float
     unit: str
     """`requests/s`."""

@@ -1,6 +1,6 @@
 """Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
 
-from dataclasses import replace
+from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
@@ -82,7 +82,10 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
     cells = (
         section.TableCell(identity.short_label, tag="control" if identity.control else ""),
         section.TableCell(identity.store_text),
-        *(replace(each, marks=(*each.marks, *verdict_text.suspect_marks(summary))) for each in latencies),
+        *(
+            structs.replace(each, marks=(*each.marks, *verdict_text.suspect_marks(summary)))
+            for each in latencies
+        ),
         *_kept(figures.record.schedule if figures else None),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=2, colour=summary.id)

@@ -3,8 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
@@ -37,8 +38,7 @@ _OWN_CPUS = (
 _MORE_CPUS = f"use a machine with at least {CPUS_FOR_ALL} CPUs"
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Struct, frozen=True):
     lead: str
     lines: tuple[Line, ...]
     """One per comparison, if there are several."""
@@ -56,8 +56,7 @@ class Recommendation:
         return tuple(filter(None, (self.lead, *(line.text for line in self.lines), decide)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     ranking: Ranking
     scope: str
     """How it differs from the others."""

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from statistics import quantiles
 from urllib.parse import quote
+
+from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, percentile, throughput
@@ -131,7 +132,7 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     )
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
-        rows = [replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
+        rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
     unusable = sorted(
         {
             (each.rule, each.text)

@@ -2,8 +2,9 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import consumer_cpu, percentile, throughput
@@ -31,8 +32,7 @@ _METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Callable[[float
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     summary: Summary
     threshold: str
     """The text as it was asked, e.g. `p99<10ms`."""

@@ -1,4 +1,4 @@
-"""Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how a figure is printed."""
+"""Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -3,7 +3,8 @@
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
@@ -54,8 +55,7 @@ def sample_deviation(sample: Sample, paired: bool) -> float | None:
     return log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
+class Method(Struct, frozen=True):
     """How sides are compared."""
 
     paired: bool
