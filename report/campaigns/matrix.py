@@ -17,7 +17,7 @@ from report.results.audit import BROKEN, HOLDS, SKIPPED
 from report.results.model import Identity, fault_title
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
-from report.sections.decision_cpu import part_kinds
+from report.sections.cpu import part_kinds
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison
 

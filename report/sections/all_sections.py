@@ -12,17 +12,15 @@ from report.sections.all_figures import all_figures
 from report.sections.best_performers import best_section
 from report.sections.boundary import promises
 from report.sections.client_vs_script import client_vs_script_section
-from report.sections.decision_cpu import decision_cpu_table
+from report.sections.cpu import decision_cpu_table, limiter_cost, resources
 from report.sections.diagnosis import diagnosis
 from report.sections.environment import environment
 from report.sections.failures import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_rate import latency_at_rate
-from report.sections.limiter_cost import limiter_cost
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
-from report.sections.resources import resources
 from report.sections.runs import all_runs, problems
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
