@@ -39,14 +39,6 @@ class Cell(Struct, frozen=True):
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
 
     @property
-    def limiters_differ(self) -> bool:
-        return len({ranking.limiters for ranking in self.rankings}) > 1
-
-    @property
-    def deciders_differ(self) -> bool:
-        return len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in self.rankings}) > 1
-
-    @property
     def scripts_differ(self) -> bool:
         """Its rankings did not all run one and the same script; those without any do not count."""
         with_script = [ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script]

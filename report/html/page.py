@@ -23,7 +23,6 @@ from report.sections.faults import fault_sentences
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
-from report.sections.section import Section
 from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
@@ -112,11 +111,6 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
     return found, figures, [row for strip in strips for row in strip.rows]
 
 
-def _with_something(section: Section, charts: Charts) -> bool:
-    drawn = any(charts.get(each) for each in section.charts)
-    return bool(drawn or section.tables or section.lists or section.facts or section.notes)
-
-
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     found = client_colours(summaries)
     controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
@@ -157,7 +151,11 @@ def render_page(
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
         decision_tables=[] if analysis.max_rates else _decision_tables(parts),
-        sections=[each for each in sections_of(analysis) if _with_something(each, charts)],
+        sections=[
+            each
+            for each in sections_of(analysis)
+            if each.tables or each.lists or each.facts or each.notes or any(map(charts.get, each.charts))
+        ],
         charts=charts,
         filters=filter_values(ordered),
         chips=CHIPS,

@@ -11,9 +11,8 @@ from report.analysis.figures import Figure, consumer_cpu, heap, percentile, serv
 from report.analysis.summary import Summary
 from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
-from report.sections import section
+from report.sections import section, verdict_text
 from report.sections.first_screen import against_base, base_text
-from report.sections.verdict_text import limit_cell, script_names, spread_figure
 from report.statistics.decision import Comparison
 
 
@@ -26,7 +25,9 @@ class _Column(Struct, frozen=True):
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
-        found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
+        found = verdict_text.spread_figure(
+            summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit
+        )
         ranged = self.figure not in ("", "throughput")
         return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
@@ -102,7 +103,7 @@ def _row(
         else section.number(ABSENT, None),
         section.number(percent(cv), cv),
         *others,
-        limit_cell(summary),
+        verdict_text.limit_cell(summary),
     )
     return section.TableRow(
         summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id
@@ -133,7 +134,7 @@ def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.Nam
         texts.decider_of(identity) if facts.decider else "",
         texts.algorithm_of(identity) if facts.algorithm else "",
         identity.store_text,
-        script_names(summary),
+        verdict_text.script_names(summary),
         *(_load_cell(identity, field) for field in fields),
     ]
 
@@ -152,10 +153,14 @@ def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-_MARKS = (
-    "† too few samples behind it. ‡ outside the middle half of its runs. § failed or unanswered requests "
-    "could move it: only its bounds are known. ¶ late sends of the load generator are more than a tenth of "
-    "it."
+_MARKS = " ".join(
+    f"{' '.join(each)}."
+    for each in (
+        verdict_text.FEW_SAMPLES,
+        verdict_text.UNTYPICAL,
+        verdict_text.UNIDENTIFIED,
+        verdict_text.LATE,
+    )
 )
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 

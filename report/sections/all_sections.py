@@ -81,10 +81,6 @@ def correctness_topic(analysis: Analysis) -> Section:
     return promises(analysis.ordered) or Section("correctness", "Correctness", answer, charts=("limited",))
 
 
-def over_time_topic(analysis: Analysis) -> Section:
-    return Section("over-time", "Over time", "each second of the median runs", charts=("series",))
-
-
 SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     thresholds,
     max_rate,
@@ -99,7 +95,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     memory_per_key_section,
     correctness_topic,
     faults,
-    over_time_topic,
+    lambda _: Section("over-time", "Over time", "each second of the median runs", charts=("series",)),
     several_servers,
     load_programs,
     store_operations,

@@ -110,10 +110,6 @@ def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, S
     ]
 
 
-def link_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    return [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
-
-
 def _link_text(link: machines.Link) -> str:
     def signed(us: float) -> str:
         return f"{'−' if us < 0 else '+'}{machines.time_text(abs(us))}"
@@ -367,7 +363,8 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
 
 def environment(analysis: Analysis) -> Section:
     campaign, rows = analysis.campaign, analysis.ordered
-    placed = [*machines_facts(campaign), *link_facts(campaign)]
+    links = [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
+    placed = [*machines_facts(campaign), *links]
     blocks = [
         Facts("Machines of the runs, and links", tuple(placed)),
         Facts("Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))),

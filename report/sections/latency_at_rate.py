@@ -47,7 +47,7 @@ def _from_send(figures: Measured | None, name: str, text: LayerText) -> section.
     value, known = getattr(stated, name, None), stated_bounds(stated).get(name)
     if value is None and known:
         printed = bounds(known.low, known.high, text.latency)
-        return section.number(printed, None, ((verdict_text.UNIDENTIFIED_MARK, verdict_text.UNIDENTIFIED),))
+        return section.number(printed, None, (verdict_text.UNIDENTIFIED,))
     return section.number(text.latency(value), value)
 
 

@@ -177,8 +177,9 @@ def difference(cell: Cell) -> str:
     deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
     settings = (_SETTINGS[ranking.group.settings] or "those that all clients share" for ranking in rankings)
     tell("The stores differ", map(store_name, rankings), cell.stores_differ)
-    tell("What decides differs", filter(None, deciders), cell.deciders_differ)
-    tell("The limiters differ", limiters, cell.limiters_differ)
+    decided = {(ranking.group.decided_by, ranking.group.algorithm) for ranking in rankings}
+    tell("What decides differs", filter(None, deciders), len(decided) > 1)
+    tell("The limiters differ", limiters, len({ranking.limiters for ranking in rankings}) > 1)
     tell("The clients' settings differ", settings)
     tell("The server's web frameworks differ", (ranking.group.framework or "fastify" for ranking in rankings))
     if cell.scripts_differ:
@@ -401,12 +402,11 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
 
 
 #: What the marks behind a figure mean.
-UNTYPICAL = "outside the middle half of its runs"
-FEW_SAMPLES = "too few samples behind it"
-UNIDENTIFIED = "failed or unanswered requests could move it: only its bounds are known"
-LATE = "late sends of the load generator are more than a tenth of it"
-SUSPECT = "its run is suspect"
-UNTYPICAL_MARK, FEW_SAMPLES_MARK, UNIDENTIFIED_MARK, LATE_MARK, SUSPECT_MARK = "‡", "†", "§", "¶", "‖"
+UNTYPICAL = ("‡", "outside the middle half of its runs")
+FEW_SAMPLES = ("†", "too few samples behind it")
+UNIDENTIFIED = ("§", "failed or unanswered requests could move it: only its bounds are known")
+LATE = ("¶", "late sends of the load generator are more than a tenth of it")
+SUSPECT = ("‖", "its run is suspect")
 
 
 def spread_figure(
@@ -420,7 +420,7 @@ def spread_figure(
     if figures is None:
         return TableCell(ABSENT, kind="number", sort=sort, hint=hint)
     span = f"{show(ends[0])}–{show(ends[1])}" if ends and value is not None else ""
-    untypical = [(UNTYPICAL_MARK, UNTYPICAL)] if summary.is_untypical(figure) else []
+    untypical = [UNTYPICAL] if summary.is_untypical(figure) else []
     marks = (*figure_marks(figures, figure), *suspect_marks(summary), *untypical)
     text = figure_text(figures, figure, show)
     return TableCell(text, range=span, marks=marks, kind="number", sort=sort, hint=hint)
@@ -432,7 +432,7 @@ def limit_cell(summary: Summary) -> TableCell:
 
 
 def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
-    return ((SUSPECT_MARK, SUSPECT),) if summary.median and summary.median.verdict == "suspect" else ()
+    return (SUSPECT,) if summary.median and summary.median.verdict == "suspect" else ()
 
 
 def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
@@ -441,9 +441,9 @@ def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ..
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)
     late = figures.record.schedule is not None and name in figures.record.schedule.late_percentiles
     return (
-        *([(UNIDENTIFIED_MARK, UNIDENTIFIED)] if unidentified else []),
-        *([(FEW_SAMPLES_MARK, FEW_SAMPLES)] if few else []),
-        *([(LATE_MARK, LATE)] if late else []),
+        *([UNIDENTIFIED] if unidentified else []),
+        *([FEW_SAMPLES] if few else []),
+        *([LATE] if late else []),
     )
 
 
