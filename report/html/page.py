@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
-
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
 from report.analysis.summary import Summary
 from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
-from report.charts import CHARTS, lines
+from report.charts import CHARTS, graphs
 from report.charts.fault_strips import fault_charts
 from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
@@ -29,18 +27,9 @@ _CONTROLS = "Controls: what the harness itself can do, not ranked"
 _COPIES = "Copies of references: what this host makes of no difference, not ranked"
 
 
-class DecisionTable(Struct, frozen=True):
-    id: str
-    runtime: RuntimeResults
-    open_loop: bool
-    bodies: Sequence[tuple[str, str, Sequence[first_screen.DecisionRow]]]
-    """Heading, the comparison that it leads to, and rows."""
-    caption: str
-
-
 def _decision_tables(
     found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
-) -> list[DecisionTable]:
+) -> list[dict[str, Any]]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
     tables = []
@@ -54,8 +43,9 @@ def _decision_tables(
 
 def _decision_table(
     runtime: RuntimeResults, shown: Sequence[first_screen.DecisionCell], open_loop: bool, titled: bool
-) -> DecisionTable:
+) -> dict[str, Any]:
     headed = titled or sum(len(each.groups) for each in shown) > 1
+    # Heading, the comparison that it leads to, and rows.
     bodies: list[tuple[str, str, Sequence[first_screen.DecisionRow]]] = []
     for each in shown:
         for group in each.groups:
@@ -82,7 +72,8 @@ def _decision_table(
         marks_note(figures),
     )
     table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
-    return DecisionTable(table_id, runtime, open_loop, bodies, " ".join(filter(None, texts)))
+    caption = " ".join(filter(None, texts))
+    return {"id": table_id, "runtime": runtime, "open_loop": open_loop, "bodies": bodies, "caption": caption}
 
 
 #: Charts by the id that sections name them by; of several layers one each.
@@ -99,7 +90,7 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (lines.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
+        for chart in (graphs.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
             if (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
