@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from report.analysis.printed_rows import worst_verdict
-from report.analysis.summary import row_order
+from report.analysis.summary import configurations, row_order
 from report.base.format import ABSENT
 from report.results.model import Campaign, Identity, Run, fault_title
 from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
@@ -200,26 +200,11 @@ class FaultGroup(Struct, frozen=True):
     cases: tuple[FaultCase, ...]
 
 
-def _cases(campaign: Campaign) -> list[FaultCase]:
-    identities = {entry.identity.key: entry.identity for entry in campaign.planned_faults}
-    planned = {entry.identity.key: set(entry.runs) for entry in campaign.planned_faults}
-    runs: dict[str, list[Run]] = {}
-    for run in sorted(campaign.fault_runs, key=lambda run: run.run):
-        runs.setdefault(run.identity.key, []).append(run)
-    for run in campaign.fault_runs:
-        identities.setdefault(run.identity.key, run.identity)
-    found: list[FaultCase] = []
-    for key, identity in identities.items():
-        there = tuple(runs.get(key, ()))
-        missing = tuple(sorted(planned.get(key, set()) - {run.run for run in there}))
-        found.extend(FaultCase(identity, place, there, missing) for place in range(len(identity.faults)))
-    return found
-
-
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
-    for case in _cases(campaign):
-        groups.setdefault(case.fault, []).append(case)
+    for identity, _, runs, missing in configurations(campaign.planned_faults, campaign.fault_runs):
+        for place, fault in enumerate(identity.faults):
+            groups.setdefault(fault, []).append(FaultCase(identity, place, runs, missing))
     titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(

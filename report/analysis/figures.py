@@ -1,7 +1,7 @@
 """The figures of a run that are compared."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -141,6 +141,15 @@ def _decision_cpu(kind: str) -> Figure:
 
 #: CPU per decision by kind of role.
 PARTS: Mapping[str, Figure] = {kind: _decision_cpu(kind) for kind in MEASURED_KINDS}
+
+
+def total_of(kinds: Sequence[str]) -> Figure:
+    def total(figures: Measured) -> float | None:
+        found = decision_cpu_us(figures)
+        return sum(found[kind] for kind in kinds) if found and all(kind in found for kind in kinds) else None
+
+    return Figure(total)
+
 
 #: The CPU per decision of the Node process that asks.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))

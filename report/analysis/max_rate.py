@@ -38,7 +38,6 @@ class MaxRate(Struct, frozen=True, kw_only=True):
     name: str
     """The label, with what tells it from others of the target."""
     ids: tuple[str, ...]
-    """Ids of its rows."""
     objectives: tuple[str, ...]
     trials: tuple[RateTrial, ...]
     """In the order in which they were made."""

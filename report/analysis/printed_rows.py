@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from report.analysis.cells import subject
-from report.analysis.summary import Row, Summary, attributable
+from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
@@ -87,23 +87,17 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    planned = {entry.identity.key: entry for entry in campaign.planned_operations if wanted(entry.identity)}
-    rows: dict[str, tuple[Identity, list[Run]]] = {key: (each.identity, []) for key, each in planned.items()}
-    for run in sorted(campaign.operations, key=lambda run: run.run):
-        if wanted(run.identity):
-            rows.setdefault(run.identity.key, (run.identity, []))[1].append(run)
-    found = []
-    for key, (identity, runs) in rows.items():
-        plan, there = planned.get(key), {run.run for run in runs}
-        found.append(
-            PrintedRow(
-                identity=identity,
-                runs=tuple(runs),
-                missing=tuple(number for number in plan.runs if number not in there) if plan else (),
-                places=frozenset(plan.places.values()) if plan else frozenset(),
-            )
+    rows = configurations(campaign.planned_operations, campaign.operations)
+    return [
+        PrintedRow(
+            identity=identity,
+            runs=runs,
+            missing=missing,
+            places=frozenset(plan.places.values()) if plan else frozenset(),
         )
-    return found
+        for identity, plan, runs, missing in rows
+        if wanted(identity)
+    ]
 
 
 class LoadProgramControl(Struct, frozen=True):

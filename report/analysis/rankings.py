@@ -37,7 +37,6 @@ class Group(Struct, frozen=True):
     decided_by: str | None = None
     algorithm: str | None = None
     settings: str = ""
-    """`Identity.settings` of its rows."""
     client: str = ""
     """`Identity.in_any_condition` of rows in several versions of store or Node, or with TLS and without."""
     framework: str | None = None

@@ -70,7 +70,6 @@ class ChartRow(Struct, frozen=True):
         return self.summary.figures
 
     def style(self, width: int, size: int) -> dict[str, Any]:
-        """Of its line and its marks."""
         line = {"color": self.colour, "dash": self.dash, "width": width}
         return {"line": line, "marker": {"color": self.colour, "symbol": self.symbol, "size": size}}
 
@@ -258,7 +257,6 @@ class Chart(Struct, frozen=True):
     build: Callable[[ChartData], dict[str, Any] | None]
 
     def worded(self, text: LayerText, layer: str = "") -> "Chart":
-        """In the words of a layer."""
         words = {
             "request": text.request,
             "requests": text.requests,

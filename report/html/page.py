@@ -113,7 +113,6 @@ def render_page(
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
     at_rate: float = first_screen.DEFAULT_RATE,
 ) -> str:
-    """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
     charts, figures, fault_rows = _drawn(analysis)
     manifest = campaign.manifest

@@ -5,15 +5,7 @@ from collections.abc import Sequence
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import (
-    PARTS,
-    Figure,
-    consumer_cpu,
-    decision_cpu_us,
-    node_cpu,
-    node_kind,
-    throughput,
-)
+from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, node_kind, throughput, total_of
 from report.analysis.rankings import compare_pairs, compare_rows
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
@@ -35,15 +27,6 @@ def part_kinds(identity: Identity) -> tuple[str, ...]:
     has_store = identity.store not in (None, "none", "memory")
     has = {node_kind(identity.layer): True, "service": identity.service is not None, "store": has_store}
     return tuple(kind for kind in MEASURED_KINDS if has.get(kind))
-
-
-def total_of(kinds: Sequence[str]) -> Figure:
-
-    def total(figures: Measured) -> float | None:
-        found = decision_cpu_us(figures)
-        return sum(found[kind] for kind in kinds) if found and all(kind in found for kind in kinds) else None
-
-    return Figure(total)
 
 
 def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableCell:

@@ -363,7 +363,6 @@ def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
-    """Of rankings by one figure."""
     copies = [ranking.resolution for _, ranking in members if ranking.resolution]
     compared = [ranking.versus_base(row) for _, ranking in members for row in ranking.summaries]
     axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])

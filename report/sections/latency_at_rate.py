@@ -60,7 +60,6 @@ def _from_due(figures: Measured | None, name: str, text: LayerText) -> section.T
 
 
 def _kept(schedule: Schedule | None) -> tuple[section.TableCell, ...]:
-    """How the schedule was kept."""
     if schedule is None:
         return (section.number(ABSENT, None),) * 6
     gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent

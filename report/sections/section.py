@@ -109,7 +109,6 @@ class Section(Struct, frozen=True):
     """How it is read, paragraphs."""
     tables: tuple[Table, ...] = ()
     charts: tuple[str, ...] = ()
-    """Ids of charts."""
     lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
     """Sentences under a heading each."""
     facts: tuple[Facts, ...] = ()

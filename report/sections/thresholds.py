@@ -93,10 +93,7 @@ def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
         {
             "configuration_hash": each.summary.identity.configuration_hash,
             "label": each.summary.identity.label,
-            "threshold": each.threshold,
-            "value": each.value,
-            "value_text": each.value_text,
-            "status": each.status,
+            **{name: getattr(each, name) for name in ("threshold", "value", "value_text", "status")},
         }
         for each in judgements(analysis)
     ]

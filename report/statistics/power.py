@@ -56,8 +56,6 @@ def sample_deviation(sample: Sample, paired: bool) -> float | None:
 
 
 class Method(Struct, frozen=True):
-    """How sides are compared."""
-
     paired: bool
     fewest: int
     """Runs per side that it takes for a claim."""
