@@ -135,14 +135,6 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}
 
 
-def _decision_cpu(kind: str) -> Figure:
-    return Figure(lambda figures: decision_cpu_us(figures).get(kind))
-
-
-#: CPU per decision by kind of role.
-PARTS: Mapping[str, Figure] = {kind: _decision_cpu(kind) for kind in MEASURED_KINDS}
-
-
 def total_of(kinds: Sequence[str]) -> Figure:
     def total(figures: Measured) -> float | None:
         found = decision_cpu_us(figures)
@@ -150,6 +142,9 @@ def total_of(kinds: Sequence[str]) -> Figure:
 
     return Figure(total)
 
+
+#: CPU per decision by kind of role.
+PARTS: Mapping[str, Figure] = {kind: total_of((kind,)) for kind in MEASURED_KINDS}
 
 #: The CPU per decision of the Node process that asks.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))

@@ -5,6 +5,7 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import RuntimeResults
+from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
 from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
@@ -153,10 +154,7 @@ def render_page(
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=shared_load_text(ordered) if ordered else "",
         only_memory=analysis.only_memory,
-        run_count=len(campaign.runs)
-        + len(campaign.operations)
-        + len(campaign.diagnoses)
-        + len(campaign.fault_runs),
+        run_count=len(all_runs(campaign)),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         printed=[

@@ -153,16 +153,12 @@ def command_again(command: str, runs: int) -> str:
     return f"{kept} --runs {runs}"
 
 
-def _longer(campaign: Campaign) -> str:
-    longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
-    return "fixed30" if longest < 30 else "fixed120"
-
-
 def _steadier(campaign: Campaign) -> str:
     cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
+    longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
     return (
         f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
-        f"windows (--duration-mode {_longer(campaign)})"
+        f"windows (--duration-mode {'fixed30' if longest < 30 else 'fixed120'})"
     )
 
 
