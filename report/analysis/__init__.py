@@ -1,5 +1,3 @@
 """What the results show: rows, rankings and comparisons, computed once.
 
-`comparison_text` and `load_text` are prose but stand here, not in `sections`: charts need them too,
-and may not import `sections`.
-"""
+`texts` is prose but stands here, not in `sections`: charts need it too, and may not import `sections`."""

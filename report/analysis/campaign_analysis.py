@@ -1,21 +1,20 @@
 """All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis import printed_rows
-from report.analysis.cells import Cell
+from report.analysis.cells import Cell, RuntimeResults, runtimes_of
 from report.analysis.faults import FaultGroup, fault_groups
 from report.analysis.max_rate import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
-from report.analysis.runtimes import RuntimeResults, runtimes_of
 from report.analysis.several_servers import ServerScaling, several_servers
 from report.analysis.summary import Summary, summarize
 from report.results.model import Campaign
 
 
-@dataclass(frozen=True, slots=True)
-class Analysis:
+class Analysis(Struct, frozen=True):
     campaign: Campaign
     summaries: tuple[Summary, ...]
     """All rows, in the order of `summarize`."""

@@ -1,33 +1,32 @@
-"""Cells: the rows of a campaign that can be compared at all, with their rankings and controls."""
+"""Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and controls."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from report.analysis.deciders import NamedFacts, named_facts
+from msgspec import Struct, structs
+
+from report.analysis import texts
 from report.analysis.figures import throughput
-from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import caps_text, differing_caps, load_text, varying_limits
 from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, group_rows, rank, resolutions
-from report.analysis.summary import Summary
+from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What can be compared at all: one ranking per group; beside them controls under the same load: those
     without a store, which are a ceiling, then copies of references."""
 
     id: str
     identity: Identity
     """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
-    text: LayerText
+    text: texts.LayerText
     caps: str
     """Those of the caps that other cells have others of, in words."""
     limits: str
     """Those of the limits that other cells have others of, in words."""
-    named: NamedFacts
+    named: texts.NamedFacts
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
@@ -38,14 +37,6 @@ class Cell:
     @property
     def stores_differ(self) -> bool:
         return len({(ranking.group.store, ranking.group.external) for ranking in self.rankings}) > 1
-
-    @property
-    def limiters_differ(self) -> bool:
-        return len({ranking.limiters for ranking in self.rankings}) > 1
-
-    @property
-    def deciders_differ(self) -> bool:
-        return len({(ranking.group.decided_by, ranking.group.algorithm) for ranking in self.rankings}) > 1
 
     @property
     def scripts_differ(self) -> bool:
@@ -102,8 +93,8 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
     """The cells of rows of one layer, in their order; controls alone make no cell."""
-    named = named_facts(campaign or summaries)
-    caps_of = differing_caps(row for row in summaries if not row.identity.control)
+    named = texts.named_facts(campaign or summaries)
+    caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     copied = resolutions(campaign or summaries, copy_key)
     clients: dict[tuple[object, ...], list[Summary]] = {}
     copies: dict[tuple[object, ...], list[Summary]] = {}
@@ -117,7 +108,7 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             kind = copies if identity.copy else clients
             kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
-    varying = varying_limits([row for rows in clients.values() for row in rows])
+    varying = texts.varying_limits([row for rows in clients.values() for row in rows])
     found = []
     for number, (key, rows) in enumerate(clients.items(), start=1):
         identity = rows[0].identity
@@ -129,12 +120,67 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
                 id=f"cell{number}",
                 identity=identity,
                 text=layer_text_of(summaries),
-                caps=f"caps {caps_text(caps_of(identity))}" if named_caps else "",
-                limits=load_text(identity, varying),
+                caps=f"caps {texts.caps_text(caps_of(identity))}" if named_caps else "",
+                limits=texts.load_text(identity, varying),
                 named=named,
                 rankings=rankings,
                 controls=(*beside, *by_throughput(copies.get(key, []))),
                 ceilings=_ceilings(ranked, beside),
+            )
+        )
+    return tuple(found)
+
+
+class RuntimeResults(Struct, frozen=True, kw_only=True):
+    """Cells and controls of one layer in one runtime; what there is one of alone has an empty name."""
+
+    id: str
+    runtime: str
+    layer: str
+    """`limiter layer`."""
+    text: texts.LayerText
+    cells: tuple[Cell, ...]
+    controls: tuple[Summary, ...]
+
+    @property
+    def name(self) -> str:
+        if not self.runtime:
+            return self.layer.capitalize()
+        return ", ".join(filter(None, (self.runtime, self.layer)))
+
+    @property
+    def title(self) -> str:
+        return f"Runtime {self.name}" if self.runtime else self.name
+
+    @property
+    def ordered(self) -> tuple[Summary, ...]:
+        return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
+
+
+def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
+    """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
+
+    Containers and local processes differ in more than the client, and a decision is no request, so that
+    nothing is compared across them."""
+    runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [""]
+    parts: dict[tuple[str, str], list[Summary]] = {}
+    for summary in summaries:
+        parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(summary)
+    several_layers = len({layer for _, layer in parts}) > 1
+    found = []
+    for number, ((runtime, _), rows) in enumerate(
+        sorted(parts.items(), key=lambda part: runtimes.index(part[0][0])), start=1
+    ):
+        prefix = f"part{number}-" if len(parts) > 1 else ""
+        text = layer_text_of(rows)
+        found.append(
+            RuntimeResults(
+                id=prefix,
+                runtime=runtime if len(runtimes) > 1 else "",
+                layer=text.name if several_layers else "",
+                text=text,
+                cells=tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
+                controls=tuple(row for row in rows if row.identity.control),
             )
         )
     return tuple(found)

@@ -4,10 +4,11 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis.printed_rows import worst_verdict
-from report.analysis.summary import row_order
+from report.analysis.summary import configurations, row_order
 from report.base.format import ABSENT
 from report.results.model import Campaign, Identity, Run, fault_title
 from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
@@ -64,8 +65,7 @@ def seconds_text(value: float | None) -> str:
     return "never" if value == NEVER else f"{value:,.1f}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """A figure over the runs: the median, in an even number of runs the higher of the two in the middle."""
 
     middle: float
@@ -75,8 +75,7 @@ class Spread:
     """That have the figure."""
 
 
-@dataclass(frozen=True, slots=True)
-class FaultedRun:
+class FaultedRun(Struct, frozen=True):
     run: Run
     record: MeasuredResultFault
     figures: FaultFiguresFault
@@ -134,8 +133,7 @@ FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FaultCase:
+class FaultCase(Struct, frozen=True):
     identity: Identity
     place: int
     """The place of the fault among those of the configuration."""
@@ -195,36 +193,20 @@ class FaultCase:
         return ordered[len(ordered) // 2] if ordered else None
 
 
-@dataclass(frozen=True, slots=True)
-class FaultGroup:
+class FaultGroup(Struct, frozen=True):
     text: str
     """`store-restart`, with its times where the campaign has it at several."""
     fault: Fault
     cases: tuple[FaultCase, ...]
 
 
-def _cases(campaign: Campaign) -> list[FaultCase]:
-    entries = [entry for entry in campaign.planned if entry.identity.faults]
-    identities = {entry.identity.key: entry.identity for entry in entries}
-    planned = {entry.identity.key: set(entry.runs) for entry in entries}
-    faulted = [run for run in campaign.counted if run.identity.faults]
-    runs: dict[str, list[Run]] = {}
-    for run in sorted(faulted, key=lambda run: run.run):
-        runs.setdefault(run.identity.key, []).append(run)
-    for run in faulted:
-        identities.setdefault(run.identity.key, run.identity)
-    found: list[FaultCase] = []
-    for key, identity in identities.items():
-        there = tuple(runs.get(key, ()))
-        missing = tuple(sorted(planned.get(key, set()) - {run.run for run in there}))
-        found.extend(FaultCase(identity, place, there, missing) for place in range(len(identity.faults)))
-    return found
-
-
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
-    for case in _cases(campaign):
-        groups.setdefault(case.fault, []).append(case)
+    planned = (each for each in campaign.planned if each.identity.faults)
+    runs = (run for run in campaign.counted if run.identity.faults)
+    for identity, _, own, missing in configurations(planned, runs):
+        for place, fault in enumerate(identity.faults):
+            groups.setdefault(fault, []).append(FaultCase(identity, place, own, missing))
     titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(

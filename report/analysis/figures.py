@@ -1,16 +1,16 @@
 """The figures of a run that are compared."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
-from report.analysis.layer_text import layer_text
+from msgspec import Struct
+
+from report.analysis.texts import layer_text
 from report.base.format import bounds
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     kind: str
     """Of `MEMORY_KINDS`: only figures of one kind are like each other."""
     text: str
@@ -29,8 +29,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """Called with the figures of a run, it gives one of them; None where the run does not have it."""
 
     read: Callable[[Measured], float | None]
@@ -136,12 +135,16 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}
 
 
-def _decision_cpu(kind: str) -> Figure:
-    return Figure(lambda figures: decision_cpu_us(figures).get(kind))
+def total_of(kinds: Sequence[str]) -> Figure:
+    def total(figures: Measured) -> float | None:
+        found = decision_cpu_us(figures)
+        return sum(found[kind] for kind in kinds) if found and all(kind in found for kind in kinds) else None
+
+    return Figure(total)
 
 
 #: CPU per decision by kind of role.
-PARTS: Mapping[str, Figure] = {kind: _decision_cpu(kind) for kind in MEASURED_KINDS}
+PARTS: Mapping[str, Figure] = {kind: total_of((kind,)) for kind in MEASURED_KINDS}
 
 #: The CPU per decision of the Node process that asks.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))

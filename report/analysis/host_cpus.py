@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
-from report.analysis.load_text import caps_text
 from report.analysis.summary import Summary
+from report.analysis.texts import caps_text
 from report.base.format import plural
 from report.results.model import Run
 

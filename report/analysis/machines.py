@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
+
+from msgspec import Struct
 
 from report.base.format import decimals, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
@@ -31,8 +32,7 @@ def _rate_text(bits_per_second: float | None) -> str:
     return f"{decimals(bits_per_second / 1e6, 0)} Mbit/s"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True):
     between: tuple[str, str]
     round_trip_us: float
     """Median."""

@@ -1,12 +1,13 @@
 """The highest rate that each target keeps: the trials of a search and what they show (M30)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
+
 from report.analysis.cells import subject
-from report.analysis.load_text import load_name, load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import load_name, load_text, varying_fields
 from report.base.format import plural
 from report.results.model import Campaign, Identity
 from report.results.records import LimitedBy
@@ -18,8 +19,7 @@ _GENERATOR = "generator"
 _MIN_TRIALS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateTrial:
+class RateTrial(Struct, frozen=True, kw_only=True):
     rate_per_second: float
     bracket: bool
     """It brackets the bound; the estimate is of the others."""
@@ -32,14 +32,12 @@ class RateTrial:
     """The resource that limited the run; None where it is not on record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaxRate:
+class MaxRate(Struct, frozen=True, kw_only=True):
     identity: Identity
     """At one of the rates."""
     name: str
     """The label, with what tells it from others of the target."""
     ids: tuple[str, ...]
-    """Ids of its rows."""
     objectives: tuple[str, ...]
     trials: tuple[RateTrial, ...]
     """In the order in which they were made."""

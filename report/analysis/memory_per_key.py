@@ -3,8 +3,9 @@
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
+
+from msgspec import Struct
 
 from report.analysis.cells import subject
 from report.analysis.figures import MEMORY_KINDS, SOURCES
@@ -15,8 +16,7 @@ from report.statistics.rank_test import student_quantile
 from report.statistics.ratio import ALPHA
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     slope: float
     intercept: float
     low: float | None
@@ -44,16 +44,14 @@ def least_squares(points: Sequence[tuple[float, float]]) -> Line:
 FRESH_KEYS = "variable"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     summary_id: str
     run: int
     keys: int
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Slope:
+class Slope(Struct, frozen=True):
     source: str
     points: tuple[Point, ...]
     line: Line
@@ -67,8 +65,7 @@ class Slope:
         return SOURCES[self.source].kind
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMemory:
+class KeyMemory(Struct, frozen=True):
     identity: Identity
     """The identity of its row with the fewest keys."""
     runtime: str

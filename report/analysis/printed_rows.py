@@ -2,10 +2,11 @@
 client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.analysis.cells import subject
-from report.analysis.summary import Row, Summary, attributable
+from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
@@ -41,8 +42,7 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
     return worst[0] if worst else "valid"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedRow(Row):
+class PrintedRow(Row, frozen=True, kw_only=True):
     @property
     def store(self) -> str:
         return str(self.identity.store)
@@ -87,28 +87,21 @@ class PrintedRow(Row):
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    entries = [each for each in campaign.planned if each.identity.printed and wanted(each.identity)]
-    planned = {entry.identity.key: entry for entry in entries}
-    rows: dict[str, tuple[Identity, list[Run]]] = {key: (each.identity, []) for key, each in planned.items()}
-    for run in sorted(campaign.counted, key=lambda run: run.run):
-        if run.identity.printed and wanted(run.identity):
-            rows.setdefault(run.identity.key, (run.identity, []))[1].append(run)
-    found = []
-    for key, (identity, runs) in rows.items():
-        plan, there = planned.get(key), {run.run for run in runs}
-        found.append(
-            PrintedRow(
-                identity=identity,
-                runs=tuple(runs),
-                missing=tuple(number for number in plan.runs if number not in there) if plan else (),
-                places=frozenset(plan.places.values()) if plan else frozenset(),
-            )
+    planned = (each for each in campaign.planned if each.identity.printed)
+    rows = configurations(planned, (run for run in campaign.counted if run.identity.printed))
+    return [
+        PrintedRow(
+            identity=identity,
+            runs=runs,
+            missing=missing,
+            places=frozenset(plan.places.values()) if plan else frozenset(),
         )
-    return found
+        for identity, plan, runs, missing in rows
+        if wanted(identity)
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadProgramControl:
+class LoadProgramControl(Struct, frozen=True):
     """One row of a load program, beside the row of the client that it replaces."""
 
     row: PrintedRow
@@ -142,8 +135,7 @@ COMPARED: tuple[tuple[str, bool, Read], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoreCell:
+class StoreCell(Struct, frozen=True):
     """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
 
     rows: tuple[PrintedRow, ...]
@@ -152,8 +144,7 @@ class StoreCell:
     counts, or is alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoreOperations:
+class StoreOperations(Struct, frozen=True):
     reference: str
     cells: tuple[StoreCell, ...]
 

@@ -9,12 +9,13 @@ medians alone."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from report.analysis.deciders import NamedFacts
+from msgspec import Struct, structs
+
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
+from report.analysis.texts import NamedFacts
 from report.results.model import OWN_SETTINGS, Measured, script_sha1
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
@@ -22,8 +23,7 @@ from report.statistics.ratio import ALPHA
 from report.statistics.sequential import Family, compare_in_looks
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     store: str | None
     """None for an address whose store is not known."""
     external: bool
@@ -37,7 +37,6 @@ class Group:
     decided_by: str | None = None
     algorithm: str | None = None
     settings: str = ""
-    """`Identity.settings` of its rows."""
     client: str = ""
     """`Identity.in_any_condition` of rows in several versions of store or Node, or with TLS and without."""
     framework: str | None = None
@@ -74,7 +73,7 @@ def _by_condition(group: Group, rows: list[Summary]) -> list[tuple[Group, list[S
     found: dict[str, list[Summary]] = {}
     for row in rows:
         found.setdefault(row.identity.in_any_condition, []).append(row)
-    return [(replace(group, client=client), own) for client, own in found.items()]
+    return [(structs.replace(group, client=client), own) for client, own in found.items()]
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
@@ -130,8 +129,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     return sorted(groups.items(), key=order)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Two rows of a ranking: the reference is the base, else the one that stands higher."""
 
     base: Summary
@@ -159,8 +157,7 @@ class Pair:
         return self if base is self.base else Pair(self.new, self.base, self.comparison.inverted())
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
+class Resolution(Struct, frozen=True):
     """What a campaign can tell apart: a reference against its copy, between which no client differs (M31)."""
 
     copy: Summary
@@ -182,8 +179,7 @@ class Resolution:
         return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`; those without
     a run that counts last."""
 
@@ -196,7 +192,7 @@ class Ranking:
     """The same by the CPU per request of what calls the limiter."""
     order: tuple[Pair, ...] = ()
     """Every row with every other: `ranked_by`, and what it does not have, corrected for all of these."""
-    best: Mapping[str, str] = field(default_factory=dict)
+    best: Mapping[str, str] = {}
     """The id of the row that was shown to be better than all others, by `throughput` and by the names of
     `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
     family: Family | None = None
@@ -344,7 +340,7 @@ def rank(
         rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.median)]
         pairs, order, family = _ranked_by(rows, reference, planned)
     told_apart = resolution is not None and resolution.told_apart
-    return replace(
+    return structs.replace(
         ranking,
         summaries=tuple(ordered),
         ranked_by=pairs,

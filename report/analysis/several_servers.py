@@ -2,12 +2,14 @@
 servers share the load, how long they take to start together, and what was the limit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from statistics import median
 
+from msgspec import Struct, structs
+
 from report.analysis.figures import PARTS, Figure, server_cpu, throughput
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary, attributable, sample_between
+from report.analysis.texts import load_text, varying_fields
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ratio_of_pairs
@@ -41,8 +43,7 @@ FIGURES: Mapping[str, tuple[Figure, int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AddedServer:
+class AddedServer(Struct, frozen=True):
     """What one more server brings, as a share of what each of the servers before it gave: 1 is linear. The
     interval is that of the ratio of both throughputs; None without one."""
 
@@ -51,8 +52,7 @@ class AddedServer:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class FirstSecond:
+class FirstSecond(Struct, frozen=True):
     """The first second beside the rest, and the p99 of both in the median run; None where it is not known."""
 
     ratio: float
@@ -64,8 +64,7 @@ class FirstSecond:
     """The median of the other seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStep:
+class ServerStep(Struct, frozen=True):
     """One number of servers."""
 
     summary: Summary
@@ -82,8 +81,7 @@ class ServerStep:
         return self.summary.identity.servers
 
 
-@dataclass(frozen=True, slots=True)
-class ServerScaling:
+class ServerScaling(Struct, frozen=True):
     name: str
     identity: Identity
     """The identity of the row with the fewest servers."""
@@ -105,7 +103,7 @@ def _target_key(summary: Summary) -> tuple[object, ...]:
 def _per_server(new: Summary, base: Summary, figure: Figure) -> Sample:
     sample = sample_between(new, base, figure)
     ours, theirs = new.identity.servers, base.identity.servers
-    return replace(
+    return structs.replace(
         sample,
         new=tuple(value / ours for value in sample.new),
         base=tuple(value / theirs for value in sample.base),

@@ -2,13 +2,14 @@
 how rows are compared."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median, quantiles
 from typing import Any
 
+from msgspec import Struct, structs
+
 from report.analysis.figures import Figure, throughput
-from report.analysis.layer_text import layer_text
+from report.analysis.texts import LayerText, layer_text
 from report.base.format import percent, plural, rate
 from report.results import model
 from report.results.records import LimiterScript
@@ -69,8 +70,7 @@ _TOPOLOGIES = ("standalone", "cluster")
 _WORKLOADS = ("light", "heavy")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A configuration with its runs, of our own load generator or of a foreign program."""
 
     identity: model.Identity
@@ -104,10 +104,7 @@ class Row:
         return median(values) if values else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary(Row):
-    """One row of the campaign."""
-
+class Summary(Row, frozen=True, kw_only=True):
     id: str
     """Short and safe: what HTML and scripts call this row."""
     median: model.Run | None
@@ -326,35 +323,49 @@ def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
     return LookSchedule(looks=tuple(plan["looks"]), ended=ended), adaptive_state.get("looked", 0)
 
 
+def configurations(
+    planned: Iterable[model.Planned], runs: Iterable[model.Run]
+) -> list[tuple[model.Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
+    """Those that were planned or run, each with its plan, its runs by number, and the numbers without a file;
+    planned ones first."""
+    plans = {each.identity.key: each for each in planned}
+    found: dict[str, tuple[model.Identity, list[model.Run]]] = {
+        key: (each.identity, []) for key, each in plans.items()
+    }
+    for run in sorted(runs, key=lambda run: run.run):
+        found.setdefault(run.identity.key, (run.identity, []))[1].append(run)
+
+    def missing(key: str) -> tuple[int, ...]:
+        there = {run.run for run in found[key][1]}
+        return tuple(sorted(set(plans[key].runs) - there)) if key in plans else ()
+
+    return [(identity, plans.get(key), tuple(own), missing(key)) for key, (identity, own) in found.items()]
+
+
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
-    planned = {entry.identity.key: entry for entry in campaign.planned if entry.identity.ranked}
-    identities = {key: entry.identity for key, entry in planned.items()}
-    runs: dict[str, list[model.Run]] = {key: [] for key in identities}
-    set_aside = [run for run in campaign.beside if run.set_aside and run.identity.key in planned]
-    for run in (*campaign.runs, *set_aside):
-        identities.setdefault(run.identity.key, run.identity)
-        runs.setdefault(run.identity.key, []).append(run)
+    aside: dict[str, list[model.Run]] = {}
+    for run in sorted((run for run in campaign.beside if run.set_aside), key=lambda run: run.run):
+        aside.setdefault(run.identity.key, []).append(run)
     schedule, looked = _schedule(campaign)
     across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
     found = []
-    for number, identity in enumerate(sorted(identities.values(), key=row_order), start=1):
-        plan = planned.get(identity.key)
-        every = sorted(runs[identity.key], key=lambda run: run.run)
-        ordered = tuple(run for run in every if not run.set_aside)
+    planned = (each for each in campaign.planned if each.identity.ranked)
+    rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
+    for number, (identity, plan, ordered, missing) in enumerate(rows, start=1):
         eligible = [run.requests_per_second for run in ordered if run.eligible]
         found.append(
             Summary(
                 id=f"row{number}",
                 identity=identity,
                 runs=ordered,
-                missing=tuple(sorted(set(plan.runs) - {run.run for run in ordered})) if plan else (),
+                missing=missing,
                 median=select_median_run(ordered),
                 spread=spread([value for value in eligible if value is not None]),
                 warnings=warnings_of(ordered),
                 look_schedule=schedule,
                 last_look=looked,
-                set_aside=tuple(run for run in every if run.set_aside),
+                set_aside=tuple(aside.get(identity.key, ())),
                 places=frozenset(plan.places.values()) if plan else frozenset(),
                 reference=plan is not None and plan.reference,
                 framework=None if across_frameworks else identity.framework,
@@ -380,3 +391,12 @@ def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
         f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
         f"{percent(theirs, 0)} beside {new.identity.short_label}"
     )
+
+
+def layer_text_of(rows: Sequence[Summary]) -> LayerText:
+    """The same for rows of one layer that share a table or chart; latencies in µs where a median one at the
+    limiter layer is below 1 ms."""
+    found = layer_text(rows[0].identity.layer)
+    medians = [row.figures.percentiles_ms.get("p50") for row in rows if row.figures]
+    below = any(median is not None and median < 1 for median in medians)
+    return structs.replace(found, in_microseconds=not found.has_servers and below)

@@ -9,15 +9,15 @@ from typing import NamedTuple
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import seconds_text
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
-from report.analysis.load_text import LOAD_FIELDS, load_text
 from report.analysis.summary import Summary
+from report.analysis.texts import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.load import BROKEN, HOLDS, SKIPPED
 from report.results.model import Identity, fault_title
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
-from report.sections.decision_cpu import part_kinds
+from report.sections.cpu import part_kinds
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.statistics.decision import Comparison
 

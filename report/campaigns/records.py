@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from report.analysis.figures import FIGURES, throughput
-from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, row_order
+from report.analysis.texts import load_text
 from report.base.csv_text import Cell, csv_number, picked, records_csv
 from report.base.errors import one_line
 from report.compare.comparability import PART_NAMES

@@ -5,12 +5,12 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from report.analysis.layer_text import layer_text
+from report.analysis.texts import layer_text
 from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
 from report.sections import section
-from report.sections.spread_text import FEW_SAMPLES, FEW_SAMPLES_MARK
+from report.sections.verdict_text import FEW_SAMPLES
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -18,7 +18,7 @@ MAX_CAMPAIGNS = 12
 CAPTION = (
     "Figures of the median runs; hover for the range and the number of valid runs. Ratios are the median of "
     "all ratios of a run to a run. Each version of client, limiter or store has a row of its own. "
-    f"{FEW_SAMPLES_MARK} {FEW_SAMPLES}."
+    f"{' '.join(FEW_SAMPLES)}."
 )
 
 
@@ -60,7 +60,7 @@ def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
         sort=section.sort_key(value),
         hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
         range=f"failed its load in {failed} of {loaded}" if failed else "",
-        marks=((FEW_SAMPLES_MARK, FEW_SAMPLES),) if few else (),
+        marks=(FEW_SAMPLES,) if few else (),
     )
 
 

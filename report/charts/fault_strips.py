@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
+from msgspec import Struct
 
 from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
-from report.charts.chart_data import literal
-from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, value_axis
+from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, literal, value_axis
 from report.results.records import Timeline
 
 MAX_STRIPS = 12
@@ -26,8 +25,7 @@ _MAX_RATE = 1.9
 _WIDTH_S = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class _Strip:
+class _Strip(Struct, frozen=True):
     case: FaultCase
     drawn: FaultedRun
     timeline: Timeline
@@ -196,8 +194,7 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     }
 
 
-@dataclass(frozen=True, slots=True)
-class FaultChart:
+class FaultChart(Struct, frozen=True):
     chart: Chart
     figure: dict[str, Any]
     rows: tuple[str, ...]

@@ -18,12 +18,11 @@ from report.analysis import figures
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.cells import copy_key
-from report.analysis.comparison_text import ratio_text, runs_text
 from report.analysis.figures import Figure
-from report.analysis.load_text import caps_text
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
 from report.analysis.summary import Row, Summary, attributable, sample_between
+from report.analysis.texts import caps_text, ratio_text, runs_text
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import plural

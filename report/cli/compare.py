@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from report.analysis.comparison_text import interval_text, runs_text
 from report.analysis.figures import figure_text
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import ABSENT, decimals, plural
 from report.base.terminal import parser_of, run_program

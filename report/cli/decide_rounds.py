@@ -3,8 +3,9 @@
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from report.analysis.campaign_analysis import analysis_of
 from report.analysis.summary import Summary, summarize

@@ -8,8 +8,9 @@ targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_secon
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec.structs import asdict
 
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.max_rate import estimate_max_rate

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from report.analysis import machines
-from report.analysis.load_text import caps_text
 from report.analysis.summary import Summary
+from report.analysis.texts import caps_text
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
 from report.results.model import Campaign, Run, turns_of
 from report.results.record import plain
-from report.sections.script_text import script_names
+from report.sections.verdict_text import script_names
 
 Rows = tuple[Summary, Summary]
 Names = tuple[str, str]

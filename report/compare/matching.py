@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from report.analysis.cells import load_key
 from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
-from report.analysis.load_text import load_text
 from report.analysis.summary import Summary, sample_between
+from report.analysis.texts import load_text
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import joined, microseconds, milliseconds, plural, rate
 from report.compare import comparability

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.figures import consumer_cpu, percentile, throughput
-from report.analysis.layer_text import layer_text
-from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
+from report.analysis.texts import layer_text, load_text
 from report.base.errors import one_line
 
 Entry = dict[str, Any]

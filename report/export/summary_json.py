@@ -7,9 +7,9 @@ from typing import Any
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import FIGURES, decision_cpu_us, server_cpu
-from report.analysis.load_text import load_name
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
+from report.analysis.texts import load_name
 from report.base.csv_text import picked
 from report.export.topics import comparison_document, rounded, server_documents
 from report.sections.adaptive import adaptive_document, adaptive_of

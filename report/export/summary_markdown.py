@@ -4,11 +4,10 @@ the report as Markdown."""
 from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.layer_text import LayerText
-from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
@@ -19,8 +18,8 @@ from report.sections.faults import fault_headlines, faults
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
 from report.sections.section import Section, Table, TableRow
-from report.sections.spread_text import marks_note
 from report.sections.thresholds import thresholds
+from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000

@@ -7,8 +7,8 @@ from operator import attrgetter
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
-from report.analysis.load_text import caps_text, load_name
 from report.analysis.summary import Summary
+from report.analysis.texts import caps_text, load_name
 from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
 from report.results.records import Boundary, Schedule

@@ -1,9 +1,10 @@
 """Topics with CSV and JSON files of their own: faults, memory per key, several servers, foreign programs."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from math import isfinite
 from typing import Any
+
+from msgspec.structs import asdict
 
 from report.analysis import printed_rows
 from report.analysis.campaign_analysis import Analysis

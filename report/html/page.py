@@ -1,19 +1,18 @@
 """The page of one campaign, and that of an audit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import RuntimeResults
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.load_text import shared_load_text
-from report.analysis.runtimes import RuntimeResults
+from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
+from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
-from report.charts import CHARTS, lines
-from report.charts.chart_data import CONTROL_COLOUR, chart_data_of, client_colours
+from report.charts import CHARTS, graphs
 from report.charts.fault_strips import fault_charts
-from report.charts.layout import DARK, Chart
+from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
@@ -24,26 +23,15 @@ from report.sections.faults import fault_headlines
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
-from report.sections.section import Section
-from report.sections.spread_text import marks_note
+from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
 _COPIES = "Copies of references: what this host makes of no difference, not ranked"
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionTable:
-    id: str
-    runtime: RuntimeResults
-    open_loop: bool
-    bodies: Sequence[tuple[str, str, Sequence[first_screen.DecisionRow]]]
-    """Heading, the comparison that it leads to, and rows."""
-    caption: str
-
-
 def _decision_tables(
     found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
-) -> list[DecisionTable]:
+) -> list[dict[str, Any]]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
     tables = []
@@ -57,8 +45,9 @@ def _decision_tables(
 
 def _decision_table(
     runtime: RuntimeResults, shown: Sequence[first_screen.DecisionCell], open_loop: bool, titled: bool
-) -> DecisionTable:
+) -> dict[str, Any]:
     headed = titled or sum(len(each.groups) for each in shown) > 1
+    # Heading, the comparison that it leads to, and rows.
     bodies: list[tuple[str, str, Sequence[first_screen.DecisionRow]]] = []
     for each in shown:
         for group in each.groups:
@@ -86,7 +75,8 @@ def _decision_table(
         marks_note(figures),
     )
     table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
-    return DecisionTable(table_id, runtime, open_loop, bodies, " ".join(filter(None, texts)))
+    caption = " ".join(filter(None, texts))
+    return {"id": table_id, "runtime": runtime, "open_loop": open_loop, "bodies": bodies, "caption": caption}
 
 
 #: Charts by the id that sections name them by; of several layers one each.
@@ -103,7 +93,7 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (lines.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
+        for chart in (graphs.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
             if (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
@@ -113,11 +103,6 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         figures[strip.chart.id] = strip.figure
         found["fault"] = (*found.get("fault", ()), strip.chart)
     return found, figures, [row for strip in strips for row in strip.rows]
-
-
-def _with_something(section: Section, charts: Charts) -> bool:
-    drawn = any(charts.get(each) for each in section.charts)
-    return bool(drawn or section.tables or section.lists or section.facts or section.notes)
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
@@ -131,7 +116,6 @@ def render_page(
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
     at_rate: float = first_screen.DEFAULT_RATE,
 ) -> str:
-    """The whole page."""
     campaign, ordered = analysis.campaign, analysis.ordered
     charts, figures, fault_rows = _drawn(analysis)
     manifest = campaign.manifest
@@ -160,7 +144,11 @@ def render_page(
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
         decision_tables=[] if analysis.max_rates else _decision_tables(parts),
-        sections=[each for each in sections_of(analysis) if _with_something(each, charts)],
+        sections=[
+            each
+            for each in sections_of(analysis)
+            if each.tables or each.lists or each.facts or each.notes or any(map(charts.get, each.charts))
+        ],
         charts=charts,
         filters=filter_values(ordered),
         chips=CHIPS,
@@ -168,7 +156,7 @@ def render_page(
         row_colours={summary.id: colours[summary.identity.client] for summary in ordered},
         common=shared_load_text(ordered) if ordered else "",
         only_memory=analysis.only_memory,
-        run_count=sum(not run.set_aside for run in (*campaign.counted, *campaign.beside)),
+        run_count=len(all_runs(campaign)),
         row_count=analysis.row_count,
         has_rows=bool(ordered),
         printed=[

@@ -1,17 +1,16 @@
 """A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name, outlook_text
 from report.analysis.figures import throughput
-from report.analysis.layer_text import layer_text
-from report.analysis.load_text import load_text
 from report.analysis.rankings import Pair
 from report.analysis.summary import Summary
+from report.analysis.texts import interval_of, layer_text, load_text, name, outlook
 from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
@@ -44,8 +43,7 @@ Stopped = tuple[int, Stop] | None
 Row = tuple[Summary, bool, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Adaptive:
+class Adaptive(Struct, frozen=True):
     rows: tuple[Row, ...]
     concluded: tuple[Line, ...]
     unsettled: tuple[Line, ...]
@@ -72,9 +70,9 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
     between = ", ".join(filter(None, (interval_of(found), runs)))
     if not found.decided or at is None:
-        outlook = outlook_text(found)
+        more = outlook(found)
         why = found.reason or "not evaluated yet"
-        return False, f"{new} and {base}: {why} ({between}){f'; {outlook}' if outlook else ''}"
+        return False, f"{new} and {base}: {why} ({between}){f'; {more}' if more else ''}"
     if found.status != "no difference":
         word = "faster" if found.status == "better" else "slower"
         return True, f"{new} is {word} than {base} ({between})"

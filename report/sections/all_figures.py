@@ -1,27 +1,23 @@
 """All figures of every row, one table a topology."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct, structs
+
+from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.deciders import NamedFacts, algorithm_of, decider_of, named_facts
 from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.layer_text import LayerText, layer_text_of
-from report.analysis.load_text import LoadField, shared_load_text, varying_fields
-from report.analysis.summary import Summary
+from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
-from report.sections import section
+from report.sections import section, verdict_text
 from report.sections.first_screen import against_base, base_text
-from report.sections.script_text import script_names
-from report.sections.spread_text import limit_cell, spread_figure
 from report.statistics.decision import Comparison
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(Struct, frozen=True):
     name: str
     unit: str
     read: Figure
@@ -30,9 +26,11 @@ class _Column:
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
-        found = spread_figure(summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit)
+        found = verdict_text.spread_figure(
+            summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit
+        )
         ranged = self.figure not in ("", "throughput")
-        return replace(found, best=best and found.sort != "", range=found.range if ranged else "")
+        return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
 
 _THROUGHPUT = "throughput"
@@ -44,7 +42,7 @@ LOCAL_NOTE = (
 )
 
 
-def _columns(text: LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
+def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
     """The figures of a table, without those of services or, without servers, any figures that no row has."""
     latency = [
         _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
@@ -98,13 +96,15 @@ def _row(
         section.TableCell(verdict, kind=f"verdict {verdict}"),
         _outcome_cell(summary),
         throughput,
-        replace(section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"),
+        structs.replace(
+            section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"
+        ),
         section.number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
         if several
         else section.number(ABSENT, None),
         section.number(percent(cv), cv),
         *others,
-        limit_cell(summary),
+        verdict_text.limit_cell(summary),
     )
     return section.TableRow(
         summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id
@@ -126,16 +126,16 @@ def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ..
     )
 
 
-def _names(summary: Summary, fields: Sequence[LoadField], facts: NamedFacts) -> list[str]:
+def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> list[str]:
     """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
     part of its load that differs from others."""
     identity = summary.identity
     return [
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
-        decider_of(identity) if facts.decider else "",
-        algorithm_of(identity) if facts.algorithm else "",
+        texts.decider_of(identity) if facts.decider else "",
+        texts.algorithm_of(identity) if facts.algorithm else "",
         identity.store_text,
-        script_names(summary),
+        verdict_text.script_names(summary),
         *(_load_cell(identity, field) for field in fields),
     ]
 
@@ -146,7 +146,7 @@ def _load_name(name: str, summaries: Sequence[Summary]) -> str:
     return "At a time" if summaries[0].identity.layer == "limiter" else "Connections"
 
 
-def _load_cell(identity: Identity, field: LoadField) -> str:
+def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     """A number alone reads better in a column than with its word."""
     if field.dimension:
         return f"{identity.counts[field.dimension.key]}"
@@ -154,10 +154,14 @@ def _load_cell(identity: Identity, field: LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-_MARKS = (
-    "† too few samples behind it. ‡ outside the middle half of its runs. § failed or unanswered requests "
-    "could move it: only its bounds are known. ¶ late sends of the load generator are more than a tenth of "
-    "it."
+_MARKS = " ".join(
+    f"{' '.join(each)}."
+    for each in (
+        verdict_text.FEW_SAMPLES,
+        verdict_text.UNTYPICAL,
+        verdict_text.UNIDENTIFIED,
+        verdict_text.LATE,
+    )
 )
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 
@@ -174,10 +178,10 @@ def result_tables(
     summaries = [*(summary for ranking in rankings for summary in ranking.summaries), *controls]
     if not summaries:
         return ()
-    fields, text = varying_fields(summaries), layer_text_of(summaries)
-    facts = cells[0].named if cells else named_facts(summaries)
+    fields, text = texts.varying_fields(summaries), layer_text_of(summaries)
+    facts = cells[0].named if cells else texts.named_facts(summaries)
     columns = _columns(text, summaries)
-    shared = shared_load_text(summaries, layer_named)
+    shared = texts.shared_load_text(summaries, layer_named)
     common = f" All rows: {shared}." if shared else ""
     if cpus := cpus_sentence(summaries):
         common += f" {cpus}"

@@ -1,43 +1,100 @@
 """The sections of a campaign's page, in its order. A new one is a file in this folder and a line here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.sections import topics
+from report.analysis.figures import Figure, consumer_cpu, percentile, store_memory, throughput
+from report.analysis.summary import Summary
+from report.analysis.texts import layer_text
+from report.base.format import joined, mebibytes, microseconds, milliseconds, rate
 from report.sections.adaptive import adaptive
 from report.sections.all_figures import all_figures
 from report.sections.best_performers import best_section
+from report.sections.boundary import promises
 from report.sections.client_vs_script import client_vs_script_section
+from report.sections.cpu import decision_cpu_table, limiter_cost, resources
 from report.sections.diagnosis import diagnosis
 from report.sections.environment import environment
-from report.sections.failures import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_rate import latency_at_rate
-from report.sections.limiter_cost import limiter_cost
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
-from report.sections.resources import resources
-from report.sections.runs import all_runs, problems
+from report.sections.runs import all_runs, failures, problems
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds
+
+
+def _span(
+    rows: Sequence[Summary], figure: Figure, show: Callable[[float | None], str], unit: str, what: str
+) -> str:
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s in the median runs.`; empty for one row."""
+    known = [(value, row) for row in rows if row.figures and (value := figure(row.figures)) is not None]
+    if len(known) < 2:
+        return ""
+    (low, least), (high, most) = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
+    names = [row.identity.short_label for row in (least, most)]
+    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit} in the median runs."
+
+
+def _clients(analysis: Analysis) -> list[Summary]:
+    """Of the layer of the first row: figures of two layers are not alike."""
+    rows = [row for row in analysis.ordered if not row.identity.control]
+    return [row for row in rows if row.identity.layer == rows[0].identity.layer]
+
+
+def throughput_topic(analysis: Analysis) -> Section:
+    rows = [row for row in _clients(analysis) if not row.identity.open_loop]
+    unit = layer_text(rows[0].identity.layer).rate_unit if rows else ""
+    answer = _span(rows, throughput, rate, unit, "From")
+    undrawn = [row.identity.short_label for row in analysis.ordered if not row.figures]
+    notes = (f"Without figures, and so in no chart: {joined(undrawn)}.",) if undrawn else ()
+    charts = ("throughput", "trend", "tradeoff", "ceiling")
+    return Section("throughput", "Throughput", answer, charts=charts, notes=notes)
+
+
+def latency_topic(analysis: Analysis) -> Section:
+    rows = [row for row in _clients(analysis) if not row.identity.open_loop]
+    answer = _span(rows, percentile("p99"), milliseconds, "ms", "p99 at full load: from")
+    return Section("latency", "Latency", answer, charts=("latency", "percentiles"))
+
+
+def cpu_topic(analysis: Analysis) -> Section:
+    rows = _clients(analysis)
+    answer = ""
+    if rows:
+        text = layer_text(rows[0].identity.layer)
+        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{text.cpu_title}: from")
+    table = decision_cpu_table(analysis)
+    return Section("cpu", "CPU by role", answer, tables=(table,) if table else (), charts=("cpu",))
+
+
+def memory_topic(analysis: Analysis) -> Section:
+    answer = _span(_clients(analysis), store_memory, mebibytes, "MiB", "Store: from")
+    return Section("memory", "Memory by role", answer, charts=("memory",))
+
+
+def correctness_topic(analysis: Analysis) -> Section:
+    answer = "the share of limited answers, predicted and seen"
+    return promises(analysis.ordered) or Section("correctness", "Correctness", answer, charts=("limited",))
+
 
 SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     thresholds,
     max_rate,
     best_section,
     client_vs_script_section,
-    topics.throughput_topic,
-    topics.latency_topic,
+    throughput_topic,
+    latency_topic,
     latency_at_rate,
-    topics.cpu_topic,
+    cpu_topic,
     limiter_cost,
-    topics.memory_topic,
+    memory_topic,
     memory_per_key_section,
-    topics.correctness_topic,
+    correctness_topic,
     faults,
-    topics.over_time_topic,
+    lambda _: Section("over-time", "Over time", "each second of the median runs", charts=("series",)),
     several_servers,
     load_programs,
     store_operations,

@@ -1,6 +1,6 @@
 """What an audit's page and its Markdown have in common: the sentence, the table and the details."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from report.base.format import plural
 from report.results.load import BROKEN, FAILED, HOLDS, SKIPPED
@@ -15,8 +15,7 @@ MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A check of a target."""
 
     target: AuditTarget

@@ -1,19 +1,19 @@
 """The best of each kind of decider by traffic: what a campaign of several kinds shows first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
-from report.analysis.deciders import algorithm_of, decider_of
 from report.analysis.figures import percentile, throughput
 from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
+from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
-from report.sections.spread_text import spread_figure
+from report.sections.verdict_text import spread_figure
 
 CAPTION = (
     "The first of each kind of decider under one work on one store, whatever its algorithm, and the ratio "
@@ -22,8 +22,7 @@ CAPTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BestPerformer:
+class BestPerformer(Struct, frozen=True):
     """The first row of all that one kind of decider has on one store in one cell with one kind of settings
     on one framework, whatever its algorithm and script."""
 
@@ -58,7 +57,9 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
         together: dict[Group, list[Ranking]] = {}
         for ranking in cell.rankings:
             if ranking.store is not None:
-                alike = replace(ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None)
+                alike = structs.replace(
+                    ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None
+                )
                 together.setdefault(alike, []).append(ranking)
         for group, members in together.items():
             ranking = members[0] if len(members) == 1 else _over_all(members, group)
@@ -70,10 +71,10 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
-    rows = [replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
+    rows = [structs.replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
     resolutions = (ranking.resolution for ranking in rankings)
     apart = next((each for each in resolutions if each and each.told_apart), None)
-    return replace(rank(rows, group), resolution=apart)
+    return structs.replace(rank(rows, group), resolution=apart)
 
 
 def _status(found: BestPerformer) -> str:
@@ -121,7 +122,7 @@ def _row(found: BestPerformer) -> TableRow:
     cells = (
         TableCell(name(best), best=found.ranking.winner is best),
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
-        replace(figure, range=""),
+        structs.replace(figure, range=""),
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
         TableCell("", badge=_status(found)),
     )

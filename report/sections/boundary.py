@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.deciders import algorithm_of
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import algorithm_of, load_text, varying_fields
 from report.base.format import count, plural
 from report.results.records import Boundary, Promise
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words

@@ -4,17 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
-from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_throughput, compare_pairs
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, interval_of
 from report.base.format import ABSENT, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
-from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
-from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
+from report.sections.verdict_text import SUSPECT, script_names, suspect_marks
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -35,7 +33,7 @@ CAPTION = (
     "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
     "latter to compare clients, and across a row to see what the script costs. The last columns give same "
     f"script ÷ own script with a 95 % interval; below {MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is "
-    f"tested. Where a client’s own script is the same one, they show noise. {SUSPECT_MARK} {SUSPECT}."
+    f"tested. Where a client’s own script is the same one, they show noise. {' '.join(SUSPECT)}."
 )
 
 

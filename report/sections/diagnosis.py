@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.summary import row_order
+from report.analysis.texts import load_text, varying_fields
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
 from report.results.records import Diagnosis, Gc, LoopDelayUs, Server

@@ -2,33 +2,32 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from msgspec import Struct
+
 from report.analysis import machines
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.load_text import cap_text, load_text, varying_fields
 from report.analysis.summary import Summary
+from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import MEASURED_KINDS, Campaign, turns_of
-from report.sections.script_text import calls_text
 from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
+from report.sections.verdict_text import calls_text
 
 #: More machines of a tier, or links of a gap, are counted and not drawn.
 _MOST_MACHINES = 6
 _MOST_LINKS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class MachineBox:
+class MachineBox(Struct, frozen=True):
     name: str
     roles: tuple[str, ...]
     facts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Struct, frozen=True):
     """Machines that requests reach at the same time, and the links that lead on from there."""
 
     boxes: tuple[MachineBox, ...]
@@ -37,8 +36,7 @@ class Tier:
     more_links: str
 
 
-@dataclass(frozen=True, slots=True)
-class MachinePicture:
+class MachinePicture(Struct, frozen=True):
     sentence: str
     tiers: tuple[Tier, ...]
     notes: tuple[str, ...]
@@ -110,10 +108,6 @@ def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, S
         for group in sorted(groups)
         if len(group) > 1
     ]
-
-
-def link_facts(campaign: Campaign) -> list[tuple[str, str]]:
-    return [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
 
 
 def _link_text(link: machines.Link) -> str:
@@ -369,7 +363,8 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
 
 def environment(analysis: Analysis) -> Section:
     campaign, rows = analysis.campaign, analysis.ordered
-    placed = [*machines_facts(campaign), *link_facts(campaign)]
+    links = [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
+    placed = [*machines_facts(campaign), *links]
     blocks = [
         Facts("Machines of the runs, and links", tuple(placed)),
         Facts("Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))),

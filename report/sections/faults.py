@@ -1,11 +1,12 @@
 """What happens to an API when its store fails: the table of faults, in words and figures."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
-from report.analysis.load_text import LoadField, load_text, shared_load_text, varying_fields
+from report.analysis.texts import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, count, joined, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
 from report.sections import section
@@ -99,7 +100,7 @@ def _over_admission(case: FaultCase) -> section.TableCell:
     generous = any(each.figures.over_admission is None for each in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
     cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
-    return replace(cell, kind="number over") if found else cell
+    return structs.replace(cell, kind="number over") if found else cell
 
 
 def _fails(case: FaultCase) -> section.TableCell:

@@ -4,9 +4,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from report.analysis.deciders import algorithm_of, decider_of
-from report.analysis.load_text import count_text, load_name, workload_text
 from report.analysis.summary import Summary
+from report.analysis.texts import algorithm_of, count_text, decider_of, load_name, workload_text
 from report.results.model import DIMENSIONS, Dimension, Identity
 
 #: Filters of which several values can be chosen: what a reader chooses by.

@@ -5,29 +5,24 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 
+from msgspec import Struct
+
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
-from report.analysis.comparison_text import interval_of, name
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
-from report.analysis.layer_text import LayerText
-from report.analysis.load_text import load_text, varying_fields
 from report.analysis.rankings import Ranking, Resolution, by_p99
-from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
 from report.base.format import ABSENT, joined, microseconds, plural, rate
-from report.sections.script_text import difference, disclosure, mode_text
 from report.sections.section import Line, TableCell
-from report.sections.spread_text import spread_figure
-from report.sections.verdict_text import sentence
+from report.sections.verdict_text import difference, disclosure, mode_text, sentence, spread_figure
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
+class DecisionRow(Struct, frozen=True):
     """A configuration: figures of its median run with their range over its runs, and what was shown."""
 
     summary: Summary
@@ -51,8 +46,7 @@ class DecisionRow:
     """Of its runs: whether each measurement can be believed."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionGroup:
+class DecisionGroup(Struct, frozen=True):
     """Rows on one store with one kind of decider and algorithm, under one script or each under its own."""
 
     heading: str
@@ -66,8 +60,7 @@ class DecisionGroup:
         return " ".join(row.summary.id for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionCell:
+class DecisionCell(Struct, frozen=True):
     cell: Cell
     title: str
     groups: tuple[DecisionGroup, ...]
@@ -277,8 +270,7 @@ MAX_ROWS = 40
 SHAPES = {"faster": "▶", "better": "▶", "slower": "◀", "worse": "◀", "no difference": "■", "not decided": "○"}
 
 
-@dataclass(frozen=True, slots=True)
-class ForestRow:
+class ForestRow(Struct, frozen=True):
     """Places are in % of the axis; None where there is no ratio."""
 
     summary_id: str
@@ -293,8 +285,7 @@ class ForestRow:
     cut_high: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ForestGroup:
+class ForestGroup(Struct, frozen=True):
     """Rows with one reference."""
 
     heading: str
@@ -302,8 +293,7 @@ class ForestGroup:
     rows: tuple[ForestRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(Struct, frozen=True):
     figure: str
     """`Throughput`, `p99`."""
     better: str
@@ -324,8 +314,7 @@ class Forest:
         return tuple(row for group in self.groups for row in group.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """Logarithmic: half as much is as far from 1 as twice as much."""
 
     low: float
@@ -374,7 +363,6 @@ def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
-    """Of rankings by one figure."""
     copies = [ranking.resolution for _, ranking in members if ranking.resolution]
     compared = [ranking.versus_base(row) for _, ranking in members for row in ranking.summaries]
     axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])
@@ -453,8 +441,7 @@ DEFAULT_RATE = 1000.0
 MAX_RATE = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     rate: float
     unit: str
     """`requests/s`."""

@@ -1,18 +1,17 @@
 """Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
 
-from dataclasses import replace
+from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import figure_text, percentile
-from report.analysis.layer_text import LayerText
 from report.analysis.rankings import by_p99
-from report.analysis.runtimes import RuntimeResults
 from report.analysis.summary import Summary
+from report.analysis.texts import LayerText
 from report.base.format import ABSENT, bounds, count, decimals, rate
 from report.results.model import Measured, stated_bounds
 from report.results.records import Schedule
-from report.sections import section, spread_text
+from report.sections import section, verdict_text
 from report.sections.first_screen import cell_title
 
 
@@ -48,7 +47,7 @@ def _from_send(figures: Measured | None, name: str, text: LayerText) -> section.
     value, known = getattr(stated, name, None), stated_bounds(stated).get(name)
     if value is None and known:
         printed = bounds(known.low, known.high, text.latency)
-        return section.number(printed, None, ((spread_text.UNIDENTIFIED_MARK, spread_text.UNIDENTIFIED),))
+        return section.number(printed, None, (verdict_text.UNIDENTIFIED,))
     return section.number(text.latency(value), value)
 
 
@@ -56,13 +55,11 @@ def _from_due(figures: Measured | None, name: str, text: LayerText) -> section.T
     if figures is None:
         return section.number(ABSENT, None)
     figure = percentile(name)
-    return section.number(
-        figure_text(figures, figure, text.latency), figure(figures), spread_text.figure_marks(figures, figure)
-    )
+    marks = verdict_text.figure_marks(figures, figure)
+    return section.number(figure_text(figures, figure, text.latency), figure(figures), marks)
 
 
 def _kept(schedule: Schedule | None) -> tuple[section.TableCell, ...]:
-    """How the schedule was kept."""
     if schedule is None:
         return (section.number(ABSENT, None),) * 6
     gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent
@@ -84,7 +81,10 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
     cells = (
         section.TableCell(identity.short_label, tag="control" if identity.control else ""),
         section.TableCell(identity.store_text),
-        *(replace(each, marks=(*each.marks, *spread_text.suspect_marks(summary))) for each in latencies),
+        *(
+            structs.replace(each, marks=(*each.marks, *verdict_text.suspect_marks(summary)))
+            for each in latencies
+        ),
         *_kept(figures.record.schedule if figures else None),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=2, colour=summary.id)
@@ -93,7 +93,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
     rows = [_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
-    caption = spread_text.marks_note(each for row in rows for each in row.cells)
+    caption = verdict_text.marks_note(each for row in rows for each in row.cells)
     return section.table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.layer_text import layer_text
 from report.analysis.max_rate import MaxRate, RateTrial
+from report.analysis.texts import layer_text
 from report.base.format import plural, rate
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
 from report.statistics.max_rate import RateEstimate

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
-from report.analysis.load_text import load_text
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
+from report.analysis.texts import load_text
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections import section

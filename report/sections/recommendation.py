@@ -3,23 +3,22 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
+from msgspec import Struct
+
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.cells import Cell
-from report.analysis.comparison_text import name
-from report.analysis.layer_text import layer_text
+from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Pair, Ranking
-from report.analysis.runtimes import RuntimeResults
+from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
 from report.sections import verdict_text
 from report.sections.first_screen import scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
-from report.sections.script_text import store_name, what_varies
 from report.sections.section import Line
+from report.sections.verdict_text import store_name, what_varies
 from report.statistics.power import MAX_RUNS
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
@@ -39,8 +38,7 @@ _OWN_CPUS = (
 _MORE_CPUS = f"use a machine with at least {CPUS_FOR_ALL} CPUs"
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+class Recommendation(Struct, frozen=True):
     lead: str
     lines: tuple[Line, ...]
     """One per comparison, if there are several."""
@@ -58,8 +56,7 @@ class Recommendation:
         return tuple(filter(None, (self.lead, *(line.text for line in self.lines), decide)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Finding:
+class _Finding(Struct, frozen=True):
     ranking: Ranking
     scope: str
     """How it differs from the others."""
@@ -156,16 +153,12 @@ def command_again(command: str, runs: int) -> str:
     return f"{kept} --runs {runs}"
 
 
-def _longer(campaign: Campaign) -> str:
-    longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
-    return "fixed30" if longest < 30 else "fixed120"
-
-
 def _steadier(campaign: Campaign) -> str:
     cpus = campaign.manifest["machine"]["cpus"] if campaign.manifest else CPUS_FOR_ALL
+    longest = max((run.identity.duration_s or 0 for run in campaign.runs), default=0)
     return (
         f"close other programs, {_OWN_CPUS if cpus >= CPUS_FOR_ALL else _MORE_CPUS}, and measure longer "
-        f"windows (--duration-mode {_longer(campaign)})"
+        f"windows (--duration-mode {'fixed30' if longest < 30 else 'fixed120'})"
     )
 
 

@@ -1,11 +1,11 @@
 """What a part of the report is, in any form: a title, one sentence, tables, charts, notes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell:
+class TableCell(Struct, frozen=True):
     """One printed value; `best` marks one that was shown to be better than all others of its ranking.
 
     `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
@@ -32,8 +32,7 @@ class TableCell:
         return " ".join(filter(None, [marked, f"({self.range})" if self.range else "", self.tag]))
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """`kind` are classes of its header; `raw`: it is neither sorted by nor copied."""
 
     name: str
@@ -42,8 +41,7 @@ class Column:
     raw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Struct, frozen=True):
     """`cells` go with the columns, the first one names the row. A `reason` stands in place of all but the
     first `kept` of them. `ids` are rows of the campaign, with a space between: what the page filters by."""
 
@@ -55,8 +53,7 @@ class TableRow:
     """The row of the campaign whose colour it has; empty for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableGroup:
+class TableGroup(Struct, frozen=True):
     """Rows under a heading; without one where all are alike."""
 
     rows: tuple[TableRow, ...]
@@ -64,8 +61,7 @@ class TableGroup:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     id: str
     title: str
     """Empty where the section has one table, whose title is its own."""
@@ -82,8 +78,7 @@ class Table:
         return tuple(row for group in self.groups for row in group.rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all rows."""
 
     text: str
@@ -92,8 +87,7 @@ class Line:
     """It names all of these rows: a filter that hides one of them hides it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Names and texts under a title; `ids` as of `Line`."""
 
     title: str
@@ -101,8 +95,7 @@ class Facts:
     ids: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A part of the report. `title` and `answer` are what a reader sees of a folded one."""
 
     id: str
@@ -116,7 +109,6 @@ class Section:
     """How it is read, paragraphs."""
     tables: tuple[Table, ...] = ()
     charts: tuple[str, ...] = ()
-    """Ids of charts."""
     lists: tuple[tuple[str, tuple[Line, ...]], ...] = ()
     """Sentences under a heading each."""
     facts: tuple[Facts, ...] = ()
@@ -144,7 +136,7 @@ def table_of(
     if rows and len(filled) < len(columns):
         columns = tuple(columns[index] for index in filled)
         rows = tuple(
-            replace(
+            structs.replace(
                 row,
                 cells=tuple(row.cells[index] for index in filled if index < len(row.cells)),
                 kept=sum(index < row.kept for index in filled),

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.comparison_text import interval_of
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
+from report.analysis.texts import interval_of
 from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
-from report.sections.spread_text import SUSPECT, SUSPECT_MARK, suspect_marks
+from report.sections.verdict_text import SUSPECT, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 NOTE = (
@@ -18,7 +18,7 @@ NOTE = (
     "the fewest; 1.00× is linear growth. Each added server: what it brings, as a share of what a server gave "
     "at the number before. Fairness: answers by the servers’ own counts; 1 is even. All ready after: all "
     "start at once. First second: of the window, after the warm-up; with --warmup 0 it is the cold start of "
-    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested. {SUSPECT_MARK} {SUSPECT}."
+    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested. {' '.join(SUSPECT)}."
 )
 
 

@@ -2,13 +2,14 @@
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import consumer_cpu, percentile, throughput
-from report.analysis.load_text import load_text
 from report.analysis.summary import Summary
+from report.analysis.texts import load_text
 from report.base.format import bounds, microseconds, milliseconds, plural, rate, share
 from report.results.model import Measured
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
@@ -31,8 +32,7 @@ _METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Callable[[float
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     summary: Summary
     threshold: str
     """The text as it was asked, e.g. `p99<10ms`."""
@@ -93,10 +93,7 @@ def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
         {
             "configuration_hash": each.summary.identity.configuration_hash,
             "label": each.summary.identity.label,
-            "threshold": each.threshold,
-            "value": each.value,
-            "value_text": each.value_text,
-            "status": each.status,
+            **{name: getattr(each, name) for name in ("threshold", "value", "value_text", "status")},
         }
         for each in judgements(analysis)
     ]

@@ -1,14 +1,198 @@
-"""What the comparisons of a ranking show, in words."""
+"""Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from report.analysis.comparison_text import NO_RATIO, interval_of, interval_text, name, outlook_text
-from report.analysis.layer_text import LayerText, layer_text
+from report.analysis.cells import Cell
+from report.analysis.figures import Figure, figure_text
 from report.analysis.rankings import Pair, Ranking
-from report.base.format import joined, plural, rate
-from report.sections.script_text import what_varies
+from report.analysis.summary import Summary
+from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
+from report.base.format import ABSENT, count, joined, plural, rate
+from report.results.model import Measured, script_text, short_script_name
+from report.sections.section import TableCell, exact, sort_key
 from report.statistics.power import fewest_for_a_claim
+
+#: The class whose script `+same-script` has every client run.
+COMMON_CLASS = "RateLimiterRedis"
+
+#: The limiter of every client that no option gave another.
+USUAL_LIMITER = "rate-limiter-flexible"
+
+_EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
+
+
+def script_names(summary: Summary) -> str:
+    """`EVALSHA a1de965f`; a dash where none is on record."""
+    return ", ".join(script_text(script) for script in summary.scripts) or ABSENT
+
+
+def calls_text(calls: Mapping[str, int]) -> str:
+    """Script calls by command, the most first: `evalsha 123,456; eval 1`."""
+    ordered = sorted(calls.items(), key=lambda entry: (-entry[1], entry[0]))
+    return "; ".join(f"{command} {count(number)}" for command, number in ordered)
+
+
+def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
+    """Clients with versions as asked, and limiters where they differ, by what they ran: its command alone, or
+    the script's short name too."""
+    rows = sorted(summaries, key=lambda row: row.identity.libraries)
+    limiters = {row.identity.limiter for row in rows}
+    found: dict[str, list[str]] = {}
+    for summary in rows:
+        identity = summary.identity
+        usual = len(limiters) == 1 or identity.limiter in (None, USUAL_LIMITER)
+        who = identity.libraries if usual else f"{identity.client}+{identity.limiter}"
+        texts = [script.kind.upper() if kinds_only else script_text(script) for script in summary.scripts]
+        for text in texts or ["no script on record"]:
+            clients = found.setdefault(text, [])
+            if who not in clients:
+                clients.append(who)
+    return found
+
+
+def _commands(ranking: Ranking) -> str:
+    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows that ran."""
+    found = _by_client((row for row in ranking.summaries if row.scripts), kinds_only=True)
+    if len(found) == 1:
+        return f"{next(iter(found))}."
+    commands = joined([f"{command} ({', '.join(clients)})" for command, clients in found.items()])
+    return f"{commands}. {_EVAL_IS_LONGER if 'EVAL' in found else ''}".strip()
+
+
+#: Where the settings of clients come from, by `Group.settings`.
+_SETTINGS = {
+    "": "",
+    "defaults": "each library's default settings",
+    "tuned": "the settings that each library's maintainers recommend",
+}
+
+
+def mode_text(ranking: Ranking) -> str:
+    """Which script the rows of a ranking should run, and which settings and framework they have unless they
+    are the usual ones; empty where there is nothing to say."""
+    group = ranking.group
+    named = {"encryption": "with TLS and without"}
+    varying = joined([named.get(name, f"in several {name}s") for name in _varying_conditions(ranking)])
+    versions = f"{group.client} {varying}" if group.client else ""
+    framework = f"on {group.framework}" if group.framework else ""
+    texts = (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)
+    return ", ".join(filter(None, texts))
+
+
+def _script_mode(ranking: Ranking) -> str:
+    """Empty for an address whose store is not known, and where rows ran without a script on record: the store
+    may have none, as memcached."""
+    if ranking.store is None:
+        return ""
+    if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
+        limiters = joined(list(ranking.limiters))
+        return f"the limiter {limiters}" if len(ranking.limiters) == 1 else f"the limiters {limiters}"
+    if ranking.group.same_script:
+        return "one script for all"
+    ran = any(run.measured for row in ranking.summaries for run in row.runs)
+    return "" if ran and not ranking.scripts else "each client's own script"
+
+
+def _protocols(ranking: Ranking) -> str:
+    found: dict[str, list[str]] = {}
+    for row in ranking.summaries:
+        spoken = row.figures.client_settings.get("protocol") if row.figures else None
+        if isinstance(spoken, str):
+            found.setdefault(spoken, []).append(row.identity.libraries)
+    if len(found) < 2:
+        return ""
+    texts = [f"{protocol} ({', '.join(dict.fromkeys(found[protocol]))})" for protocol in sorted(found)]
+    return f"The protocols differ: {joined(texts)}."
+
+
+def disclosure(ranking: Ranking) -> str:
+    """Which command each client used, whether the scripts are the same, and which protocols were spoken where
+    they differ; empty where there is nothing to say."""
+    return " ".join(filter(None, (_scripts_disclosure(ranking), _protocols(ranking))))
+
+
+def _scripts_disclosure(ranking: Ranking) -> str:
+    """Empty where no script is on record."""
+    if not ranking.scripts:
+        return "The script was not recorded." if ranking.group.same_script else ""
+    clients = {row.identity.libraries for row in ranking.summaries if row.scripts}
+    if ranking.group.same_script and ranking.group.rankable:
+        script = next(script for row in ranking.summaries for script in row.scripts)
+        return f"The script of {COMMON_CLASS}, {short_script_name(script)}, by {_commands(ranking)}"
+    if ranking.one_script and len(clients) > 1:
+        short = ranking.one_script[:8]
+        return f"All run the same script, {short}, by {_commands(ranking)}"
+    used = _by_client(ranking.summaries, kinds_only=False)
+    texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
+    differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
+    return f"{'; '.join(texts)}.{differ}"
+
+
+def what_varies(ranking: Ranking) -> str:
+    """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the script."""
+    rows = [row.identity for row in ranking.summaries if row.scripts]
+    several_limiters = len({row.limiter for row in rows}) > 1
+    differ = {
+        "client": len({(row.client, row.client_version) for row in rows}) > 1,
+        "limiter": several_limiters,
+        "limiter version": not several_limiters and len({row.limiter_version for row in rows}) > 1,
+    }
+    varying = [*(name for name, several in differ.items() if several), *_varying_conditions(ranking)]
+    return ", ".join(varying) or "client"
+
+
+def _varying_conditions(ranking: Ranking) -> list[str]:
+    rows = [row.identity for row in ranking.summaries]
+    values: dict[str, set[object]] = {
+        "store version": {row.store_version for row in rows},
+        "Node version": {row.node for row in rows},
+        "encryption": {row.is_encrypted for row in rows},
+    }
+    return [name for name, found in values.items() if len(found) > 1]
+
+
+def store_name(ranking: Ranking) -> str:
+    identity = ranking.summaries[0].identity
+    if "store version" in _varying_conditions(ranking):
+        identity = replace(identity, store_version=None)
+    return identity.store_text if ranking.store else "an unknown one"
+
+
+def difference(cell: Cell) -> str:
+    """How the groups of a cell differ, so that nobody compares across them; empty for one group."""
+    rankings = cell.rankings
+    if len(rankings) < 2:
+        return ""
+    texts: list[str] = []
+
+    def tell(what: str, values: Iterable[str], differ: bool | None = None) -> None:
+        """`differ` is None where that is for the values to say."""
+        found = list(dict.fromkeys(values))
+        if len(found) > 1 if differ is None else differ:
+            texts.append(f"{what}: {joined(found)}.")
+
+    limiters = (limiter for ranking in rankings for limiter in ranking.limiters or ("an unknown one",))
+    deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
+    settings = (_SETTINGS[ranking.group.settings] or "those that all clients share" for ranking in rankings)
+    tell("The stores differ", map(store_name, rankings), cell.stores_differ)
+    decided = {(ranking.group.decided_by, ranking.group.algorithm) for ranking in rankings}
+    tell("What decides differs", filter(None, deciders), len(decided) > 1)
+    tell("The limiters differ", limiters, len({ranking.limiters for ranking in rankings}) > 1)
+    tell("The clients' settings differ", settings)
+    tell("The server's web frameworks differ", (ranking.group.framework or "fastify" for ranking in rankings))
+    if cell.scripts_differ:
+        modes = list(dict.fromkeys(filter(None, map(_script_mode, rankings))))
+        each = f"{joined(modes)}." if len(modes) > 1 else "each group names its own."
+        texts.append(f"The scripts differ: {each}")
+    clients = dict.fromkeys(ranking.group.client for ranking in rankings if ranking.group.client)
+    if len(clients) > 1:
+        itself = "Each is compared with itself in other versions alone."
+        texts.append(f"The clients differ: {joined(list(clients))}. {itself}")
+    if not texts:
+        texts.append("All ran the same script, as their own or because of +same-script.")
+    return " ".join([*texts, "Rows are compared within a group only."])
 
 
 def figure_of(ranking: Ranking) -> str:
@@ -81,7 +265,7 @@ def _undecided_texts(ranking: Ranking) -> list[str]:
     reasons: dict[str, list[Pair]] = {}
     for pair in _with_base(ranking):
         if pair.comparison.is_open:
-            why = "; ".join(filter(None, (pair.comparison.reason, outlook_text(pair.comparison))))
+            why = "; ".join(filter(None, (pair.comparison.reason, outlook(pair.comparison))))
             reasons.setdefault(why, []).append(pair)
     return [
         f"the {figure_of(ranking)} of {joined(list(map(_with_ratio, pairs)))} against {name(pairs[0].base)} "
@@ -215,3 +399,55 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         varying = what_varies(ranking)
         clauses.append(f"they ran different scripts: a difference is one of {varying} and script together")
     return " ".join(f"{_capitalised(text)}." for text in clauses if text)
+
+
+#: What the marks behind a figure mean.
+UNTYPICAL = ("‡", "outside the middle half of its runs")
+FEW_SAMPLES = ("†", "too few samples behind it")
+UNIDENTIFIED = ("§", "failed or unanswered requests could move it: only its bounds are known")
+LATE = ("¶", "late sends of the load generator are more than a tenth of it")
+SUSPECT = ("‖", "its run is suspect")
+
+
+def spread_figure(
+    summary: Summary, figure: Figure, show: Callable[[float | None], str], unit: str = ""
+) -> TableCell:
+    """The figure with its range, or its bounds where it is not identified; marked where a reader must know
+    more of it. With its unit it can be sorted by, and hovering shows more digits."""
+    figures, ends = summary.figures, summary.range_of(figure)
+    value = figure(figures) if figures else None
+    sort, hint = (sort_key(value), exact(value, unit)) if unit else (None, "")
+    if figures is None:
+        return TableCell(ABSENT, kind="number", sort=sort, hint=hint)
+    span = f"{show(ends[0])}–{show(ends[1])}" if ends and value is not None else ""
+    untypical = [UNTYPICAL] if summary.is_untypical(figure) else []
+    marks = (*figure_marks(figures, figure), *suspect_marks(summary), *untypical)
+    text = figure_text(figures, figure, show)
+    return TableCell(text, range=span, marks=marks, kind="number", sort=sort, hint=hint)
+
+
+def limit_cell(summary: Summary) -> TableCell:
+    limit = summary.figures.record.limited_by if summary.figures else None
+    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+
+
+def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
+    return (SUSPECT,) if summary.median and summary.median.verdict == "suspect" else ()
+
+
+def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
+    name = figure.percentile
+    unidentified = name in figures.bounds_ms
+    few = name in figures.unsupported and (figure(figures) is not None or unidentified)
+    late = figures.record.schedule is not None and name in figures.record.schedule.late_percentiles
+    return (
+        *([UNIDENTIFIED] if unidentified else []),
+        *([FEW_SAMPLES] if few else []),
+        *([LATE] if late else []),
+    )
+
+
+def marks_note(figures: Iterable[TableCell]) -> str:
+    """What the marks that occur among them mean: `† too few samples behind it.`; empty without marks."""
+    found = dict.fromkeys(mark for figure in figures for mark in figure.marks)
+    return " ".join(f"{mark} {meaning}." for mark, meaning in found)

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct, structs
 
 from report.base.format import plural
 from report.statistics import power
@@ -24,8 +25,7 @@ MIN_RUNS_FOR_A_RATIO = 2
 _LEAST, _MOST = 1e-300, 1e300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class Level(Struct, frozen=True, kw_only=True):
     """How often a claim may be wrong, as shares. The defaults are for runs that are looked at once."""
 
     interval: float = ALPHA
@@ -43,8 +43,7 @@ class Level:
 ONE_LOOK = Level()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """Two sides of runs. All ratios are new ÷ base."""
 
     status: Status
@@ -102,7 +101,7 @@ class Comparison:
     def inverted(self) -> "Comparison":
         swapped: dict[Status, Status] = {"better": "worse", "worse": "better"}
         interval = self.interval
-        return replace(
+        return structs.replace(
             self,
             status=swapped.get(self.status, self.status),
             new_runs=self.base_runs,
@@ -117,7 +116,7 @@ class Comparison:
         """The same figures without a conclusion, because of something that more runs would not change."""
         if self.too_few_runs or self.status == "not comparable":
             return self
-        return replace(self, status="not decided", reason=reason, blocked=True, runs_needed=None)
+        return structs.replace(self, status="not decided", reason=reason, blocked=True, runs_needed=None)
 
 
 def _inverse(ratio: float) -> float:
@@ -214,17 +213,21 @@ def _measured(sample: Sample, method: power.Method, floor: float, level: Level) 
         worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
     )
     if not sample.new or not sample.base:
-        return replace(found, reason="a side has no run that counts with a figure that may be compared")
+        return structs.replace(
+            found, reason="a side has no run that counts with a figure that may be compared"
+        )
     if not new:
-        return replace(found, reason="no run has a partner that counts in its round")
+        return structs.replace(found, reason="no run has a partner that counts in its round")
     enough = found.per_side >= method.fewest
     few = f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
-    found = replace(found, status="not decided", too_few_runs=not enough, reason="" if enough else few)
+    found = structs.replace(
+        found, status="not decided", too_few_runs=not enough, reason="" if enough else few
+    )
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return found
     alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
     ratio = ratio_of_pairs(sample.pairs, alpha) if method.paired else ratio_of(new, base, alpha)
-    return replace(
+    return structs.replace(
         found,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
@@ -254,15 +257,19 @@ def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
 def _decided(
     found: Comparison, p_holm: float, p_equal: float, family: int, higher_is_better: bool, level: Level
 ) -> Comparison:
-    found, interval, floor = replace(found, p_holm=p_holm, comparisons=family), found.interval, found.floor
+    found, interval, floor = (
+        structs.replace(found, p_holm=p_holm, comparisons=family),
+        found.interval,
+        found.floor,
+    )
     if interval is None:
-        return replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
+        return structs.replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
     if (above or below) and p_holm <= level.test:
-        return replace(found, status="better" if above == higher_is_better else "worse")
+        return structs.replace(found, status="better" if above == higher_is_better else "worse")
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
     if within and p_equal <= level.test:
-        return replace(found, status="no difference")
+        return structs.replace(found, status="no difference")
     if not (above or below or within):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
     elif smallest_p(*_sizes(found)) * family > (2 * level.test if within else level.test):
@@ -274,7 +281,7 @@ def _decided(
         reason = f"that they do not differ is not certain after Holm’s correction for {family} comparisons"
     else:
         reason = f"not significant after Holm’s correction for {family} comparisons"
-    return replace(found, reason=reason)
+    return structs.replace(found, reason=reason)
 
 
 def _sizes(found: Comparison) -> tuple[int, int | None]:
@@ -290,7 +297,7 @@ def _with_outlook(found: Comparison, sample: Sample, method: power.Method) -> Co
     failed = [_typical_run_failed(side) for side in _used(sample, method)]
     if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
-        return replace(found, ratio=None, interval=None if all(failed) else found.interval)
+        return structs.replace(found, ratio=None, interval=None if all(failed) else found.interval)
     deviation = power.sample_deviation(sample, method.paired)
     if found.ratio is None or deviation is None:
         return found
@@ -305,4 +312,4 @@ def _with_outlook(found: Comparison, sample: Sample, method: power.Method) -> Co
         # These runs did not decide it, however likely that was.
         needed = max(needed, found.per_side + 1)
     detectable = power.detectable_difference(*_sizes(found), deviation, floor, family, method)
-    return replace(found, runs_needed=needed, detectable=detectable)
+    return structs.replace(found, runs_needed=needed, detectable=detectable)

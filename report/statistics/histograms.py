@@ -5,12 +5,12 @@ import json
 import zlib
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from hdrh.histogram import HdrHistogram
+from msgspec import Struct
 
 from report.base.paths import CONTRACT_GENERATED
 
@@ -27,8 +27,7 @@ _ACCURACY_MS = 0.05
 _ACCURACY_SHARE = 0.001
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What is known of a figure that requests without an answer could move (rule M23), in ms: at
     least `low`, and at most `high`; None: without an upper bound."""
 

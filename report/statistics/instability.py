@@ -4,11 +4,11 @@ campaigns changes its level."""
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
 
 import numpy as np
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from report.statistics.rank_test import Floats, mann_whitney_p, midranks_doubled
@@ -34,8 +34,7 @@ _MIN_BLOCKS = 30
 _NEARLY_LEAST = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
+class Trend(Struct, frozen=True):
     change: float
     p: float
 
@@ -71,8 +70,7 @@ def _kendall_p(n: int, score: int) -> float:
     return float(ways[np.abs(scores) >= score - 1e-9].sum())
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(Struct, frozen=True):
     low: float
     high: float
     low_runs: int
@@ -122,8 +120,7 @@ def _critical_share(n: int) -> float:
     return float(np.quantile(_best_cut(draws)[0], 1 - FALSE_ALARM))
 
 
-@dataclass(frozen=True, slots=True)
-class Ramp:
+class Ramp(Struct, frozen=True):
     """`seconds` at the start of the window differ from the rest by `change`, a share of it: below 0,
     slower."""
 
@@ -178,8 +175,7 @@ MIN_POINTS = 8
 _DRAWS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class ChangePoint:
+class ChangePoint(Struct, frozen=True):
     """From `index` on the series is on another level; the levels are medians, in the unit of the series."""
 
     index: int
@@ -249,7 +245,7 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
         return ()
     left = change_points(values[: found.index], comparisons)
     right = change_points(values[found.index :], comparisons)
-    return (*left, found, *(replace(change, index=change.index + found.index) for change in right))
+    return (*left, found, *(structs.replace(change, index=change.index + found.index) for change in right))
 
 
 def smallest_p(points: int) -> float:

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from report.statistics.rank_test import Floats, student_quantile
 
@@ -29,8 +29,7 @@ _LEVELS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _LOGISTIC_SCALE = math.sqrt(3) / math.pi
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateEstimate:
+class RateEstimate(Struct, frozen=True, kw_only=True):
     """Rates are per second. None: the trials do not bound it on that side."""
 
     trials: int

@@ -3,7 +3,8 @@
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
@@ -54,10 +55,7 @@ def sample_deviation(sample: Sample, paired: bool) -> float | None:
     return log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
 
 
-@dataclass(frozen=True, slots=True)
-class Method:
-    """How sides are compared."""
-
+class Method(Struct, frozen=True):
     paired: bool
     fewest: int
     """Runs per side that it takes for a claim."""

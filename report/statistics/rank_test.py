@@ -85,7 +85,6 @@ def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, f
 
 
 def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Raises ValueError when a side is empty."""
     return two_sided(mann_whitney_tails(a, b))
 
 

@@ -2,18 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
 
 from report.statistics.rank_test import MAX_EXACT, Floats, exact_coverage, exact_rank
 
 ALPHA = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class RatioInterval:
+class RatioInterval(Struct, frozen=True):
     """`low` may be 0 and `high` infinite, where runs have the worst rank. `coverage` is exact, at least 0.95:
     only some levels exist for few runs."""
 
@@ -22,8 +21,7 @@ class RatioInterval:
     coverage: float
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Struct, frozen=True):
     """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have one), or six
     pairs; below more where it leaves out less than 5 %."""
 

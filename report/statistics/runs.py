@@ -4,8 +4,9 @@ lie apart; and how evenly servers share."""
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+from msgspec import Struct
 
 #: Fewer figures than this have no interval of 95 %.
 MIN_FIGURES = 6
@@ -47,8 +48,7 @@ def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
     return ranked[(len(ranked) - 1) // 2][2] if ranked else None
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     count: int
     mean: float
     min: float
@@ -70,8 +70,7 @@ def spread(values: Sequence[float]) -> Spread | None:
     return Spread(len(values), mean, min(values), max(values), stdev, cv_percent)
 
 
-@dataclass(frozen=True)
-class MedianInterval:
+class MedianInterval(Struct, frozen=True):
     """A median with a distribution-free interval."""
 
     median: float

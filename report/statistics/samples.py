@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from report.statistics.rank_test import smallest_p
 from report.statistics.ratio import ALPHA
@@ -18,8 +19,7 @@ Place = tuple[int, int]
 Side = Mapping[Place, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Struct, frozen=True, kw_only=True):
     new: tuple[float, ...]
     base: tuple[float, ...]
     pairs: tuple[tuple[float, float], ...] = ()

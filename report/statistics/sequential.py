@@ -6,13 +6,13 @@ DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reas
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct, structs
 
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
@@ -41,8 +41,7 @@ _BISECTIONS = 40
 Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookSchedule:
+class LookSchedule(Struct, frozen=True, kw_only=True):
     """The rounds after which runs are looked at, in their order, and the one after which the campaign was
     ended before its last look (None: it was not, or not yet)."""
 
@@ -76,8 +75,7 @@ def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int 
     return Level(interval=interval, test=share, family=family, equal_family=equal_family, planned=planned)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class Family(Struct, frozen=True, kw_only=True):
     """Sides of one ranking after the looks that there were."""
 
     pairs: tuple[tuple[int, int], ...]
@@ -201,14 +199,14 @@ def corrected_for_looks(
     deviation = error_at(last)[0] * math.sqrt(last)
     estimate = math.exp(median_unbiased(math.log(found.ratio), deviation, past))
     within = min(max(estimate, found.interval.low), found.interval.high)
-    return replace(found, ratio=within, stopped_at=found.ratio)
+    return structs.replace(found, ratio=within, stopped_at=found.ratio)
 
 
 def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
     if found.decided or "hopeless" not in stops:
         return found
     text = f"{found.reason}, and more runs within the most allowed would hardly change that"
-    return replace(found, reason=text)
+    return structs.replace(found, reason=text)
 
 
 def _is_hopeless(
@@ -220,7 +218,9 @@ def _is_hopeless(
     1986), by the t approximation of the interval that the last look will have. It only ever stops without a
     claim, so it cannot raise the share of wrong ones."""
     most, share = schedule.looks[-1], schedule.levels[-1][1]
-    paired = sample.together or (in_rounds and replace(sample, rounds=most).is_paired(comparisons, share))
+    paired = sample.together or (
+        in_rounds and structs.replace(sample, rounds=most).is_paired(comparisons, share)
+    )
     deviation = sample_deviation(sample, paired)
     runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:
@@ -275,8 +275,7 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     return found.high <= (1 + floor) * found.median and found.median <= (1 + floor) * found.low
 
 
-@dataclass(frozen=True, slots=True)
-class PastLook:
+class PastLook(Struct, frozen=True):
     """`runs` per side at a look, and the smallest log ratio that it would have called a difference."""
 
     runs: int

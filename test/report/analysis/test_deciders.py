@@ -6,14 +6,14 @@ import pytest
 
 from builder import Document, configuration, fact_target, result
 from conftest import analysis_of_results, summaries_of
-from report.analysis.figures import decision_cpu_us, node_cpu
+from report.analysis.figures import decision_cpu_us, node_cpu, total_of
 from report.analysis.rankings import Ranking
 from report.base.errors import FieldError
 from report.export.tables_csv import RUNS_HEADER
 from report.results.model import MEASURED_KINDS
 from report.sections.all_figures import result_tables
 from report.sections.best_performers import best_documents, best_performers
-from report.sections.decision_cpu import LIMITED_BY_CLIENT, decision_cpu_table, part_kinds, total_of
+from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_table, part_kinds
 from report.sections.environment import version_facts
 from report.sections.filters import filter_values
 from report.sections.first_screen import cell_title, heading_of

@@ -9,7 +9,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from page_reader import data_of, read
-from report.analysis.layer_text import layer_text_of
+from report.analysis.summary import layer_text_of
 from report.sections.all_figures import result_tables
 from report.sections.filters import filter_values
 from report.sections.recommendation import caveats_of, recommend

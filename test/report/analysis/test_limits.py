@@ -2,7 +2,7 @@
 
 from builder import configuration, result
 from conftest import summaries_of
-from report.analysis.load_text import load_text, shared_load_text, varying_fields
+from report.analysis.texts import load_text, shared_load_text, varying_fields
 
 
 def _limits(**changes: int) -> dict[str, int]:

@@ -3,12 +3,12 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest

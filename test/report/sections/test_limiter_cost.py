@@ -2,7 +2,7 @@
 
 from builder import Document, configuration, result
 from conftest import analysis_of_results
-from report.sections.limiter_cost import limiter_cost
+from report.sections.cpu import limiter_cost
 
 
 def runs(label: str, requests_per_second: int) -> list[Document]:

@@ -3,7 +3,7 @@
 from builder import Document, configuration, result, verdict
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
-from report.sections.resources import resources
+from report.sections.cpu import resources
 from tables import by_column, only_table
 
 REASON = ("M25", "other programs used 153 % of one CPU in the window (this machine has 2)")

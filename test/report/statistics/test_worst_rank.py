@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from report.analysis.comparison_text import interval_of, outlook_text
+from report.analysis.texts import interval_of, outlook
 from report.export.topics import comparison_document
 from report.statistics.decision import compare_runs
 from report.statistics.ratio import ratio_of
@@ -42,7 +42,7 @@ def test_how_many_runs_would_decide_is_not_known() -> None:
     found = compare_runs([0.0, 0.0, 0.0, *STEADY[:7]], STEADY)
     assert found.status == "not decided"
     assert found.runs_needed is None
-    assert "not known" in outlook_text(found)
+    assert "not known" in outlook(found)
 
 
 def test_the_interval_of_a_median_may_end_at_a_failed_run() -> None:

@@ -1,0 +1,309 @@
+"""Words that charts, sections and exports share: how a layer names its figures, the load of a row, what
+decides, and comparisons."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from report.base.format import decimals, gibibytes, milliseconds, plural, ratio
+from report.results.model import DIMENSIONS, LAYER_WORDS, LAYERS, MEASURED_KINDS, Dimension, Identity
+from report.statistics.decision import Comparison
+from report.statistics.ratio import RatioInterval
+
+
+class Row(Protocol):
+    @property
+    def identity(self) -> Identity: ...
+
+
+class LayerText(Struct, frozen=True):
+    layer: str
+    request: str
+    """What is counted: `request`, `decision`."""
+    consumer: str
+    """The processes whose CPU is compared: `server`, `client`."""
+    in_microseconds: bool = False
+    """Latencies are printed in µs: without servers some of them are below a millisecond."""
+
+    @property
+    def has_servers(self) -> bool:
+        return self.consumer == "server"
+
+    @property
+    def name(self) -> str:
+        return f"{self.layer} layer"
+
+    @property
+    def requests(self) -> str:
+        return f"{self.request}s"
+
+    @property
+    def rate_unit(self) -> str:
+        return f"{self.requests}/s"
+
+    @property
+    def cpu(self) -> str:
+        return f"{self.consumer} CPU"
+
+    @property
+    def cpu_title(self) -> str:
+        return f"{self.cpu[:1].upper()}{self.cpu[1:]}"
+
+    @property
+    def cpu_unit(self) -> str:
+        return f"µs/{self.request}"
+
+    @property
+    def latency_unit(self) -> str:
+        return "µs" if self.in_microseconds else "ms"
+
+    def latency_value(self, value_ms: float | None) -> float | None:
+        return value_ms * 1000 if value_ms is not None and self.in_microseconds else value_ms
+
+    def latency(self, value_ms: float | None) -> str:
+        """In `latency_unit`, without it. Histograms count whole microseconds."""
+        return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
+
+
+_TEXTS = {
+    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"]) for words in LAYER_WORDS
+}
+
+
+def layer_text(layer: str) -> LayerText:
+    return _TEXTS[layer]
+
+
+def rate_units(rows: Iterable[Row]) -> str:
+    """`requests/s`, `decisions/s`, or both, for a table of rows of all layers."""
+    layers = {row.identity.layer for row in rows}
+    return " or ".join(layer_text(layer).rate_unit for layer in LAYERS if layer in layers)
+
+
+def load_name(identity: Identity) -> str:
+    """`50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
+    limiter = identity.layer == "limiter"
+    connections = (
+        f"{identity.connections:,} at a time" if limiter else plural(identity.connections, "connection")
+    )
+    if identity.rate_per_second is None:
+        return connections
+    return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
+
+
+def count_text(identity: Identity, dimension: Dimension) -> str:
+    count = identity.counts[dimension.key]
+    return f"{count} {dimension.one if count == 1 else dimension.other}" if count else ""
+
+
+def workload_text(identity: Identity) -> str:
+    return "" if identity.layer == "limiter" else identity.workload_text
+
+
+def _limit_text(identity: Identity, index: int, form: str) -> str:
+    return form.format(identity.limits[index]) if identity.limits else ""
+
+
+class LoadField(Struct, frozen=True):
+    name: str
+    read: Callable[[Identity], str]
+    usual: str = ""
+    """The text that goes without saying, unless rows differ in it."""
+    only_if_differing: bool = False
+    """It is only in texts that tell rows apart."""
+    dimension: Dimension | None = None
+    """What it counts, where it is a number of something."""
+
+
+LOAD_FIELDS: tuple[LoadField, ...] = (
+    LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
+    LoadField("Workload", workload_text),
+    LoadField("Traffic", lambda identity: identity.traffic),
+    *(
+        LoadField(
+            dimension.other.capitalize(),
+            partial(count_text, dimension=dimension),
+            usual=f"1 {dimension.one}",
+            dimension=dimension,
+        )
+        for dimension in DIMENSIONS
+    ),
+    LoadField("Quota", partial(_limit_text, index=0, form="{:,} points"), only_if_differing=True),
+    LoadField("Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True),
+    LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
+    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
+    LoadField("Load", load_name),
+    LoadField("Length", lambda identity: identity.extent_text),
+)
+
+
+def _is_named(part: LoadField, identity: Identity) -> bool:
+    """Whether a text that does not tell rows apart has this part."""
+    return not part.only_if_differing and part.read(identity) != part.usual
+
+
+def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
+    return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
+
+
+def varying_limits(rows: Sequence[Row]) -> tuple[LoadField, ...]:
+    return tuple(part for part in varying_fields(rows) if part.only_if_differing)
+
+
+def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
+    if parts is None:
+        parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
+    return " · ".join(
+        filter(None, (part.read(identity) for part in parts if not (layer_named and part.name == "Layer")))
+    )
+
+
+def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
+    """The load that all rows share, without what goes without saying; empty where they share nothing."""
+    identity, varying = rows[0].identity, varying_fields(rows)
+    shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
+    return load_text(identity, shared, layer_named)
+
+
+def cap_text(cap: Mapping[str, Any]) -> str:
+    parts = [
+        *([f"{cap['cpus']:g} CPU{'' if cap['cpus'] == 1 else 's'}"] if "cpus" in cap else []),
+        *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
+        *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
+    ]
+    return ", ".join(parts) or "none"
+
+
+def caps_text(caps: Mapping[str, Any]) -> str:
+    return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
+
+
+def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
+    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
+
+    The cap of a service tells no row apart that has none."""
+    identities = [row.identity for row in rows]
+
+    def cap_of(identity: Identity, kind: str) -> str:
+        return json.dumps(json.loads(identity.caps).get(kind))
+
+    differing = [
+        kind
+        for kind in MEASURED_KINDS
+        if len({cap_of(row, kind) for row in identities if kind != "service" or row.service}) > 1
+    ]
+    return lambda identity: {
+        kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
+    }
+
+
+_DECIDERS = {
+    "library": "a library",
+    "module": "a module",
+    "service": "a service",
+    "in-process": "the process itself",
+    "nothing": "nothing",
+}
+
+NOT_KNOWN = "not known"
+
+
+def decider_of(identity: Identity) -> str:
+    return identity.decided_by or NOT_KNOWN
+
+
+def algorithm_of(identity: Identity) -> str:
+    return identity.algorithm or NOT_KNOWN
+
+
+def decided_by_text(identity: Identity) -> str:
+    return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
+
+
+class NamedFacts(Struct, frozen=True):
+    """Which facts go without saying, because all clients of a campaign share them."""
+
+    decider: bool
+    """False: all have the same."""
+    algorithm: bool
+
+    @property
+    def any(self) -> bool:
+        return self.decider or self.algorithm
+
+    def short_text(self, identity: Identity) -> str:
+        """`module (GCRA)`, for headings of charts; empty where nothing has to be named."""
+        named = ((self.decider, decider_of), (self.algorithm, algorithm_of))
+        facts = [text_of(identity) for differs, text_of in named if differs]
+        return f"{facts[0]} ({facts[1]})" if len(facts) > 1 else "".join(facts)
+
+    def text(self, identity: Identity) -> str:
+        """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
+        algorithm = algorithm_of(identity) if self.algorithm else ""
+        if not self.decider:
+            return algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
+        by = decided_by_text(identity)
+        return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
+
+
+def named_facts(summaries: Sequence[Row]) -> NamedFacts:
+    clients = [summary.identity for summary in summaries if not summary.identity.control]
+    return NamedFacts(
+        decider=len({identity.decided_by for identity in clients}) > 1,
+        algorithm=len({identity.algorithm for identity in clients}) > 1,
+    )
+
+
+def name(summary: Row) -> str:
+    return summary.identity.short_label
+
+
+#: The typical run of one side failed its load.
+NO_RATIO = "no ratio"
+
+
+def interval_of(comparison: Comparison) -> str:
+    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of
+    one side failed its load; empty without a comparison."""
+    interval = comparison.interval
+    if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
+        return ""
+    ratio = NO_RATIO if comparison.ratio is None else f"{comparison.ratio:.2f}×"
+    return ", ".join(filter(None, [ratio, interval_text(interval) if interval else ""]))
+
+
+def interval_text(interval: RatioInterval, show: Callable[[float], str] = "{:.2f}".format) -> str:
+    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both are."""
+    low, high = (0 < end < math.inf for end in (interval.low, interval.high))
+    if low and high:
+        return f"{show(interval.low)}–{show(interval.high)}×"
+    if low:
+        return f"at least {show(interval.low)}×"
+    return f"at most {show(interval.high)}×" if high else ""
+
+
+def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
+    texts = [ratio(estimate) if estimate else "", interval_text(interval) if interval else ""]
+    return ", ".join(filter(None, texts))
+
+
+def runs_text(comparison: Comparison) -> str:
+    """`about 14 runs per side would decide`, for a comparison that is not decided."""
+    if comparison.worst_ranks:
+        return (
+            "how many runs would decide is not known, as some failed their load, or have a figure without an "
+            "upper bound"
+        )
+    if comparison.runs_needed is None:
+        return "no affordable number of runs would decide"
+    return f"about {plural(comparison.runs_needed, 'run')} per side would decide"
+
+
+def outlook(comparison: Comparison) -> str:
+    unknown = comparison.ratio is None and not comparison.worst_ranks
+    return "" if comparison.blocked or unknown else runs_text(comparison)
