@@ -69,7 +69,8 @@ async function compare(sides: readonly Side[]): Promise<void> {
         });
         const figures = results.map((result, index) => {
           if (!result) throw new Error(`${sides[index]?.name} failed`);
-          const used = (readings.at(-1)?.[index] ?? 0) - (readings[0]?.[index] ?? 0);
+          // The first reading is from before the warm-up, whose requests are not counted.
+          const used = (readings.at(-1)?.[index] ?? 0) - (readings[1]?.[index] ?? 0);
           return { rate: rateOf(result), cpu: used / (result.counts.sent + result.warmup.lead_in.requests) };
         });
         const last = figures.at(-1);
