@@ -16,7 +16,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "test" / "report")]
 
 import numpy as np  # noqa: E402
+from msgspec import structs  # noqa: E402
 
 from campaign_writer import manifest  # noqa: E402
 from report.analysis.cells import cells  # noqa: E402
@@ -175,7 +176,7 @@ def auto(
 
 def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
     """Rows as they are once the campaign has stopped each: with the runs that it asked for."""
-    looked = [replace(row, look_schedule=LOOKS, last_look=LOOKS.looks[-1]) for row in summaries]
+    looked = [structs.replace(row, look_schedule=LOOKS, last_look=LOOKS.looks[-1]) for row in summaries]
     (cell,) = cells(looked)
     (ranking,) = cell.rankings
     if ranking.family is None:
@@ -186,7 +187,7 @@ def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
 
 
 def _upto(row: Summary, rounds: int) -> Summary:
-    return replace(
+    return structs.replace(
         row,
         runs=tuple(run for run in row.runs if run.place and run.place[0] <= rounds),
         places=frozenset(place for place in row.places if place[0] <= rounds),
