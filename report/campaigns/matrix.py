@@ -26,6 +26,8 @@ ANY = ""
 
 #: The condition that is shown first.
 USUAL = "light · realistic · 50 connections"
+#: Per second. Latencies at this rate stand beside the figures of the same work at any load.
+STATED_RATE = 1000
 
 
 class Question(NamedTuple):
@@ -58,7 +60,7 @@ QUESTIONS: Mapping[str, Question] = {
     "service": Question("Service", "CPU, µs/decision", _RUN, microseconds),
     "store": Question("Store CPU", "µs/decision", _RUN, microseconds),
     "ratio": Question("Throughput", "to the reference", _RUN, ratio),
-    "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate 1000", milliseconds),
+    "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate {STATED_RATE}", milliseconds),
     "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
     "memory": Question("Memory", "bytes/key", "memory --clients {}"),
     "recovery": Question("Recovery", "s after a restart", _RESTART, seconds_text),
@@ -104,7 +106,8 @@ _FILTERS = ("condition", "client", "store", "topology")
 CAPTION = (
     "Each cell is what the newest campaign under its condition found, with its interval, or the range over "
     "its runs; it leads to the report. Machine, date and versions stand in its hint. Figures of two "
-    "campaigns are not compared: a ratio is one within its campaign."
+    "campaigns are not compared: a ratio is one within its campaign. The p99 is that at "
+    f"{count(STATED_RATE)} requests/s, or at the rate of the condition."
 )
 
 
@@ -121,6 +124,8 @@ class Matrix:
     """By condition: its flags."""
     lacks: dict[tuple[Key, str], str] = field(default_factory=dict)
     """Why a question is not asked of a target."""
+    skipped: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The same, by how a command names the target."""
 
     def _put(self, condition: str, key: Key, question: str, answer: Answer) -> None:
         found = self.answers.setdefault((condition, key, question), [])
@@ -154,10 +159,13 @@ class Matrix:
                     self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
             for control in part.controls:
                 self._row(control, None, source)
+        for skip in (analysis.campaign.manifest or {}).get("plan", {}).get("skips", ()):
+            if skip["reason"].startswith("store-restart"):
+                self.skipped |= {(skip["asked"], question): skip["reason"] for question in _FAULT_FIGURES}
         self._sentence(analysis, source)
         for searched in analysis.max_rates:
             if (found := searched.estimate) and found.estimate:
-                where, ends = (_condition(searched.identity), searched.identity), (found.low, found.high)
+                where, ends = (_work(searched.identity), searched.identity), (found.low, found.high)
                 self._figure(where, "highest", found.estimate, ends, source)
         for memory in analysis.memory:
             for line in [slope.line for slope in memory.slopes[:1]]:
@@ -173,7 +181,8 @@ class Matrix:
         identity, figures = summary.identity, summary.figures
         if identity.copy or figures is None:
             return
-        where, key = (_condition(identity), identity), _key(identity)
+        stated = identity.rate_per_second == STATED_RATE
+        where, key = ((_work if stated else _condition)(identity), identity), _key(identity)
         self.loads.setdefault(where[0], _load_flags(identity))
         for part in {"service", "store"} - set(part_kinds(identity)):
             self.lacks[key, part] = f"it has no {part}"
@@ -207,7 +216,7 @@ class Matrix:
 
     def empty(self, condition: str, key: Key, question: str) -> TableCell:
         """Its hint is the command that would fill it, or why none would."""
-        if reason := self.lacks.get((key, question)):
+        if reason := self.lacks.get((key, question)) or self.skipped.get((self.targets[key], question)):
             return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
         command = QUESTIONS[question].fill.format(self.targets[key])
         more = f" --checks {question}" if question in CHECKS else ""
@@ -260,6 +269,11 @@ _PARTS = tuple(part for part in LOAD_FIELDS if part.name != "Length" and not par
 def _condition(identity: Identity) -> str:
     """`light · realistic · 50 connections`."""
     return load_text(identity, [part for part in _PARTS if part.read(identity) != part.usual])
+
+
+def _work(identity: Identity) -> str:
+    """A condition without its load: `light · realistic`."""
+    return _condition(identity).rpartition(" · ")[0]
 
 
 def _key(identity: Identity) -> Key:
@@ -315,17 +329,24 @@ def view_of(matrix: Matrix) -> MatrixView:
     size = Counter(condition for condition, _, _ in answers if condition != ANY)
     # The usual one first, then those with most answers.
     conditions = sorted(size, key=lambda each: (each != USUAL, -size[each], each)) or [ANY]
+    # What does not depend on the load stands in the first view of its work.
+    works = {each: each.rpartition(" · ")[0] for each in reversed(conditions)}
+    home = {work: each for each, work in works.items() if work in size}
+    conditions = [each for each in conditions if each not in home]
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
     for condition in conditions:
-        wanted = (condition, *([ANY] if condition == conditions[0] else []))
+        work = works[condition]
+        wanted = {condition, *([ANY] if condition == conditions[0] else [])}
+        wanted |= {work} if home.get(work) == condition else set()
         own = {key for where, key, _ in answers if where in wanted}
         measured = {key for where, key, _ in answers if where == condition}
         for key in sorted(own, key=lambda each: (each not in measured, each)):
             row_id, (label, store, topology) = f"m{len(rows) + 1}", key
             cells = []
             for question in QUESTIONS:
-                found = answers.get((condition, key, question)) or answers.get((ANY, key, question))
+                places = ((where, key, question) for where in (condition, work, ANY))
+                found = next(filter(None, map(answers.get, places)), [])
                 cells.append(_cell(found) if found else matrix.empty(condition, key, question))
             rows.append(TableRow(row_id, (*named(label, store, topology), *cells, TableCell(condition))))
             client = re.split(r"[@+~:]", label)[0]

@@ -1,7 +1,10 @@
 """The matrix of targets by questions: what the newest campaign of a condition found, with its source."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
@@ -61,15 +64,32 @@ def test_a_cell_is_what_the_newest_campaign_found_and_a_ratio_is_within_one() ->
     assert links == {"day-2"}
 
 
-def test_conditions_are_apart_and_an_open_loop_has_its_p99() -> None:
+def test_conditions_are_apart_and_a_latency_at_the_stated_rate_stands_beside_other_loads() -> None:
     matrix = Matrix()
+    other: dict[str, Any] = {"load": {**OPEN["load"], "rate_per_second": 500}}
     matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 6000)), source(1))
     matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 1000, **OPEN)), source(2))
-    found = {row["Condition"]: row["p99 at a rate"] for row in rows_of(matrix).values()}
-    closed, open_loop = sorted(found, key=lambda each: "/s" in each)
-    assert (found[closed], found[open_loop] == "–") == ("–", False)
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 500, **other)), source(3))
+    closed, open_loop = rows_of(matrix).values()
+    assert (closed["Throughput"], open_loop["Condition"].split(" · ")[:2]) == ("–", ["light", "realistic"])
+    assert "–" not in (closed["p99 at a rate"], open_loop["p99 at a rate"], closed["Node"])
+    assert "500/s" in open_loop["Condition"]
     view = view_of(matrix)
     assert set(view.filters) == {"condition"}
+    alone = Matrix()
+    alone.add_campaign(analysis_of_results(*runs_of("iovalkey", 1000, **OPEN)), source(2))
+    assert [row["Condition"] for row in rows_of(alone).values()] == ["light · realistic"]
+
+
+def test_a_fault_that_a_target_cannot_have_leaves_no_cell_to_fill() -> None:
+    analysis = analysis_of_results(*runs_of("iovalkey:cluster", 6000))
+    skip = {"asked": "iovalkey:cluster", "reason": "store-restart: a node loses its place"}
+    planned = replace(analysis.campaign, manifest={"plan": {"skips": [skip]}})
+    matrix = Matrix()
+    matrix.add_campaign(structs.replace(analysis, campaign=planned), source(1))
+    (table,) = view_of(matrix).section.tables
+    hints = [cell.hint for cell in table.rows[0].cells]
+    assert hints.count(f"does not apply: {skip['reason']}") == 3
 
 
 def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
