@@ -19,6 +19,7 @@ from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.cpu import part_kinds
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
+from report.sections.verdict_text import USUAL_LIMITER
 from report.statistics.decision import Comparison
 
 #: Where a question does not depend on the load: it stands in every view.
@@ -231,6 +232,7 @@ class Matrix:
                 (cost, row.identity.short_label, row.identity.client)
                 for row in cell.summaries
                 if row.identity.topology == "standalone" and row.figures
+                if row.identity.limiter == USUAL_LIMITER and not row.identity.options
                 if (cost := node_cpu(row.figures)) is not None
             )
             bare = [

@@ -121,8 +121,9 @@ def test_where_two_machines_disagree_the_cell_shows_both() -> None:
 
 def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> None:
     results = tmp_path / "results" / "20260101_000000"
-    rows = [configuration(label) for label in ("iovalkey", "ioredis@valkey", "none")]
-    documents = [*runs_of("iovalkey", 6000, 50), *runs_of("ioredis@valkey", 3000), *runs_of("none", 9000, 20)]
+    rates = {"iovalkey": 6000, "ioredis@valkey": 3000, "none": 9000, "iovalkey+in-memory-block": 8000}
+    rows = [configuration(label) for label in rates]
+    documents = [each for label, rate in rates.items() for each in runs_of(label, rate)]
     write_campaign(results, manifest(rows, 5), documents)
     assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
     reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))
