@@ -205,7 +205,9 @@ class Matrix:
         source = Source(audit.started_at, audit.runtime, link)
         for audited in audit.targets:
             target, findings = audited.target, findings_of(audited)
-            key = (target.label, target.store, target.topology)
+            # What needs no store has none, as in a campaign.
+            none = target.topology == "none"
+            key = (target.label, "" if none else target.store, "" if none else target.topology)
             self.targets.setdefault(key, target.text.replace(":standalone", ""))
             for check in CHECKS:
                 finding = findings.get(check)

@@ -35,9 +35,9 @@ def source(day: int, machine: str = "Some CPU") -> Source:
     return Source(f"2026-01-{day:02}T00:00:00.000Z", machine, f"day-{day}")
 
 
-def audit_of(findings: dict[str, list[Finding]]) -> Audit:
+def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone") -> Audit:
     audited = [
-        AuditTarget(Target(label, label, "ioredis", "redis", "standalone", "upstash-fixed", []), found, 0)
+        AuditTarget(Target(label, label, "ioredis", "redis", topology, "upstash-fixed", []), found, 0)
         for label, found in findings.items()
     ]
     rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
@@ -103,6 +103,13 @@ def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
     assert hints["p99 at a rate"] == "run --clients iovalkey:cluster --rate 1000"
     assert hints["Eviction"] == "audit --clients iovalkey:cluster --checks eviction"
     assert hints["Service"] == "does not apply: it has no service"
+
+
+def test_what_needs_no_store_is_one_row_of_campaigns_and_audits() -> None:
+    matrix = Matrix()
+    matrix.add_campaign(analysis_of_results(*runs_of("memory", 6000)), source(1))
+    matrix.add_audit(audit_of({"memory": [Finding("window-edge", "holds", 0)]}, "none"), "audit")
+    assert len(rows_of(matrix)) == 1
 
 
 def test_where_two_machines_disagree_the_cell_shows_both() -> None:
