@@ -1,7 +1,6 @@
 """The recommendation: what these figures show, what would decide the rest, and what they do not show."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
@@ -26,8 +25,6 @@ MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
 NEAR_CEILING = 0.9
-
-TOO_FEW = "too few runs decide nothing"
 
 #: Fewer CPUs cannot give each of store, server and load generator some of its own, and leave one to others.
 CPUS_FOR_ALL = 4
@@ -61,8 +58,10 @@ class _Finding(Struct, frozen=True):
     scope: str
     """How it differs from the others."""
     text: str
-    kind: str
-    """For counting: `iovalkey is the fastest`, `nothing is decided`, …"""
+
+    @property
+    def is_decided(self) -> bool:
+        return any(pair.comparison.shown for pair in self.ranking.ranked_by)
 
 
 def _open_pairs(ranking: Ranking) -> list[Pair]:
@@ -79,33 +78,13 @@ def _open_text(ranking: Ranking) -> str:
     return f"not decided: {joined(rows)}{against}{reasons[0] if reasons else ''}"
 
 
-def _kind(ranking: Ranking) -> str:
-    if ranking.winner:
-        return verdict_text.winner_text(ranking)
-    if verdict_text.differences(ranking):
-        return f"some differ in {verdict_text.figure_of(ranking)}"
-    return TOO_FEW if ranking.few_runs else "nothing is decided"
-
-
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
     texts = [verdict_text.shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
     return [
-        _Finding(ranking, scope, text or "Nothing is decided.", _kind(ranking))
+        _Finding(ranking, scope, text or "Nothing is decided.")
         for (scope, ranking), text in zip(found, texts, strict=True)
     ]
-
-
-def _counted(findings: Sequence[_Finding]) -> str:
-    """`iovalkey is the fastest in 3 of 12 comparisons and nothing is decided in 9.`"""
-    (first, number), *others = Counter(finding.kind for finding in findings).most_common()
-    total = plural(len(findings), "comparison")
-    if not others and first.startswith("nothing "):
-        return f"{first} in {'either' if len(findings) == 2 else 'any'} of {total}"
-    if not others:
-        return f"{first} in {'both comparisons' if len(findings) == 2 else f'all {total}'}"
-    rest = [f"{kind} in {count:,}" for kind, count in others]
-    return joined([f"{first} in {number:,} of {total}", *rest])
 
 
 def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
@@ -214,12 +193,17 @@ def recommend(analysis: Analysis) -> Recommendation:
 
 
 def _lead(findings: Sequence[_Finding]) -> str:
-    """What the findings of one layer show: the only one in full, several counted."""
-    if len(findings) > 1:
-        return f"On this machine {_counted(findings)}."
-    text = findings[0].text
-    if findings[0].kind == TOO_FEW:
+    """What the findings of one layer show: the only one, or the first that is decided, and how many more."""
+    first = next((each for each in findings if each.is_decided), findings[0])
+    text, others = first.text, len(findings) - 1
+    if others and not first.is_decided:
+        which = "either" if others == 1 else "any"
+        return f"On this machine nothing is decided in {which} of {others + 1:,} comparisons."
+    if first.ranking.few_runs and not first.is_decided:
         return f"Nothing is decided: {text}"
+    if others:
+        below = f"{plural(others, 'more comparison')} {'is' if others == 1 else 'are'} below"
+        return f"On this machine, {first.scope[:1].lower()}{first.scope[1:]}: {text} {below}."
     ours = text.startswith(("Not ", "The ", "Nothing "))
     return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
 
