@@ -71,7 +71,7 @@ class _Site:
         write_all(target / "report", files)
         write_all(target / "report" / "images", images(analysis)[0])
         record = replace(record_of(campaign, analysis.summaries, folder), name=address)
-        machine = campaign.manifest["machine"]["cpu_model"]
+        machine = f"{campaign.manifest['machine']['cpu_model']}, {campaign.manifest['runtime']['id']}"
         self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
         links = {name: f"{link}/report/{name}" for name in names}

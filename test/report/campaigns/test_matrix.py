@@ -134,7 +134,7 @@ def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> No
     write_campaign(results, manifest(rows, 5), documents)
     assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
     reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))
-    assert "iovalkey costs Node least" in reader.text
+    assert "iovalkey costs Node least" in reader.text and ", local, 2026-01-02)." in reader.text
     assert {row["client"] for row in data_of(reader)["rows"].values()} == {"iovalkey", "ioredis", "none"}
 
 
