@@ -71,6 +71,8 @@ QUESTIONS: Mapping[str, Question] = {
 }
 
 
+#: What is asked of limiters alone.
+_OF_LIMITERS = ("ratio", "memory", *CHECKS)
 _FAULT_FIGURES = {"recovery": "recovery_s", "lost": "requests_lost", "over": "over_admission"}
 
 
@@ -189,6 +191,10 @@ class Matrix:
             self.lacks[key, part] = f"it has no {part}"
         if summary.reference:
             self.lacks[key, "ratio"] = "it is the reference"
+        if identity.ceiling:
+            self.lacks |= dict.fromkeys(((key, each) for each in _FAULT_FIGURES), "it has no store")
+        if identity.decided_by == "nothing":
+            self.lacks |= dict.fromkeys(((key, each) for each in _OF_LIMITERS), "it limits nothing")
         seen = next((run.versions for run in summary.median_first if run.versions), {})
         parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
         versions = ", ".join(f"{part} {seen[part]}" for part in parts)

@@ -103,6 +103,10 @@ def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
     assert hints["p99 at a rate"] == "run --clients iovalkey:cluster --rate 1000"
     assert hints["Eviction"] == "audit --clients iovalkey:cluster --checks eviction"
     assert hints["Service"] == "does not apply: it has no service"
+    matrix.add_campaign(analysis_of_results(*runs_of("none", 6000, **load)), source(1))
+    (row,) = [row for row in view_of(matrix).section.tables[0].rows if row.cells[0].text == "none"]
+    reasons = {cell.hint.removeprefix("does not apply: ") for cell in row.cells if "not apply" in cell.hint}
+    assert reasons == {"it has no service", "it has no store", "it limits nothing"}
 
 
 def test_what_needs_no_store_is_one_row_of_campaigns_and_audits() -> None:
