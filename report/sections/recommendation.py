@@ -203,7 +203,10 @@ def _lead(findings: Sequence[_Finding]) -> str:
         return f"Nothing is decided: {text}"
     if others:
         below = f"{plural(others, 'more comparison')} {'is' if others == 1 else 'are'} below"
-        return f"On this machine, {first.scope[:1].lower()}{first.scope[1:]}: {text} {below}."
+        # What else sets it apart stands above its picture.
+        where = ", ".join(first.scope.split(", ")[:2])
+        shown = verdict_text.shown_text(first.ranking, [], brief=True)
+        return f"On this machine, {where[:1].lower()}{where[1:]}: {shown} {below}."
     ours = text.startswith(("Not ", "The ", "Nothing "))
     return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
 
