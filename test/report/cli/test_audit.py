@@ -162,4 +162,4 @@ def test_the_table_in_the_documentation_is_that_of_the_published_audits(
 ) -> None:
     root = Path(__file__).parents[3]
     assert main(["--table", str(root / "results/published/audits")]) == 0
-    assert capsys.readouterr().out == (root / "docs/audit-conditions.md").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == (root / "results/audits.md").read_text(encoding="utf-8")
