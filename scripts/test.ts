@@ -53,7 +53,7 @@ const GROUPS = {
     { name: "report in a browser", command: LOOK },
   ],
   rest: [
-    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=4"] },
+    { name: "integration tests", command: [...vitest("integration"), "--maxWorkers=3"] },
     { name: "browser tests", command: vitest("browser") },
   ],
   // Simulations: nothing in them depends on what else runs.
