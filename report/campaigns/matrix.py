@@ -125,6 +125,8 @@ class Matrix:
     """How a command names them."""
     loads: dict[str, str] = field(default_factory=dict)
     """By condition: its flags."""
+    works: dict[str, str] = field(default_factory=dict)
+    """By condition: the same without its load."""
     lacks: dict[tuple[Key, str], str] = field(default_factory=dict)
     """Why a question is not asked of a target."""
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -187,6 +189,7 @@ class Matrix:
         stated = identity.rate_per_second == STATED_RATE
         where, key = ((_work if stated else _condition)(identity), identity), _key(identity)
         self.loads.setdefault(where[0], _load_flags(identity))
+        self.works.setdefault(_condition(identity), _work(identity))
         for part in {"service", "store"} - set(part_kinds(identity)):
             self.lacks[key, part] = f"it has no {part}"
         if summary.reference:
@@ -283,7 +286,9 @@ def _condition(identity: Identity) -> str:
 
 def _work(identity: Identity) -> str:
     """A condition without its load: `light · realistic`."""
-    return _condition(identity).rpartition(" · ")[0]
+    return load_text(
+        identity, [part for part in _PARTS if part.name != "Load" and part.read(identity) != part.usual]
+    )
 
 
 def _key(identity: Identity) -> Key:
@@ -340,13 +345,12 @@ def view_of(matrix: Matrix) -> MatrixView:
     # The usual one first, then those with most answers.
     conditions = sorted(size, key=lambda each: (each != USUAL, -size[each], each)) or [ANY]
     # What does not depend on the load stands in the first view of its work.
-    works = {each: each.rpartition(" · ")[0] for each in reversed(conditions)}
-    home = {work: each for each, work in works.items() if work in size}
+    home = {work: each for each in reversed(conditions) if (work := matrix.works.get(each)) in size}
     conditions = [each for each in conditions if each not in home]
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
     for condition in conditions:
-        work = works[condition]
+        work = matrix.works.get(condition, condition)
         wanted = {condition, *([ANY] if condition == conditions[0] else [])}
         wanted |= {work} if home.get(work) == condition else set()
         own = {key for where, key, _ in answers if where in wanted}

@@ -160,15 +160,19 @@ def verdict_summary(summary: Summary) -> str:
     return ", ".join([f"{number} of {planned} {name}", *(f"{more} {kind}" for kind, more in others)])
 
 
-def heading_of(ranking: Ranking) -> str:
-    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), …`."""
+def _heading_parts(ranking: Ranking) -> list[str]:
     runs = [run for row in ranking.summaries for run in row.runs]
     versions = {run.versions["store"] for run in runs if "store" in run.versions}
     if ranking.store is None:
-        return "Store not known"
+        return ["Store not known"]
     store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
-    return ", ".join(filter(None, (f"{store}{already}", ranking.decider_text, mode_text(ranking))))
+    return [each for each in (f"{store}{already}", ranking.decider_text, mode_text(ranking)) if each]
+
+
+def heading_of(ranking: Ranking) -> str:
+    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), …`."""
+    return ", ".join(_heading_parts(ranking))
 
 
 def _ceiling(cell: Cell) -> str:
@@ -224,8 +228,13 @@ def _decision_cell(cell: Cell, layer_named: bool) -> DecisionCell:
     )
 
 
-def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[str, Ranking]]:
-    """Every ranking with what sets it apart from the others: runtime, layer, topology, load, store."""
+def scope_text(parts: Sequence[str]) -> str:
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[list[str], Ranking]]:
+    """Every ranking with what sets it apart from the others: runtime, topology, load, store, what decides."""
     cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
     several = len({cell.identity.topology for _, cell in cells}) > 1
@@ -233,11 +242,10 @@ def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[str, Ranking]]:
     for runtime, cell in cells:
         topology = (cell.identity.topology or "other addresses") if several else ""
         for ranking in cell.rankings:
-            heading = heading_of(ranking) if len(cell.rankings) > 1 else ""
-            within = f"{heading[:1].lower()}{heading[1:]}"
-            texts = (runtime.runtime, topology, load_text(cell.identity, varying), within, cell.caps)
-            scope = ", ".join(filter(None, texts))
-            found.append((f"{scope[:1].upper()}{scope[1:]}", ranking))
+            heading = _heading_parts(ranking) if len(cell.rankings) > 1 else []
+            within = [*(f"{each[:1].lower()}{each[1:]}" for each in heading[:1]), *heading[1:]]
+            texts = (runtime.runtime, topology, load_text(cell.identity, varying), *within, cell.caps)
+            found.append(([each for each in texts if each], ranking))
     return found
 
 
@@ -392,7 +400,7 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
 
 def forests(analysis: Analysis) -> tuple[Forest, ...]:
     """One by throughput, and one by p99 where there is an open loop; none where nothing is compared."""
-    found = [(scope, ranking) for scope, ranking in scopes(analysis.runtimes) if ranking.compared]
+    found = [(scope_text(parts), ranking) for parts, ranking in scopes(analysis.runtimes) if ranking.compared]
     if analysis.max_rates or analysis.only_memory:
         return ()
     kinds = [[each for each in found if each[1].open_loop is loop] for loop in (False, True)]

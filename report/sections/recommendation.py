@@ -13,7 +13,7 @@ from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
 from report.sections import verdict_text
-from report.sections.first_screen import scopes
+from report.sections.first_screen import scope_text, scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.section import Line
@@ -55,7 +55,7 @@ class Recommendation(Struct, frozen=True):
 
 class _Finding(Struct, frozen=True):
     ranking: Ranking
-    scope: str
+    scope: Sequence[str]
     """How it differs from the others."""
     text: str
 
@@ -185,7 +185,7 @@ def recommend(analysis: Analysis) -> Recommendation:
         lead, advice = _without_findings(analysis.runtimes)
         return Recommendation(lead, (), advice, "", caveats)
     lines = tuple(
-        Line(f"{each.scope}: {each.text}", " ".join(row.id for row in each.ranking.summaries))
+        Line(f"{scope_text(each.scope)}: {each.text}", " ".join(row.id for row in each.ranking.summaries))
         for each in findings
         if len(findings) > 1
     )
@@ -204,9 +204,9 @@ def _lead(findings: Sequence[_Finding]) -> str:
     if others:
         below = f"{plural(others, 'more comparison')} {'is' if others == 1 else 'are'} below"
         # What else sets it apart stands above its picture.
-        where = ", ".join(first.scope.split(", ")[:2])
+        where = ", ".join(first.scope[:2])
         shown = verdict_text.shown_text(first.ranking, [], brief=True)
-        return f"On this machine, {where[:1].lower()}{where[1:]}: {shown} {below}."
+        return f"On this machine, {where}: {shown} {below}."
     ours = text.startswith(("Not ", "The ", "Nothing "))
     return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
 
