@@ -70,6 +70,13 @@ export function printRatio(what: string, logs: readonly number[]): void {
   process.stdout.write(`${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`);
 }
 
+/** Prints the mean of these values with its interval of 95 %. */
+export function printMean(what: string, unit: string, values: readonly number[]): void {
+  const { mean, half } = interval(values);
+  const [middle, low, high] = [mean, mean - half, mean + half].map((value) => value.toFixed(2));
+  process.stdout.write(`${what}: ${middle} ${unit} (${low} to ${high}), ${values.length} values\n`);
+}
+
 /** Servers that exist for `work`. */
 export async function withServers<Server extends { url: string; stop(): Promise<void> }, Result>(
   start: readonly (() => Promise<Server>)[],

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { TestStore } from "../test/helpers/store.js";
 import { byTurns, printRatio, rateOf, withServers } from "./groups.js";
-import { MeasuredServer } from "./processes.js";
+import { MeasuredServer, withStore } from "./processes.js";
 
 /**
  * What our server adds: each round starts new processes, one generator gives them the load by turns, and each ratio is the
@@ -41,20 +40,6 @@ interface Side {
 const light = { BODY: '{"workload":"light"}', MODE: "none" };
 const bare = () => MeasuredServer.start("bench/bare-fastify.mjs", light, "/light");
 const ours = () => MeasuredServer.start(SERVER, light, "/light");
-
-/** A server with a store of its own. */
-async function withStore(script: string, mode: string): Promise<MeasuredServer> {
-  const store = await TestStore.start();
-  const port = String(store.port);
-  const places = { VALKEY_HOST: "127.0.0.1", VALKEY_PORT: port, REDIS_HOST: "127.0.0.1", REDIS_PORT: port };
-  const env = { MODE: mode, RATE_LIMIT_POINTS: "1000000", ...places };
-  const server = await MeasuredServer.start(script, env, "/light").catch(async (error) => {
-    await store.stop();
-    throw error;
-  });
-  const stop = server.stop.bind(server);
-  return Object.assign(server, { stop: () => stop().finally(() => store.stop()) });
-}
 
 /** Prints requests per second, and CPU of the server per request, of the last side over each of the others. */
 async function compare(sides: readonly Side[]): Promise<void> {

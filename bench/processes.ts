@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../src/runtimes/local/ports.js";
+import { TestStore } from "../test/helpers/store.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const reporter = fileURLToPath(new URL("./cpu-reporter.mjs", import.meta.url));
@@ -40,6 +41,10 @@ export class MeasuredServer {
     throw new Error(`${script} did not become ready`);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** CPU time since its start, in microseconds. */
   async cpuUs(): Promise<number> {
     const answer = new Promise<NodeJS.CpuUsage>((resolve) => {
@@ -60,6 +65,23 @@ export class MeasuredServer {
     this.#child.kill("SIGKILL");
     await ended;
   }
+}
+
+/** A server with a store of its own. */
+export async function withStore(
+  script: string,
+  mode: string,
+): Promise<MeasuredServer & { store: TestStore }> {
+  const store = await TestStore.start();
+  const port = String(store.port);
+  const places = { VALKEY_HOST: "127.0.0.1", VALKEY_PORT: port, REDIS_HOST: "127.0.0.1", REDIS_PORT: port };
+  const env = { MODE: mode, RATE_LIMIT_POINTS: "1000000", ...places };
+  const server = await MeasuredServer.start(script, env, "/light").catch(async (error) => {
+    await store.stop();
+    throw error;
+  });
+  const stop = server.stop.bind(server);
+  return Object.assign(server, { store, stop: () => stop().finally(() => store.stop()) });
 }
 
 /**

@@ -1,18 +1,21 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { sum } from "../src/contract/numbers.js";
 import type { GeneratorOutput } from "../src/contract/result.js";
+import { cpuBetween, readRunDelays } from "../src/runtimes/run-delay.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";
-import { byTurns, type Env, printRatio, rateOf, withServers } from "./groups.js";
-import { MeasuredServer } from "./processes.js";
+import { byTurns, type Env, printMean, printRatio, rateOf, withServers } from "./groups.js";
+import { MeasuredServer, withStore } from "./processes.js";
 
 /**
  * Whether turns are fair to each target (M16). Every part prints ratios with intervals of 95 % (t, of log ratios of rounds):
  * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %.
  * - stalled: the ratio of two servers in a group with, and without, a third one whose requests hang. Contains 1.
  * - order: the rate of a target by which one had the turn before. Contains 1.
- * `npm run bench:turns -- rates stalled order --rounds 20`
+ * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest. Contains 0.
+ * `npm run bench:turns -- rates stalled order after --rounds 20`
  */
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
 const parts = process.argv.slice(2).filter((word) => /^[a-z]+$/.test(word));
@@ -123,4 +126,51 @@ async function order(): Promise<void> {
   for (const [key, values] of [...logs].sort()) printRatio(`order: rate of ${key} ÷ its mean`, values);
 }
 
-for (const [name, part] of Object.entries({ rates, stalled, order })) if (isAsked(name)) await part();
+/** In percent of a CPU, by role: what the target of the last turn uses, less the same role between two other turns. */
+async function after(): Promise<void> {
+  const modes = ["ioredis", "iovalkey", "valkey-glide"];
+  const after_ms = 50;
+  const used = new Map<string, { last: number[]; others: number[] }>();
+  for (let round = 0; round < rounds; round++) {
+    const start = modes.map((mode) => () => withStore("dist/server/index.js", `${mode}@valkey`));
+    await withServers(start, async (urls, servers) => {
+      const roles = servers.flatMap(({ pid, store }, target) => [
+        { name: `server of ${modes[target]}`, target, pid },
+        { name: `store of ${modes[target]}`, target, pid: store.pid },
+      ]);
+      const readAll = () => Promise.all(roles.map(({ pid }) => readRunDelays([pid])));
+      const moments: number[][] = [];
+      const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "5" }, round, async () => {
+        const before = await readAll();
+        await sleep(after_ms);
+        const now = await readAll();
+        moments.push(
+          before.map((from, role) => cpuBetween(from ?? new Map(), now[role] ?? new Map()) / (10 * after_ms)),
+        );
+      });
+      const turns = results[0]?.turns;
+      if (!turns) throw new Error("a target has no turns");
+      const cycles = [...drawnCycles([...urls.keys()], { lengths: turns, seconds: 5, seed: ~round >>> 0 })];
+      const aSecond = Math.round(1000 / turns.slice_ms);
+      // The first two moments and the last one are beyond the window: connected, drained, finished.
+      for (const [index, shares] of moments.slice(2, -1).entries()) {
+        const last = cycles[Math.min((index + 1) * aSecond, cycles.length) - 1]?.at(-1)?.target;
+        for (const [role, { name, target }] of roles.entries()) {
+          const { last: own, others } = used.get(name) ?? { last: [], others: [] };
+          (target === last ? own : others).push(shares[role] ?? 0);
+          used.set(name, { last: own, others });
+        }
+      }
+    });
+  }
+  for (const [name, { last, others }] of used) {
+    const rest = sum(others) / others.length;
+    printMean(
+      `after: CPU of the ${name} in the ${after_ms} ms after its turn, less at rest (${rest.toFixed(2)})`,
+      "% of a CPU",
+      last.map((share) => share - rest),
+    );
+  }
+}
+
+for (const [name, part] of Object.entries({ rates, stalled, order, after })) if (isAsked(name)) await part();

@@ -132,6 +132,10 @@ export class TestStore {
     return { eval: calls("eval"), evalsha: calls("evalsha"), fcall: calls("fcall") };
   }
 
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   pause(): void {
     this.#process?.kill("SIGSTOP");
   }
