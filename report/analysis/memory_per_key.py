@@ -53,16 +53,11 @@ class Point(Struct, frozen=True):
 
 class Slope(Struct, frozen=True):
     source: str
+    kind: str
+    text: str
+    """Both of the source."""
     points: tuple[Point, ...]
     line: Line
-
-    @property
-    def text(self) -> str:
-        return SOURCES[self.source].text
-
-    @property
-    def kind(self) -> str:
-        return SOURCES[self.source].kind
 
 
 class KeyMemory(Struct, frozen=True):
@@ -114,7 +109,7 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
     counted = [(row, run, run.measured.added_memory) for row, run, why in runs if run.measured and not why]
     known = [(row.id, run.run, memory) for row, run, memory in counted if memory]
     slopes = []
-    for source in SOURCES:
+    for source, told in SOURCES.items():
         points = [
             Point(row, run, memory.keys, memory.bytes[source])
             for row, run, memory in known
@@ -122,7 +117,7 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         ]
         if len({point.keys for point in points}) > 1:
             line = least_squares([(point.keys, point.bytes) for point in points])
-            slopes.append(Slope(source, tuple(points), line))
+            slopes.append(Slope(source, told.kind, told.text, tuple(points), line))
     each = [memory.items / memory.keys for *_, memory in known if memory.items is not None and memory.keys]
     return KeyMemory(
         identity=ordered[0].identity,

@@ -150,10 +150,6 @@ def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
     return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
 
 
-def varying_limits(rows: Sequence[Row]) -> tuple[LoadField, ...]:
-    return tuple(part for part in varying_fields(rows) if part.only_if_differing)
-
-
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
     """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
     if parts is None:
@@ -221,10 +217,6 @@ def algorithm_of(identity: Identity) -> str:
     return identity.algorithm or NOT_KNOWN
 
 
-def decided_by_text(identity: Identity) -> str:
-    return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
-
-
 class NamedFacts(Struct, frozen=True):
     """Which facts go without saying, because all clients of a campaign share them."""
 
@@ -247,7 +239,7 @@ class NamedFacts(Struct, frozen=True):
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
             return algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
-        by = decided_by_text(identity)
+        by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
         return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
 
 

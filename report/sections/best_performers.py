@@ -56,7 +56,7 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
     for cell in cells:
         together: dict[Group, list[Ranking]] = {}
         for ranking in cell.rankings:
-            if ranking.store is not None:
+            if ranking.group.store is not None:
                 alike = structs.replace(
                     ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None
                 )

@@ -1,13 +1,14 @@
 """Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, node_kind, throughput, total_of
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.rankings import compare_pairs, compare_rows
+from report.analysis.rankings import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
 from report.results.model import MEASURED_KINDS, Identity, Measured, sums_by_kind
@@ -57,7 +58,7 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
             if not libraries or not services:
                 continue
             cheapest = min(libraries, key=lambda row: (node_cpu(row.figures) or 0) if row.figures else 0)
-            for pair in compare_rows([cheapest, *services], node_cpu):
+            for pair in compare_pairs(list(combinations([cheapest, *services], 2)), node_cpu):
                 ratio = pair.comparison.ratio
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
                     found.append(

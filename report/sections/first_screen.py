@@ -35,8 +35,7 @@ class DecisionRow(Struct, frozen=True):
     store_cpu: TableCell
     """Of all store nodes, in µs per request."""
     ratio: str
-    """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`.
-    """
+    """To the reference of its ranking, or else its first row, with the interval: `0.91×, 0.89–0.93×`."""
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
@@ -163,9 +162,9 @@ def verdict_summary(summary: Summary) -> str:
 def _heading_parts(ranking: Ranking) -> list[str]:
     runs = [run for row in ranking.summaries for run in row.runs]
     versions = {run.versions["store"] for run in runs if "store" in run.versions}
-    if ranking.store is None:
+    if ranking.group.store is None:
         return ["Store not known"]
-    store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+    store = " ".join(["On", ranking.group.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
     return [each for each in (f"{store}{already}", ranking.decider_text, mode_text(ranking)) if each]
 

@@ -84,7 +84,7 @@ def mode_text(ranking: Ranking) -> str:
 def _script_mode(ranking: Ranking) -> str:
     """Empty for an address whose store is not known, and where rows ran without a script on record: the store
     may have none, as memcached."""
-    if ranking.store is None:
+    if ranking.group.store is None:
         return ""
     if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
         limiters = joined(list(ranking.limiters))
@@ -157,7 +157,7 @@ def store_name(ranking: Ranking) -> str:
     identity = ranking.summaries[0].identity
     if "store version" in _varying_conditions(ranking):
         identity = replace(identity, store_version=None)
-    return identity.store_text if ranking.store else "an unknown one"
+    return identity.store_text if ranking.group.store else "an unknown one"
 
 
 def difference(cell: Cell) -> str:
@@ -365,7 +365,7 @@ def sentence(ranking: Ranking) -> str:
     first = ranking.summaries[0]
     if first.median is None:
         return "No run counts, so there is nothing to compare."
-    if ranking.store is None:
+    if ranking.group.store is None:
         return "Not compared: the store is not known."
     if not ranking.group.rankable:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
