@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from report.analysis.texts import layer_text
-from report.base.format import bounds
+from report.base.format import Show, bounds
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
@@ -62,7 +62,7 @@ class Figure(Struct, frozen=True):
         return math.inf if bounds.high is None else bounds.high
 
 
-def figure_text(figures: Measured, figure: Figure, show: Callable[[float | None], str]) -> str:
+def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
     value, known = figure(figures), figures.bounds_ms.get(figure.percentile)
     return show(value) if value is not None or known is None else bounds(known.low, known.high, show)
 
@@ -95,9 +95,7 @@ server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources)
 
 #: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the client,
 #: which is the load generator.
-consumer_cpu = Figure(
-    lambda figures: cpu_us_per_request(figures.record.resources).get(node_kind(figures.layer))
-)
+consumer_cpu = Figure(lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer)))
 
 #: CPU of all store nodes in µs per request.
 store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
@@ -106,9 +104,7 @@ store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
-store_memory = Figure(
-    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
-)
+store_memory = Figure(lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store"))
 
 heap = Figure(lambda figures: figures.record.memory_usage)
 

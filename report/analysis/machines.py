@@ -124,9 +124,8 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
     for run in runs:
         if not run.placement:
             continue
-        by_machine = sorted(
-            roles_by_machine([run]).values(), key=lambda roles: [_role_order(role) for role in roles]
-        )
+        roles = roles_by_machine([run]).values()
+        by_machine = sorted(roles, key=lambda each: list(map(_role_order, each)))
         placed = " | ".join(" + ".join(roles_text(roles)) for roles in by_machine)
         shapes.add(f"{plural(len(by_machine), 'machine')} ({placed})")
     return sorted(shapes)

@@ -79,9 +79,8 @@ def _why_left_out(run: Run) -> str:
     if measured is None:
         return run.failure or "not measured"
     if run.verdict == "invalid":
-        return next(
-            (f"invalid ({each.rule})" for each in run.reasons if each.severity == "invalid"), "invalid"
-        )
+        broken = (f"invalid ({each.rule})" for each in run.reasons if each.severity == "invalid")
+        return next(broken, "invalid")
     memory = measured.added_memory
     if memory is None:
         return ""
@@ -119,15 +118,14 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
             line = least_squares([(point.keys, point.bytes) for point in points])
             slopes.append(Slope(source, told.kind, told.text, tuple(points), line))
     each = [memory.items / memory.keys for *_, memory in known if memory.items is not None and memory.keys]
+    left_out = [f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why]
     return KeyMemory(
         identity=ordered[0].identity,
         runtime=ordered[0].runtime,
         summary_ids=tuple(summary.id for summary in ordered),
         slopes=tuple(slopes),
         items_per_key=median(each) if each else None,
-        left_out=tuple(
-            f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why
-        ),
+        left_out=tuple(left_out),
         reason="" if slopes else _reason([memory for *_, memory in counted]),
     )
 

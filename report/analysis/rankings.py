@@ -214,9 +214,8 @@ class Ranking(Struct, frozen=True):
     @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
         """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
-        return frozenset(
-            (script_sha1(script), script.name_or_sha1) for row in self.summaries for script in row.scripts
-        )
+        scripts = (script for row in self.summaries for script in row.scripts)
+        return frozenset((script_sha1(script), script.name_or_sha1) for script in scripts)
 
     @property
     def one_script(self) -> str | None:

@@ -155,9 +155,7 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
         if identity.servers and not identity.open_loop and not identity.copy:
             target = subject(identity, counts={**identity.counts, "servers": 0})
             groups.setdefault((summary.runtime, target), []).append(summary)
-    targets = [
-        sorted(rows, key=lambda row: row.identity.servers) for rows in groups.values() if len(rows) > 1
-    ]
+    targets = [sorted(own, key=lambda row: row.identity.servers) for own in groups.values() if len(own) > 1]
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
     before = {new.id: base for rows in targets for new, base in zip(rows[1:], rows, strict=False)}
     ratios = {

@@ -41,9 +41,8 @@ def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
             f"from {rate(found.min)} to {rate(found.max)} {unit}."
         )
     if drift := trend(values):
-        yield (
-            f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
-        )
+        share = f"{100 * drift.change:+.1f} %"
+        yield f"Runs drift: {share} from the first to the last in time (p = {drift.p:.2g})."
     if levels := two_levels(values):
         yield (
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
@@ -145,9 +144,8 @@ class Summary(Row, frozen=True, kw_only=True):
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        return {
-            run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
-        }
+        found = _compared(self.runs, figure, figure.compared)
+        return {run.place or (run.run, 1): value for run, value in found}
 
     @property
     def last_round(self) -> int:
@@ -353,9 +351,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             runs=ordered,
             missing=missing,
             median=select_median_run(ordered),
-            spread=spread(
-                [value for run in ordered if run.eligible and (value := run.requests_per_second) is not None]
-            ),
+            spread=spread([run.requests_per_second or 0 for run in ordered if run.eligible]),
             warnings=tuple(warnings_of(ordered)),
             look_schedule=schedule,
             last_look=looked,

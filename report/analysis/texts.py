@@ -69,9 +69,7 @@ class LayerText(Struct, frozen=True):
         return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
 
 
-_TEXTS = {
-    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"]) for words in LAYER_WORDS
-}
+_TEXTS = {each["layer"]: LayerText(each["layer"], each["request"], each["consumer"]) for each in LAYER_WORDS}
 
 
 def layer_text(layer: str) -> LayerText:
@@ -87,9 +85,8 @@ def rate_units(rows: Iterable[Row]) -> str:
 def load_name(identity: Identity) -> str:
     """`50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
     limiter = identity.layer == "limiter"
-    connections = (
-        f"{identity.connections:,} at a time" if limiter else plural(identity.connections, "connection")
-    )
+    count = identity.connections
+    connections = f"{count:,} at a time" if limiter else plural(count, "connection")
     if identity.rate_per_second is None:
         return connections
     return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
@@ -154,9 +151,8 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
     """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
-    return " · ".join(
-        filter(None, (part.read(identity) for part in parts if not (layer_named and part.name == "Layer")))
-    )
+    shown = (part for part in parts if not (layer_named and part.name == "Layer"))
+    return " · ".join(filter(None, (part.read(identity) for part in shown)))
 
 
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
@@ -193,9 +189,7 @@ def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
         for kind in MEASURED_KINDS
         if len({cap_of(row, kind) for row in identities if kind != "service" or row.service}) > 1
     ]
-    return lambda identity: {
-        kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
-    }
+    return lambda row: {kind: cap for kind, cap in json.loads(row.caps).items() if kind in differing}
 
 
 _DECIDERS = {

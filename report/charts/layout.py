@@ -24,6 +24,7 @@ from msgspec import Struct, structs
 from report.analysis.cells import Cell
 from report.analysis.summary import Summary, layer_text_of
 from report.analysis.texts import LayerText, layer_text, load_text, varying_fields
+from report.base.format import Show
 from report.results.model import Measured, Run
 
 #: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of
@@ -367,7 +368,6 @@ def by_view(
     x: Mapping[str, Any],
     y: Mapping[str, Any],
     max_rows: int = MAX_LINES,
-    **layout: Any,
 ) -> dict[str, Any]:
     """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
@@ -389,12 +389,10 @@ def by_view(
         "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
         "height": 380,
         "meta": {"views": offered, "max_rows": max_rows},
-        **layout,
     }
 
 
 Read = Callable[[Measured], float | None]
-Show = Callable[[float | None], str]
 _HOVER = "%{customdata}<extra></extra>"
 
 

@@ -162,9 +162,8 @@ def _answer(forest: Forest) -> str:
             parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
         parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(text, 60)))
     parts += [_text(x(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
-    subtitle = (
-        f"Ratio with its 95 % interval; {forest.better} is better. The band is ± 2 %, which is no difference."
-    )
+    better = f"Ratio with its 95 % interval; {forest.better} is better."
+    subtitle = f"{better} The band is ± 2 %, which is no difference."
     return _document(f"{forest.figure} to the reference", subtitle, rows, height, parts)
 
 

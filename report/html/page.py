@@ -10,8 +10,8 @@ from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
 from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
-from report.charts import CHARTS, graphs
 from report.charts.fault_strips import fault_charts
+from report.charts.graphs import CHARTS
 from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
@@ -60,9 +60,8 @@ def _decision_table(
         if each.copies:
             bodies.append((_COPIES, "", each.copies))
     if not shown:
-        bodies.append(
-            (_CONTROLS, "", tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls))
-        )
+        rows = tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls)
+        bodies.append((_CONTROLS, "", rows))
     figures = [each for _, _, rows in bodies for row in rows for each in (row.throughput, row.p99, row.cpu)]
     base = first_screen.base_text(ranking for each in shown for ranking in each.cell.rankings)
     several = any(summary.identity.servers > 1 for summary in runtime.ordered)
@@ -93,16 +92,17 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (graphs.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
-            if (figure := chart.build(data)) is not None:
+        for chart in CHARTS:
+            wanted = not analysis.only_memory or chart.id == "memory-per-key"
+            if wanted and (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
                 found[chart.id] = (*found.get(chart.id, ()), shown)
-    strips = fault_charts(analysis.faults)
-    for strip in strips:
-        figures[strip.chart.id] = strip.figure
-        found["fault"] = (*found.get("fault", ()), strip.chart)
-    return found, figures, [row for strip in strips for row in strip.rows]
+    of_faults = fault_charts(analysis.faults)
+    for chart, figure, _ in of_faults:
+        figures[chart.id] = figure
+        found["fault"] = (*found.get("fault", ()), chart)
+    return found, figures, [row for *_, rows in of_faults for row in rows]
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:

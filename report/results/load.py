@@ -229,7 +229,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         data = _bytes(path)
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
-        run = run_of(validate.validate_result(document), name, series=False)
+        run = run_of(validate.validate_result(document), name)
         if path.parent != folder:
             return replace(run, set_aside=_INTERRUPTED)
         if validate.before_first_round(document):

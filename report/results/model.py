@@ -65,9 +65,7 @@ class Dimension:
 
 
 #: Columns, filters, texts and exports follow this list.
-DIMENSIONS = tuple(
-    Dimension(**{**entry, "layers": tuple(entry["layers"])}) for entry in _generated("dimensions")
-)
+DIMENSIONS = tuple(Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions"))
 
 
 def fault_title(fault: records.Fault) -> str:

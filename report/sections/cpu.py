@@ -121,15 +121,10 @@ def decision_cpu_table(analysis: Analysis) -> section.Table | None:
         section.Column("Limited by", "resource", ""),
     )
     service = any("service" in part_kinds(row.identity) for row in rows)
-    return section.table_of(
-        "decision-cpu-rows",
-        columns,
-        [section.TableRow(row.id, cells(row), colour=row.id) for row in rows],
-        "Where a decision’s CPU goes",
-        caption=" ".join(
-            [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
-        ).strip(),
-    )
+    found = [section.TableRow(row.id, cells(row), colour=row.id) for row in rows]
+    title = "Where a decision’s CPU goes"
+    told = [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
+    return section.table_of("decision-cpu-rows", columns, found, title, caption=" ".join(told).strip())
 
 
 TEXT = (
@@ -199,9 +194,8 @@ def limiter_cost(analysis: Analysis) -> section.Section | None:
     tables = tuple(_table(table_id, *each) for table_id, each in compared.items() if each[1])
     if not tables:
         return None
-    return section.Section(
-        "limiter-cost", "What a limiter costs", _answer(limiters), text=(TEXT,), tables=tables
-    )
+    title = "What a limiter costs"
+    return section.Section("limiter-cost", title, _answer(limiters), text=(TEXT,), tables=tables)
 
 
 CAPTION = (

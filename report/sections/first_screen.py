@@ -375,9 +375,8 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
     axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])
     groups, room = [], MAX_ROWS
     for scope, ranking in members:
-        rows = [
-            _row(row, ranking.versus_base(row), row_status(row, ranking), axis) for row in ranking.summaries
-        ]
+        of_rows = [(row, ranking.versus_base(row)) for row in ranking.summaries]
+        rows = [_row(row, versus, row_status(row, ranking), axis) for row, versus in of_rows]
         if found := ranking.resolution:
             rows.append(_row(found.copy, found.comparison, copy_status(found), axis))
         if room > 0:

@@ -267,13 +267,10 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
     found = [Line(text) for text in _of_all(analysis, rankings)]
     if differing := [cell for cell in cells if cell.stores_differ]:
         stores = dict.fromkeys(store_name(ranking) for cell in differing for ranking in cell.rankings)
-        text = (
-            f"The stores differ ({joined(list(stores))}): rows on one are not compared with rows on another."
-        )
+        names = joined(list(stores))
+        text = f"The stores differ ({names}): rows on one are not compared with rows on another."
         found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [
-        ranking for ranking in rankings if ranking.compared and verdict_text.scripts_differ(ranking)
-    ]:
+    if scripts := [each for each in rankings if each.compared and verdict_text.scripts_differ(each)]:
         what = joined(list(dict.fromkeys(map(what_varies, scripts))))
         text = (
             f"The scripts differ: what is compared is {what} and script together. With +same-script all "

@@ -12,7 +12,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, p99, percentile, throughput
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.analysis.texts import LoadField, interval_of, layer_text, load_text, rate_units, varying_fields
-from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
+from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run, script_text
 from report.sections import section
 from report.sections.verdict_text import figure_marks
@@ -111,7 +111,7 @@ def _outcome(run: Run | None) -> section.TableCell:
     return section.TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
 
 
-def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> section.TableCell:
+def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
     return section.number(show(value), value, hint=section.exact(value, unit))
 
 
@@ -135,14 +135,9 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
         rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
-    unusable = sorted(
-        {
-            (each.rule, each.text)
-            for run in analysis.campaign.runs
-            for each in run.record.verdict.not_applicable
-        }
-    )
-    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in unusable]
+    unusable = [each for run in analysis.campaign.runs for each in run.record.verdict.not_applicable]
+    of_rules = sorted({(each.rule, each.text) for each in unusable})
+    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in of_rules]
     return section.Section(
         "runs",
         "All runs",
@@ -414,9 +409,8 @@ def failures(analysis: Analysis) -> section.Section | None:
         *section.words("Configuration", "Load"),
         *section.numbers(_columns(kinds, rate_units(summaries))),
     )
-    of_rows = section.table_of(
-        "error-rows", columns, rows, "Configurations with errors", caption=ERRORS_CAPTION
-    )
+    title = "Configurations with errors"
+    of_rows = section.table_of("error-rows", columns, rows, title, caption=ERRORS_CAPTION)
     kind_columns = (*section.words("Kind"), *section.numbers(_OF_KINDS), *section.words("What it is"))
     kind_rows = [_kind(found, *kind) for kind in kinds]
     of_kinds = section.table_of("error-kinds", kind_columns, kind_rows, "Kinds of errors in all runs")

@@ -1,7 +1,7 @@
 """Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from report.analysis.cells import Cell
@@ -9,7 +9,7 @@ from report.analysis.figures import Figure, figure_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
-from report.base.format import ABSENT, count, joined, plural, rate
+from report.base.format import ABSENT, Show, count, joined, plural, rate
 from report.results.model import Measured, script_text, short_script_name
 from report.sections.section import TableCell, exact, sort_key
 from report.statistics.power import fewest_for_a_claim
@@ -409,9 +409,7 @@ LATE = ("¶", "late sends of the load generator are more than a tenth of it")
 SUSPECT = ("‖", "its run is suspect")
 
 
-def spread_figure(
-    summary: Summary, figure: Figure, show: Callable[[float | None], str], unit: str = ""
-) -> TableCell:
+def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") -> TableCell:
     """The figure with its range, or its bounds where it is not identified; marked where a reader must know
     more of it. With its unit it can be sorted by, and hovering shows more digits."""
     figures, ends = summary.figures, summary.range_of(figure)
