@@ -136,8 +136,7 @@ def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.identity.traffic == FRESH_KEYS and summary.identity.requests is not None:
-            alike = (summary.runtime, subject(summary.identity, requests=None))
-            groups.setdefault(alike, []).append(summary)
+            groups.setdefault((summary.runtime, subject(summary.identity, requests=None)), []).append(summary)
     kinds = list(MEMORY_KINDS)
 
     def order(found: KeyMemory) -> tuple[bool, int, float, str]:

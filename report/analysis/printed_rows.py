@@ -174,8 +174,7 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
     rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
     if not rows:
         return None
-    plan = campaign.manifest["plan"] if campaign.manifest else {}
-    reference = str(plan.get("reference", rows[0].store))
+    reference = str((campaign.manifest or {}).get("plan", {}).get("reference", rows[0].store))
     by_work: dict[str, list[PrintedRow]] = {}
     for row in rows:
         work = subject(row.identity, label="", store=None, store_version=None, external_store=False)

@@ -299,7 +299,6 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
-    """The row that is better in all pairs that have it."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
     beaten = {each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)

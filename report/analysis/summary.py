@@ -134,12 +134,8 @@ class Summary(Row, frozen=True, kw_only=True):
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
         """What comparisons are of: the figure of each run that counts and has it, by run number, and the
-        worst rank for each run in which the target failed its load (rule M24).
-
-        Args:
-            in_time: in order of time instead.
-        Returns:
-            Nothing where the target served its load in some run, and none of these has the figure."""
+        worst rank for each run in which the target failed its load (rule M24); or all of that in order of
+        time. Nothing where the target served its load in some run, and none of these has the figure."""
         runs = sorted(self.runs, key=lambda run: (run.record.started_at, run.run)) if in_time else self.runs
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 

@@ -196,7 +196,6 @@ class _Several:
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
-        """Files of a format with their texts."""
         self.campaigns.sort(key=lambda each: each.order)
         self.rows = records.records_of(self.campaigns, self.baseline)
         csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}

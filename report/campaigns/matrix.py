@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import seconds_text
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
@@ -76,8 +78,7 @@ _OF_LIMITERS = ("ratio", "memory", *CHECKS)
 _FAULT_FIGURES = {"recovery": "recovery_s", "lost": "requests_lost", "over": "over_admission"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A campaign or an audit."""
 
     started_at: str
@@ -85,8 +86,7 @@ class Source:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     text: str
     interval: str
     source: Source
@@ -327,8 +327,7 @@ def _cell(found: Sequence[Answer]) -> TableCell:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixView:
+class MatrixView(Struct, frozen=True):
     sentences: tuple[str, ...]
     section: Section
     filters: Mapping[str, Sequence[str]]

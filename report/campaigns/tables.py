@@ -148,8 +148,7 @@ def sections(
         ]
         texts = (f"group{position}", _title(dict(group[0].environment)), " ".join(said))
         told = (section.Facts("Machine, runtime and software", facts),)
-        made = section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True)
-        found.append(made)
+        found.append(section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True))
     return tuple(found)
 
 

@@ -20,10 +20,8 @@ from report.statistics.histograms import CURVE as PERCENTS
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """Rows that differ in their connections alone, in an open loop in their rate, the least first.
-
-    Args:
-        over_servers: rows that differ in the number of servers alone, instead."""
+    """Rows that differ in their connections alone, in an open loop in their rate, the least first; or in the
+    number of servers alone."""
     lines: dict[tuple[str, str], list[ChartRow]] = {}
     for row in rows:
         identity, ignored = row.summary.identity, dict[str, Any](connections=0)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from report.analysis.cells import load_key
@@ -48,8 +49,7 @@ def ratios_to(base: Summary, row: Summary, figure: Figure, rounds: int | None = 
     return tuple(value / other for value, other in pairs if 0 < other < math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     id: str
     text: str
     """What it is, with its unit."""
@@ -101,8 +101,7 @@ def notes_on(summary: Summary, metric: Metric) -> Iterator[str]:
         yield f"{few}, by too few samples or late sends: not compared"
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Struct, frozen=True):
     """Where the runs of two sides ended by what they showed (`--runs auto`, rule M29)."""
 
     rounds: int | None
@@ -265,8 +264,7 @@ def _level_shift(row: Summary, reference: Summary, side: Selection) -> float:
     return 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     base: Selection
     new: Selection
     metric: Metric

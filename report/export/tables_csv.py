@@ -1,8 +1,9 @@
 """summary.csv, runs.csv and figures.csv: one row per configuration, per run, and per figure."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
@@ -16,8 +17,7 @@ from report.sections.boundary import boundaries_of
 from report.statistics.runs import MIN_FIGURES, median_interval
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A configuration with the figures of its median run, or one of its runs."""
 
     summary: Summary

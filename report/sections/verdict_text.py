@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
 from report.base.format import ABSENT, Show, count, joined, plural, rate
 from report.results.model import Measured, script_text, short_script_name
-from report.sections.section import TableCell, exact, sort_key
+from report.sections.section import Mark, TableCell, exact, sort_key
 from report.statistics.power import fewest_for_a_claim
 
 #: The class whose script `+same-script` has every client run.
@@ -77,8 +77,7 @@ def mode_text(ranking: Ranking) -> str:
     varying = joined([named.get(name, f"in several {name}s") for name in _varying_conditions(ranking)])
     versions = f"{group.client} {varying}" if group.client else ""
     framework = f"on {group.framework}" if group.framework else ""
-    texts = (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)
-    return ", ".join(filter(None, texts))
+    return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)))
 
 
 def _script_mode(ranking: Ranking) -> str:
@@ -122,8 +121,7 @@ def _scripts_disclosure(ranking: Ranking) -> str:
         script = next(script for row in ranking.summaries for script in row.scripts)
         return f"The script of {COMMON_CLASS}, {short_script_name(script)}, by {_commands(ranking)}"
     if ranking.one_script and len(clients) > 1:
-        short = ranking.one_script[:8]
-        return f"All run the same script, {short}, by {_commands(ranking)}"
+        return f"All run the same script, {ranking.one_script[:8]}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
     differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
@@ -429,11 +427,11 @@ def limit_cell(summary: Summary) -> TableCell:
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
-def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
+def suspect_marks(summary: Summary) -> tuple[Mark, ...]:
     return (SUSPECT,) if summary.median and summary.median.verdict == "suspect" else ()
 
 
-def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
+def figure_marks(figures: Measured, figure: Figure) -> tuple[Mark, ...]:
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)

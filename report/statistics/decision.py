@@ -140,12 +140,9 @@ def compare_samples(
     Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten and more
     planned rounds are, too, if so many pairs can decide so many comparisons; else as two independent sides.
 
-    Args:
-        samples: figures of runs; those that do not count are left out by the caller. A run with the worst
-            rank has the figure 0, or infinity where lower is better.
-        level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
-    Returns:
-        As many comparisons, in their order."""
+    Samples are figures of runs; those that do not count are left out by the caller. A run with the worst rank
+    has the figure 0, or infinity where lower is better. The level is for runs that are looked at more than
+    once, see `sequential.py`; else 5 %. As many comparisons come back, in their order."""
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
     both = zip(samples, methods, strict=True)

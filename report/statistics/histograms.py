@@ -43,12 +43,9 @@ class Bounds(Struct, frozen=True):
 
 
 def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
-    """Reads one histogram of a result.
+    """Reads `{unit: "us", encoding, count, data}` of a result; `data` is HDR's V2 format, deflated, base64.
 
-    Args:
-        encoded: `{unit: "us", encoding, count, data}`; `data` is HDR's V2 format, deflated, base64.
-    Raises:
-        ValueError: the data is damaged, or holds another number of values than `count`."""
+    Raises ValueError if the data is damaged, or holds another number of values than `count`."""
     try:
         inflater = zlib.decompressobj()
         inflater.decompress(b64decode(encoded["data"], validate=True)[8:], _MAX_HISTOGRAM_BYTES)
@@ -132,10 +129,8 @@ CURVE = (
 
 
 def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None = None) -> tuple[float, ...]:
-    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them.
-
-    Returns:
-        Up to the first percentile that is not identified; nothing without answers."""
+    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them, up to the first one
+    that is not identified; nothing without answers."""
     if answered is None or answered.get_total_count() == 0:
         return ()
     figures = (bounds.figure for bounds in _bounds(answered, unanswered, CURVE))
