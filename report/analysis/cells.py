@@ -8,17 +8,9 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from report.analysis import texts
+from report.analysis import rankings, texts
 from report.analysis.figures import throughput
-from report.analysis.rankings import (
-    Pair,
-    Ranking,
-    by_throughput,
-    compare_pairs,
-    group_rows,
-    rank,
-    resolutions,
-)
+from report.analysis.rankings import Pair, Ranking, by_throughput, group_rows, rank, resolutions
 from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
 
@@ -90,7 +82,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
         return max(clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0)
 
     pairs = [[(control, partner(control))] for control in controls]
-    return tuple(pair for one in pairs for pair in compare_pairs(one, throughput))
+    return tuple(pair for one in pairs for pair in rankings.compare_pairs(one, throughput))
 
 
 def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:

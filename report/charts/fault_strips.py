@@ -1,7 +1,7 @@
 """One strip per target: how requests ended around a fault, with the p99, on axes that all strips share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -191,12 +191,11 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     }
 
 
-def fault_charts(groups: Sequence[FaultGroup]) -> list[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
+def fault_charts(groups: Sequence[FaultGroup]) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
     """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond `MAX_STRIPS`
     targets, the first are drawn."""
     found = [_strips(group) for group in groups]
     of_all = [strip for strips in found for strip in strips]
-    charts = []
     for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
         if not strips:
             continue
@@ -205,6 +204,4 @@ def fault_charts(groups: Sequence[FaultGroup]) -> list[tuple[Chart, dict[str, An
         caption += f" Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
-        ids = tuple(strip.id for strip in drawn)
-        charts.append((chart, figure(traces, _layout(drawn, of_all)), ids))
-    return charts
+        yield chart, figure(traces, _layout(drawn, of_all)), tuple(strip.id for strip in drawn)

@@ -15,7 +15,7 @@ Colours are those of the light palette, which the script exchanges for the dark 
 
 import html
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -441,10 +441,9 @@ def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | Non
     return {**ends, "color": INK, "thickness": 1.2, "width": 0}
 
 
-def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> list[go.Scatter]:
+def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[go.Scatter]:
     """Every measured run: circles for those that served their load, × for invalid ones, + for those in which
     the target failed it."""
-    traces = []
     for name, symbol in _KINDS:
         found = [
             (row, value, f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}")
@@ -454,8 +453,7 @@ def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> l
         ]
         marker = {"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}}
         if found:
-            traces.append(points(name, found, marker))
-    return traces
+            yield points(name, found, marker)
 
 
 #: Of runs, with their marks.

@@ -1,6 +1,6 @@
 """The page of one campaign, and that of an audit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
@@ -31,16 +31,14 @@ _COPIES = "Copies of references: what this host makes of no difference, not rank
 
 def _decision_tables(
     found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
-    tables = []
     for runtime, members in found:
         for loop in (False, True):
             shown = [each for each in members if each.cell.identity.open_loop is loop]
             if shown or not (members or loop):
-                tables.append(_decision_table(runtime, shown, loop, titled))
-    return tables
+                yield _decision_table(runtime, shown, loop, titled)
 
 
 def _decision_table(
@@ -98,7 +96,7 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
                 found[chart.id] = (*found.get(chart.id, ()), shown)
-    of_faults = fault_charts(analysis.faults)
+    of_faults = list(fault_charts(analysis.faults))
     for chart, figure, _ in of_faults:
         figures[chart.id] = figure
         found["fault"] = (*found.get("fault", ()), chart)
@@ -143,7 +141,7 @@ def render_page(
         cost=first_screen.cost_of(analysis, at_rate),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
-        decision_tables=[] if analysis.max_rates else _decision_tables(parts),
+        decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
         sections=[
             each
             for each in sections_of(analysis)

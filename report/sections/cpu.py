@@ -91,11 +91,8 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
 
 
 def decision_cpu_table(analysis: Analysis) -> section.Table | None:
-    rows = [
-        row
-        for row in analysis.ordered
-        if row.figures and row.figures.decisions and row.identity.decided_by != "nothing"
-    ]
+    deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
+    rows = [row for row in deciding if row.figures and row.figures.decisions]
     if not rows:
         return None
     fields, facts = texts.varying_fields(rows), texts.named_facts(rows)

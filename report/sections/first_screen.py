@@ -4,7 +4,7 @@ ratios, what a limiter costs at the reader's own rate, and the same as text for 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from msgspec import Struct
@@ -175,11 +175,8 @@ def heading_of(ranking: Ranking) -> str:
 
 
 def _ceiling(cell: Cell) -> str:
-    texts = [
-        f"{interval_of(pair.comparison)} of {name(pair.base)}"
-        for pair in cell.ceilings
-        if interval_of(pair.comparison)
-    ]
+    found = [(interval_of(pair.comparison), pair.base) for pair in cell.ceilings]
+    texts = [f"{interval} of {name(control)}" for interval, control in found if interval]
     if not texts:
         return ""
     return f"{name(cell.ceilings[0].new)} reaches {' and '.join(texts)}, under the same load."
@@ -232,20 +229,18 @@ def scope_text(parts: Sequence[str]) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[list[str], Ranking]]:
+def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:
     """Every ranking with what sets it apart from the others: runtime, topology, load, store, what decides."""
     cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
     several = len({cell.identity.topology for _, cell in cells}) > 1
-    found = []
     for runtime, cell in cells:
         topology = (cell.identity.topology or "other addresses") if several else ""
         for ranking in cell.rankings:
             heading = _heading_parts(ranking) if len(cell.rankings) > 1 else []
             within = [*(f"{each[:1].lower()}{each[1:]}" for each in heading[:1]), *heading[1:]]
             texts = (runtime.runtime, topology, load_text(cell.identity, varying), *within, cell.caps)
-            found.append(([each for each in texts if each], ranking))
-    return found
+            yield [each for each in texts if each], ranking
 
 
 def page_heading(analysis: Analysis) -> str:
@@ -411,7 +406,7 @@ def _fitted(label: str, width: int) -> str:
     return f"{label:<{width}}" if len(label) <= width else f"{label[: width - half - 1]}…{label[-half:]}"
 
 
-def forest_lines(forest: Forest, width: int = 0) -> list[str]:
+def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
     """The same for a terminal, or for a text of any width, e.g.
     `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
     labels = max(len(row.label) for row in forest.rows)
@@ -423,10 +418,9 @@ def forest_lines(forest: Forest, width: int = 0) -> list[str]:
     def column(place: float) -> int:
         return round(place / 100 * (axis - 1))
 
-    lines = []
     for group in forest.groups:
         if group.heading:
-            lines.append(group.heading)
+            yield group.heading
         for row in group.rows:
             cells = [" "] * axis
             cells[column(forest.one)] = "┊"
@@ -437,10 +431,9 @@ def forest_lines(forest: Forest, width: int = 0) -> list[str]:
             if row.at is not None:
                 cells[column(row.at)] = row.shape
             said = f"{row.text} {row.status}".strip()
-            lines.append(f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip())
+            yield f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip()
     if forest.left_out:
-        lines.append(f"and {plural(forest.left_out, 'row')} more")
-    return lines
+        yield f"and {plural(forest.left_out, 'row')} more"
 
 
 DEFAULT_RATE = 1000.0

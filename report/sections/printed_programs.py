@@ -1,6 +1,6 @@
 """What foreign programs printed: operations of stores, and load programs in the place of Node."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
@@ -137,16 +137,14 @@ def _ratio(found: Comparison) -> str:
     return ABSENT if found.ratio is None else f"{ratio(found.ratio)}{span}"
 
 
-def _ratio_rows(operations: StoreOperations) -> list[section.TableRow]:
-    rows = []
+def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
                 verdict = f"{found.status}: {found.reason}" if found.reason else found.status
                 cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
-            rows.append(section.TableRow("", tuple(cells)))
-    return rows
+            yield section.TableRow("", tuple(cells))
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
@@ -183,7 +181,7 @@ def store_operations(analysis: Analysis) -> section.Section | None:
         )
         for index, cell in enumerate(found.cells, start=1)
     ]
-    if ratios := _ratio_rows(found):
+    if ratios := list(_ratio_rows(found)):
         verdicts = [
             (section.Column(name), *section.words("Verdict"))
             for name in ("Throughput", "Store CPU per operation")

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median, quantiles
 from urllib.parse import quote
 
@@ -172,9 +172,8 @@ def fences(values: Sequence[float]) -> tuple[float, float]:
     return low - 1.5 * (high - low), high + 1.5 * (high - low)
 
 
-def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
+def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]:
     """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
-    found = []
     for summary in summaries:
         values = summary.values(throughput)
         if summary.figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
@@ -190,8 +189,7 @@ def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
                 f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
                 f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
             )
-            found.append((summary, run, text))
-    return found
+            yield summary, run, text
 
 
 def problems(analysis: Analysis) -> section.Section | None:

@@ -1,7 +1,7 @@
 """Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from report.analysis.cells import Cell
@@ -211,7 +211,7 @@ def winner_text(ranking: Ranking) -> str:
     return f"{name(ranking.winner)} {what}" if ranking.winner else ""
 
 
-def differences(ranking: Ranking) -> list[str]:
+def differences(ranking: Ranking) -> Iterator[str]:
     """Clauses on what was shown to differ: all pairs with the reference or first row as the base, and others
     whose worse row was not named yet."""
     shown = [(pair, worse.id) for pair in ranking.ranked_by if (worse := pair.worse)]
@@ -224,14 +224,12 @@ def differences(ranking: Ranking) -> list[str]:
     by_base: dict[str, list[Pair]] = {}
     for pair in named:
         by_base.setdefault(pair.base.id, []).append(pair)
-    clauses = []
     for members in by_base.values():
         for better in (False, True):
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
                 than = _than(ranking.open_loop, better, len(rows) == 1)
-                clauses.append(f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}")
-    return clauses
+                yield f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}"
 
 
 def _than(open_loop: bool, better: bool, one: bool) -> str:
@@ -324,11 +322,8 @@ def _failed_loads(ranking: Ranking) -> str:
 
 def _pairing_text(ranking: Ranking) -> str:
     """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
-    alone = [
-        f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
-        for pair in ranking.ranked_by
-        if pair.comparison.dropped
-    ]
+    found = [(pair.comparison.dropped, pair.new) for pair in ranking.ranked_by]
+    alone = [f"{plural(dropped, 'run')} of {name(row)}" for dropped, row in found if dropped]
     return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
 
 
