@@ -60,11 +60,11 @@ def analysis_of(campaign: Campaign, summaries: Sequence[Summary]) -> Analysis:
     return Analysis(
         campaign=campaign,
         summaries=tuple(summaries),
-        runtimes=runtimes_of(summaries),
+        runtimes=tuple(runtimes_of(summaries)),
         memory=memory_per_key(summaries),
         store_operations=printed_rows.store_operations(campaign),
         load_programs=printed_rows.load_program_controls(campaign, summaries),
         faults=fault_groups(campaign),
-        max_rates=max_rates(campaign, summaries),
+        max_rates=tuple(max_rates(campaign, summaries)),
         server_scalings=several_servers(summaries),
     )

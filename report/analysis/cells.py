@@ -1,15 +1,16 @@
 """Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and controls."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct, structs
 
-from report.analysis import texts
+from report.analysis import rankings, texts
 from report.analysis.figures import throughput
-from report.analysis.rankings import Pair, Ranking, by_throughput, compare_rows, group_rows, rank, resolutions
+from report.analysis.rankings import Pair, Ranking, by_throughput, group_rows, rank, resolutions
 from report.analysis.summary import Summary, layer_text_of
 from report.results.model import Identity
 
@@ -50,21 +51,15 @@ class Cell(Struct, frozen=True):
         return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
 
 
+_load_of = attrgetter(
+    *("layer", "workload", "complexity", "traffic", "connections", "rate_per_second", "arrivals"),
+    *("duration_s", "requests", "limits"),
+)
+
+
 def load_key(identity: Identity) -> tuple[object, ...]:
     """What rows must share to be compared at all, and controls with the clients beside them."""
-    return (
-        identity.layer,
-        *identity.counts.values(),
-        identity.workload,
-        identity.complexity,
-        identity.traffic,
-        identity.connections,
-        identity.rate_per_second,
-        identity.arrivals,
-        identity.duration_s,
-        identity.requests,
-        identity.limits,
-    )
+    return (*identity.counts.values(), *_load_of(identity))
 
 
 def subject(identity: Identity, **ignored: Any) -> str:
@@ -86,16 +81,15 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
         """By turns the client that shares most groups with the control, else the first."""
         return max(clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0)
 
-    return tuple(
-        pair for control in controls for pair in compare_rows([control, partner(control)], throughput)
-    )
+    pairs = [[(control, partner(control))] for control in controls]
+    return tuple(pair for one in pairs for pair in rankings.compare_pairs(one, throughput))
 
 
-def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
+def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:
     """The cells of rows of one layer, in their order; controls alone make no cell."""
-    named = texts.named_facts(campaign or summaries)
+    named = texts.named_facts(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
-    copied = resolutions(campaign or summaries, copy_key)
+    copied = resolutions(campaign, copy_key)
     clients: dict[tuple[object, ...], list[Summary]] = {}
     copies: dict[tuple[object, ...], list[Summary]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
@@ -108,27 +102,28 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
             kind = copies if identity.copy else clients
             kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
-    varying = texts.varying_limits([row for rows in clients.values() for row in rows])
-    found = []
+    varying = texts.varying_fields([row for rows in clients.values() for row in rows])
+    limits = [part for part in varying if part.only_if_differing]
     for number, (key, rows) in enumerate(clients.items(), start=1):
         identity = rows[0].identity
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
         beside = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
-        found.append(
-            Cell(
-                id=f"cell{number}",
-                identity=identity,
-                text=layer_text_of(summaries),
-                caps=f"caps {texts.caps_text(caps_of(identity))}" if named_caps else "",
-                limits=texts.load_text(identity, varying),
-                named=named,
-                rankings=rankings,
-                controls=(*beside, *by_throughput(copies.get(key, []))),
-                ceilings=_ceilings(ranked, beside),
-            )
+        yield Cell(
+            id=f"cell{number}",
+            identity=identity,
+            text=layer_text_of(summaries),
+            caps=f"caps {texts.caps_text(caps_of(identity))}" if named_caps else "",
+            limits=texts.load_text(identity, limits),
+            named=named,
+            rankings=rankings,
+            controls=(*beside, *by_throughput(copies.get(key, []))),
+            ceilings=_ceilings(ranked, beside),
         )
-    return tuple(found)
+
+
+def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tuple[Cell, ...]:
+    return tuple(_cells(summaries, campaign or summaries))
 
 
 class RuntimeResults(Struct, frozen=True, kw_only=True):
@@ -157,7 +152,7 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
         return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
 
 
-def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
+def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
     """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
 
     Containers and local processes differ in more than the client, and a decision is no request, so that
@@ -167,20 +162,14 @@ def runtimes_of(summaries: Sequence[Summary]) -> tuple[RuntimeResults, ...]:
     for summary in summaries:
         parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(summary)
     several_layers = len({layer for _, layer in parts}) > 1
-    found = []
-    for number, ((runtime, _), rows) in enumerate(
-        sorted(parts.items(), key=lambda part: runtimes.index(part[0][0])), start=1
-    ):
-        prefix = f"part{number}-" if len(parts) > 1 else ""
-        text = layer_text_of(rows)
-        found.append(
-            RuntimeResults(
-                id=prefix,
-                runtime=runtime if len(runtimes) > 1 else "",
-                layer=text.name if several_layers else "",
-                text=text,
-                cells=tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
-                controls=tuple(row for row in rows if row.identity.control),
-            )
+    ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
+    for number, ((runtime, _), rows) in enumerate(ordered, start=1):
+        prefix, text = f"part{number}-" if len(parts) > 1 else "", layer_text_of(rows)
+        yield RuntimeResults(
+            id=prefix,
+            runtime=runtime if len(runtimes) > 1 else "",
+            layer=text.name if several_layers else "",
+            text=text,
+            cells=tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
+            controls=tuple(row for row in rows if row.identity.control),
         )
-    return tuple(found)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from report.analysis.texts import layer_text
-from report.base.format import bounds
+from report.base.format import Show, bounds
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, sums_by_kind
 
 
@@ -62,7 +62,7 @@ class Figure(Struct, frozen=True):
         return math.inf if bounds.high is None else bounds.high
 
 
-def figure_text(figures: Measured, figure: Figure, show: Callable[[float | None], str]) -> str:
+def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
     value, known = figure(figures), figures.bounds_ms.get(figure.percentile)
     return show(value) if value is not None or known is None else bounds(known.low, known.high, show)
 
@@ -75,13 +75,12 @@ def percentile(name: str) -> Figure:
     return Figure(lambda figures: figures.percentiles_ms.get(name), percentile=name)
 
 
-def _consumer_cpu(figures: Measured) -> float | None:
-    kind = "generator" if figures.layer == "limiter" else "server"
-    return cpu_us_per_request(figures.record.resources).get(kind)
+def node_kind(layer: str) -> str:
+    """Of the Node process that asks."""
+    return "server" if layer_text(layer).has_servers else "generator"
 
 
 def bytes_per_key(source: str) -> Figure:
-
     def read(figures: Measured) -> float | None:
         memory = figures.added_memory
         if memory is None or not memory.keys or memory.failed or memory.lost_keys:
@@ -96,7 +95,7 @@ server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources)
 
 #: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the client,
 #: which is the load generator.
-consumer_cpu = Figure(_consumer_cpu)
+consumer_cpu = Figure(lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer)))
 
 #: CPU of all store nodes in µs per request.
 store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
@@ -105,16 +104,9 @@ store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
-store_memory = Figure(
-    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
-)
+store_memory = Figure(lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store"))
 
 heap = Figure(lambda figures: figures.record.memory_usage)
-
-
-def node_kind(layer: str) -> str:
-    """Of the Node process that asks."""
-    return "server" if layer_text(layer).has_servers else "generator"
 
 
 def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
@@ -128,11 +120,8 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
-    found: dict[str, int] = {}
-    for role in figures.record.resources.values():
-        if role.kind in kinds:
-            found[role.kind] = found.get(role.kind, 0) + role.cpu_us
-    return {kind: found[kind] / figures.decisions for kind in MEASURED_KINDS if kind in found}
+    found = sums_by_kind(figures.record.resources, "cpu_us")
+    return {kind: cpu_us / figures.decisions for kind, cpu_us in found.items() if kind in kinds}
 
 
 def total_of(kinds: Sequence[str]) -> Figure:

@@ -5,15 +5,11 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
+from report.analysis.machines import cpus_in
 from report.analysis.summary import Summary
 from report.analysis.texts import caps_text
 from report.base.format import plural
 from report.results.model import Run
-
-
-def _cpus_in(cpuset: str) -> set[int]:
-    ends = [part.split("-") for part in cpuset.split(",") if part]
-    return {cpu for each in ends for cpu in range(int(each[0]), int(each[-1]) + 1)}
 
 
 def caps_of(run: Run) -> dict[str, Any]:
@@ -25,7 +21,7 @@ def caps_of(run: Run) -> dict[str, Any]:
 def shares_cpus(run: Run) -> bool | None:
     """Whether two kinds of role may run on one CPU of one machine; None where no roles are on record."""
     roles = run.measured.record.resources if run.measured else {}
-    own = {kind: _cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
+    own = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
     places = sorted({(run.placement.get(role, ""), found.kind) for role, found in roles.items()})
     apart = all(
         place != other_place or (own.get(kind) and own.get(other) and own[kind].isdisjoint(own[other]))

@@ -124,9 +124,8 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
     for run in runs:
         if not run.placement:
             continue
-        by_machine = sorted(
-            roles_by_machine([run]).values(), key=lambda roles: [_role_order(role) for role in roles]
-        )
+        roles = roles_by_machine([run]).values()
+        by_machine = sorted(roles, key=lambda each: list(map(_role_order, each)))
         placed = " | ".join(" + ".join(roles_text(roles)) for roles in by_machine)
         shapes.add(f"{plural(len(by_machine), 'machine')} ({placed})")
     return sorted(shapes)
@@ -152,19 +151,19 @@ def kind_name(kind: str) -> str:
     return "store" if kind == "store" else _ROLE_NAMES.get(kind, kind)
 
 
-def _size_text(size: int) -> str:
-    kibibytes = size / 1024
-    return f"{kibibytes:g} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
+def cpus_in(cpuset: str) -> set[int]:
+    """Of a list such as `0-1,3`."""
+    ends = [part.split("-") for part in cpuset.split(",") if part]
+    return {cpu for each in ends for cpu in range(int(each[0]), int(each[-1]) + 1)}
 
 
 def _cache_text(cache: Mapping[str, Any]) -> str:
     """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
     kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
-    # CPUs are listed as `0-1,3`.
-    ranges = [each.split("-") for each in cache["cpus"].split(",")]
-    sharing = sum(int(each[-1]) - int(each[0]) + 1 for each in ranges)
+    sharing, kibibytes = len(cpus_in(cache["cpus"])), cache["size_bytes"] / 1024
+    size = f"{kibibytes:g} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
     shared = "" if sharing == 1 else f" for {plural(sharing, 'CPU')}"
-    return f"L{cache['level']}{kind} {_size_text(cache['size_bytes'])}{shared}"
+    return f"L{cache['level']}{kind} {size}{shared}"
 
 
 def _nodes_text(nodes: Sequence[str]) -> str:

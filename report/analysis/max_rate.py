@@ -1,6 +1,6 @@
 """The highest rate that each target keeps: the trials of a search and what they show (M30)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,9 +12,6 @@ from report.base.format import plural
 from report.results.model import Campaign, Identity
 from report.results.records import LimitedBy
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
-
-#: Where the load generator itself ran out, a miss says nothing about the target.
-_GENERATOR = "generator"
 
 _MIN_TRIALS = 5
 
@@ -90,8 +87,9 @@ def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[t
 
 
 def _is_censored(trials: Sequence[RateTrial]) -> bool:
+    """Where the load generator itself ran out, a miss says nothing about the target."""
     missed = [trial for trial in trials if trial.status == "missed"]
-    own = [trial for trial in missed if trial.limit and trial.limit.resource == _GENERATOR]
+    own = [trial for trial in missed if trial.limit and trial.limit.resource == "generator"]
     return 2 * len(own) >= len(missed) > 0
 
 
@@ -111,30 +109,24 @@ def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list
     ]
 
 
-def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[MaxRate, ...]:
+def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> Iterator[MaxRate]:
     manifest = campaign.manifest
     if manifest is None or "max_rate" not in manifest or "max_rate" not in manifest["plan"]:
-        return ()
+        return
     by_subject = _trials(campaign, manifest)
-    first = [members[0][0] for members in by_subject.values()]
-    found = []
-    for name, identity, (key, members) in zip(
-        _names(first, summaries), first, by_subject.items(), strict=True
-    ):
+    names = _names([members[0][0] for members in by_subject.values()], summaries)
+    for name, (key, members) in zip(names, by_subject.items(), strict=True):
         trials = tuple(trial for _, trial in members)
         near = [trial for trial in trials if not trial.bracket and trial.status != "void"]
         kept = [(each.rate_per_second, each.status == "kept") for each in near]
         rows = (row for row in summaries if subject(row.identity, rate_per_second=None) == key)
-        found.append(
-            MaxRate(
-                identity=identity,
-                name=name,
-                ids=tuple(row.id for row in rows),
-                objectives=tuple(manifest["plan"]["max_rate"]["objectives"]),
-                trials=trials,
-                estimate=estimate_max_rate(kept) if len(near) >= _MIN_TRIALS else None,
-                censored=_is_censored(near or trials),
-                ended=manifest["max_rate"].get("ended", {}).get("why"),
-            )
+        yield MaxRate(
+            identity=members[0][0],
+            name=name,
+            ids=tuple(row.id for row in rows),
+            objectives=tuple(manifest["plan"]["max_rate"]["objectives"]),
+            trials=trials,
+            estimate=estimate_max_rate(kept) if len(near) >= _MIN_TRIALS else None,
+            censored=_is_censored(near or trials),
+            ended=manifest["max_rate"].get("ended", {}).get("why"),
         )
-    return tuple(found)

@@ -53,16 +53,11 @@ class Point(Struct, frozen=True):
 
 class Slope(Struct, frozen=True):
     source: str
+    kind: str
+    text: str
+    """Both of the source."""
     points: tuple[Point, ...]
     line: Line
-
-    @property
-    def text(self) -> str:
-        return SOURCES[self.source].text
-
-    @property
-    def kind(self) -> str:
-        return SOURCES[self.source].kind
 
 
 class KeyMemory(Struct, frozen=True):
@@ -84,9 +79,8 @@ def _why_left_out(run: Run) -> str:
     if measured is None:
         return run.failure or "not measured"
     if run.verdict == "invalid":
-        return next(
-            (f"invalid ({each.rule})" for each in run.reasons if each.severity == "invalid"), "invalid"
-        )
+        broken = (f"invalid ({each.rule})" for each in run.reasons if each.severity == "invalid")
+        return next(broken, "invalid")
     memory = measured.added_memory
     if memory is None:
         return ""
@@ -114,7 +108,7 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
     counted = [(row, run, run.measured.added_memory) for row, run, why in runs if run.measured and not why]
     known = [(row.id, run.run, memory) for row, run, memory in counted if memory]
     slopes = []
-    for source in SOURCES:
+    for source, told in SOURCES.items():
         points = [
             Point(row, run, memory.keys, memory.bytes[source])
             for row, run, memory in known
@@ -122,17 +116,16 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         ]
         if len({point.keys for point in points}) > 1:
             line = least_squares([(point.keys, point.bytes) for point in points])
-            slopes.append(Slope(source, tuple(points), line))
+            slopes.append(Slope(source, told.kind, told.text, tuple(points), line))
     each = [memory.items / memory.keys for *_, memory in known if memory.items is not None and memory.keys]
+    left_out = [f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why]
     return KeyMemory(
         identity=ordered[0].identity,
         runtime=ordered[0].runtime,
         summary_ids=tuple(summary.id for summary in ordered),
         slopes=tuple(slopes),
         items_per_key=median(each) if each else None,
-        left_out=tuple(
-            f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why
-        ),
+        left_out=tuple(left_out),
         reason="" if slopes else _reason([memory for *_, memory in counted]),
     )
 
@@ -143,8 +136,7 @@ def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.identity.traffic == FRESH_KEYS and summary.identity.requests is not None:
-            alike = (summary.runtime, subject(summary.identity, requests=None))
-            groups.setdefault(alike, []).append(summary)
+            groups.setdefault((summary.runtime, subject(summary.identity, requests=None)), []).append(summary)
     kinds = list(MEMORY_KINDS)
 
     def order(found: KeyMemory) -> tuple[bool, int, float, str]:

@@ -163,9 +163,8 @@ def _ratios(
     others = [row for row in rows if row is not base and row.counted]
     found = []
     for _, higher_is_better, read in COMPARED:
-        compared = compare_samples(
-            [row.sample(base, read) for row in others], higher_is_better=higher_is_better
-        )
+        samples = [row.sample(base, read) for row in others]
+        compared = compare_samples(samples, higher_is_better=higher_is_better)
         found.append([attributable(each, base, row) for row, each in zip(others, compared, strict=True)])
     return tuple(zip(others, zip(*found, strict=True), strict=True))
 
@@ -175,13 +174,11 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
     rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
     if not rows:
         return None
-    plan = campaign.manifest["plan"] if campaign.manifest else {}
-    reference = str(plan.get("reference", rows[0].store))
+    reference = str((campaign.manifest or {}).get("plan", {}).get("reference", rows[0].store))
     by_work: dict[str, list[PrintedRow]] = {}
     for row in rows:
         work = subject(row.identity, label="", store=None, store_version=None, external_store=False)
         by_work.setdefault(work, []).append(row)
     found = [sorted(each, key=lambda row: row.store != reference) for each in by_work.values()]
-    return StoreOperations(
-        reference, tuple(StoreCell(tuple(each), _ratios(each, reference)) for each in found)
-    )
+    cells = tuple(StoreCell(tuple(each), _ratios(each, reference)) for each in found)
+    return StoreOperations(reference, cells)

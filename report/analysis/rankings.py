@@ -81,10 +81,8 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
 
     A row that never ran has no script on record: it stands with the largest group that it was meant for.
 
-    Returns:
-        Groups with their rows, by what decides and by algorithm; then those on the store with most rows
-        first, then those with the settings that all clients share, then those on Fastify, then
-        the largest, then `same_script`."""
+    In the order of what decides and of algorithms; then those on the store with most rows first, those with
+    the settings that all clients share, those on Fastify, the largest, `same_script`."""
     groups: dict[Group, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
     unmeasured: list[Summary] = []
@@ -138,12 +136,7 @@ class Pair(Struct, frozen=True):
 
     @property
     def better(self) -> Summary | None:
-        match self.comparison.status:
-            case "better":
-                return self.new
-            case "worse":
-                return self.base
-        return None
+        return {"better": self.new, "worse": self.base}.get(self.comparison.status)
 
     @property
     def worse(self) -> Summary | None:
@@ -201,8 +194,7 @@ class Ranking(Struct, frozen=True):
     """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of
     the campaign share it."""
     reference: Summary | None = None
-    """The row that the others were measured beside; None where the plan names none, or no run of it counts.
-    """
+    """The row that the others were measured beside; None if the plan names none, or no run of it counts."""
     resolution: Resolution | None = None
     """What its copy shows by what the ranking is by; None without a copy."""
 
@@ -220,15 +212,10 @@ class Ranking(Struct, frozen=True):
         return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))
 
     @property
-    def store(self) -> str | None:
-        return self.group.store
-
-    @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
         """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
-        return frozenset(
-            (script_sha1(script), script.name_or_sha1) for row in self.summaries for script in row.scripts
-        )
+        scripts = (script for row in self.summaries for script in row.scripts)
+        return frozenset((script_sha1(script), script.name_or_sha1) for script in scripts)
 
     @property
     def one_script(self) -> str | None:
@@ -312,7 +299,6 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
-    """The row that is better in all pairs that have it."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
     beaten = {each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)
@@ -399,11 +385,6 @@ def _family(
     return compare_pairs([(reference, row) for row in rows if row is not reference], figure, planned - 1)
 
 
-def compare_rows(rows: Sequence[Summary], figure: Figure) -> tuple[Pair, ...]:
-    """Every row with every other by one figure of their runs: one family; rows without it are left out."""
-    return _family(rows, figure, len(rows))
-
-
 def compare_pairs(
     row_pairs: Sequence[tuple[Summary, Summary]], figure: Figure, planned: int | None = None
 ) -> tuple[Pair, ...]:
@@ -431,12 +412,8 @@ def _pairs(row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Compari
 def resolutions(
     rows: Iterable[Summary], load: Callable[[Summary], Hashable], figure: Figure | None = None
 ) -> Mapping[str, Resolution]:
-    """By the id of the reference; those without a run that counts are left out.
-
-    Args:
-        rows: all of a campaign: its copies are one family.
-        load: what a copy shares with its reference.
-        figure: by default what rankings are by."""
+    """By the id of the reference; those without a run that counts are left out. All rows of a campaign: its
+    copies are one family. `load` is what a copy shares with its reference, `figure` else what ranks."""
     rows = tuple(rows)
     references = {(load(row), row.identity.label): row for row in rows if row.reference}
     pairs = [

@@ -2,11 +2,11 @@
 servers share the load, how long they take to start together, and what was the limit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from statistics import median
 
 from msgspec import Struct, structs
 
+from report.analysis.cells import subject
 from report.analysis.figures import PARTS, Figure, server_cpu, throughput
 from report.analysis.summary import Summary, attributable, sample_between
 from report.analysis.texts import load_text, varying_fields
@@ -89,17 +89,6 @@ class ServerScaling(Struct, frozen=True):
     """At least two, the fewest servers first."""
 
 
-def _target_key(summary: Summary) -> tuple[object, ...]:
-    """What tells a target under one load in one runtime apart: all but the number of servers."""
-    identity = summary.identity
-    own = ("key", "configuration_hash", "counts")
-    return (
-        summary.runtime,
-        *(count for key, count in identity.counts.items() if key != "servers"),
-        *(getattr(identity, field.name) for field in fields(identity) if field.name not in own),
-    )
-
-
 def _per_server(new: Summary, base: Summary, figure: Figure) -> Sample:
     sample = sample_between(new, base, figure)
     ours, theirs = new.identity.servers, base.identity.servers
@@ -160,14 +149,13 @@ def _compared(
 def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     """The targets of closed loops that were measured with several numbers of servers, in their order. Copies
     of references are left out: they say nothing about servers."""
-    groups: dict[tuple[object, ...], list[Summary]] = {}
+    groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         identity = summary.identity
         if identity.servers and not identity.open_loop and not identity.copy:
-            groups.setdefault(_target_key(summary), []).append(summary)
-    targets = [
-        sorted(rows, key=lambda row: row.identity.servers) for rows in groups.values() if len(rows) > 1
-    ]
+            target = subject(identity, counts={**identity.counts, "servers": 0})
+            groups.setdefault((summary.runtime, target), []).append(summary)
+    targets = [sorted(own, key=lambda row: row.identity.servers) for own in groups.values() if len(own) > 1]
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
     before = {new.id: base for rows in targets for new, base in zip(rows[1:], rows, strict=False)}
     ratios = {

@@ -2,7 +2,7 @@
 how rows are compared."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median, quantiles
 from typing import Any
 
@@ -29,34 +29,28 @@ def _ramp_text(ramp: Ramp) -> str:
     )
 
 
-def warnings_of(runs: Sequence[model.Run]) -> tuple[str, ...]:
+def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
-    texts: list[str] = []
     found = spread(values)
     unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
     if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
-        texts.append(
+        yield (
             f"Runs lie far apart: CV {percent(found.cv_percent)}, "
             f"from {rate(found.min)} to {rate(found.max)} {unit}."
         )
-    drift = trend(values)
-    if drift:
-        texts.append(
-            f"Runs drift: {100 * drift.change:+.1f} % from the first to the last in time (p = {drift.p:.2g})."
-        )
-    levels = two_levels(values)
-    if levels:
-        texts.append(
+    if drift := trend(values):
+        share = f"{100 * drift.change:+.1f} %"
+        yield f"Runs drift: {share} from the first to the last in time (p = {drift.p:.2g})."
+    if levels := two_levels(values):
+        yield (
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} {unit}. A median is of one of them."
         )
     closed = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
-    ramp = warm_up_ramp([figures.answers_each_slice for figures in closed])
-    if ramp:
-        texts.append(_ramp_text(ramp))
-    return tuple(texts)
+    if ramp := warm_up_ramp([figures.answers_each_slice for figures in closed]):
+        yield _ramp_text(ramp)
 
 
 #: Quartiles of fewer runs mean nothing.
@@ -140,19 +134,14 @@ class Summary(Row, frozen=True, kw_only=True):
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
         """What comparisons are of: the figure of each run that counts and has it, by run number, and the
-        worst rank for each run in which the target failed its load (rule M24).
-
-        Args:
-            in_time: in order of time instead.
-        Returns:
-            Nothing where the target served its load in some run, and none of these has the figure."""
+        worst rank for each run in which the target failed its load (rule M24); or all of that in order of
+        time. Nothing where the target served its load in some run, and none of these has the figure."""
         runs = sorted(self.runs, key=lambda run: (run.record.started_at, run.run)) if in_time else self.runs
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        return {
-            run.place or (run.run, 1): value for run, value in _compared(self.runs, figure, figure.compared)
-        }
+        found = _compared(self.runs, figure, figure.compared)
+        return {run.place or (run.run, 1): value for run, value in found}
 
     @property
     def last_round(self) -> int:
@@ -349,30 +338,27 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
         aside.setdefault(run.identity.key, []).append(run)
     schedule, looked = _schedule(campaign)
     across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
-    found = []
     planned = (each for each in campaign.planned if each.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
-    for number, (identity, plan, ordered, missing) in enumerate(rows, start=1):
-        eligible = [run.requests_per_second for run in ordered if run.eligible]
-        found.append(
-            Summary(
-                id=f"row{number}",
-                identity=identity,
-                runs=ordered,
-                missing=missing,
-                median=select_median_run(ordered),
-                spread=spread([value for value in eligible if value is not None]),
-                warnings=warnings_of(ordered),
-                look_schedule=schedule,
-                last_look=looked,
-                set_aside=tuple(aside.get(identity.key, ())),
-                places=frozenset(plan.places.values()) if plan else frozenset(),
-                reference=plan is not None and plan.reference,
-                framework=None if across_frameworks else identity.framework,
-                by_turns=plan is not None and plan.by_turns,
-            )
+    return tuple(
+        Summary(
+            id=f"row{number}",
+            identity=identity,
+            runs=ordered,
+            missing=missing,
+            median=select_median_run(ordered),
+            spread=spread([run.requests_per_second or 0 for run in ordered if run.eligible]),
+            warnings=tuple(warnings_of(ordered)),
+            look_schedule=schedule,
+            last_look=looked,
+            set_aside=tuple(aside.get(identity.key, ())),
+            places=frozenset(plan.places.values()) if plan else frozenset(),
+            reference=plan is not None and plan.reference,
+            framework=None if across_frameworks else identity.framework,
+            by_turns=plan is not None and plan.by_turns,
         )
-    return tuple(found)
+        for number, (identity, plan, ordered, missing) in enumerate(rows, start=1)
+    )
 
 
 #: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the

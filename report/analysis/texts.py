@@ -69,9 +69,7 @@ class LayerText(Struct, frozen=True):
         return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
 
 
-_TEXTS = {
-    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"]) for words in LAYER_WORDS
-}
+_TEXTS = {each["layer"]: LayerText(each["layer"], each["request"], each["consumer"]) for each in LAYER_WORDS}
 
 
 def layer_text(layer: str) -> LayerText:
@@ -87,9 +85,8 @@ def rate_units(rows: Iterable[Row]) -> str:
 def load_name(identity: Identity) -> str:
     """`50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
     limiter = identity.layer == "limiter"
-    connections = (
-        f"{identity.connections:,} at a time" if limiter else plural(identity.connections, "connection")
-    )
+    count = identity.connections
+    connections = f"{count:,} at a time" if limiter else plural(count, "connection")
     if identity.rate_per_second is None:
         return connections
     return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
@@ -150,17 +147,12 @@ def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
     return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
 
 
-def varying_limits(rows: Sequence[Row]) -> tuple[LoadField, ...]:
-    return tuple(part for part in varying_fields(rows) if part.only_if_differing)
-
-
 def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
     """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
-    return " · ".join(
-        filter(None, (part.read(identity) for part in parts if not (layer_named and part.name == "Layer")))
-    )
+    shown = (part for part in parts if not (layer_named and part.name == "Layer"))
+    return " · ".join(filter(None, (part.read(identity) for part in shown)))
 
 
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
@@ -197,9 +189,7 @@ def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
         for kind in MEASURED_KINDS
         if len({cap_of(row, kind) for row in identities if kind != "service" or row.service}) > 1
     ]
-    return lambda identity: {
-        kind: cap for kind, cap in json.loads(identity.caps).items() if kind in differing
-    }
+    return lambda row: {kind: cap for kind, cap in json.loads(row.caps).items() if kind in differing}
 
 
 _DECIDERS = {
@@ -219,10 +209,6 @@ def decider_of(identity: Identity) -> str:
 
 def algorithm_of(identity: Identity) -> str:
     return identity.algorithm or NOT_KNOWN
-
-
-def decided_by_text(identity: Identity) -> str:
-    return f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
 
 
 class NamedFacts(Struct, frozen=True):
@@ -247,7 +233,7 @@ class NamedFacts(Struct, frozen=True):
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
             return algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
-        by = decided_by_text(identity)
+        by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
         return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
 
 

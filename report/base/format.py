@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+#: How a figure is printed.
+Show = Callable[[float | None], str]
 ABSENT = "–"
 _KIB = 1024
 
@@ -42,7 +44,7 @@ def share(value: float | None) -> str:
     return percent(None if value is None else 100 * value, 2)
 
 
-def bounds(low: float, high: float | None, show: Callable[[float | None], str]) -> str:
+def bounds(low: float, high: float | None, show: Show) -> str:
     """`> 30.1`, or `30.1–52.0`, for a figure of which no more is known."""
     return f"> {show(low)}" if high is None else f"{show(low)}–{show(high)}"
 

@@ -37,8 +37,7 @@ Listed = tuple[records.CampaignRecord, Mapping[str, str]]
 _DRIFT = (
     "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
     "(temperature, other programs, updates) looks like a change of the software, so no ratio here has an "
-    "interval or a verdict. To show a difference, measure "
-    "both sides in one campaign."
+    "interval or a verdict. To show a difference, measure both sides in one campaign."
 )
 
 
@@ -178,9 +177,7 @@ class _Several:
                     for campaign in self.campaigns
                 ],
                 "notices": list(records.store_notices(self.campaigns)),
-                "excluded": [
-                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
-                ],
+                "excluded": [{"campaign": of, **picked(each, "file", "text")} for of, each in self.excluded],
                 "rows": records.published(self.rows, self.baseline),
             }
         )
@@ -199,7 +196,6 @@ class _Several:
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
-        """Files of a format with their texts."""
         self.campaigns.sort(key=lambda each: each.order)
         self.rows = records.records_of(self.campaigns, self.baseline)
         csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}

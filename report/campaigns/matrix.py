@@ -2,16 +2,18 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import seconds_text
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LOAD_FIELDS, load_text
-from report.base.format import ABSENT, count, joined, microseconds, milliseconds, plural, rate, ratio
+from report.base.format import ABSENT, Show, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.load import BROKEN, HOLDS, SKIPPED
 from report.results.model import Identity, fault_title
@@ -36,7 +38,7 @@ class Question(NamedTuple):
     unit: str
     fill: str
     """The command of ratelimit-bench that answers it about a target."""
-    show: Callable[[float | None], str] = count
+    show: Show = count
 
 
 #: By the id of the audit's check.
@@ -76,8 +78,7 @@ _OF_LIMITERS = ("ratio", "memory", *CHECKS)
 _FAULT_FIGURES = {"recovery": "recovery_s", "lost": "requests_lost", "over": "over_admission"}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A campaign or an audit."""
 
     started_at: str
@@ -85,8 +86,7 @@ class Source:
     link: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     text: str
     interval: str
     source: Source
@@ -269,9 +269,8 @@ class Matrix:
         if exact:
             broken = sorted({label for (label, *_), good in exact.items() if not good})
             but = f", not {joined(broken)}" if broken else ""
-            told.append(
-                f"Exact when many ask at once: {sum(map(bool, exact.values()))} of {len(exact)} targets{but}."
-            )
+            held = f"{sum(map(bool, exact.values()))} of {len(exact)} targets{but}"
+            told.append(f"Exact when many ask at once: {held}.")
         return told
 
 
@@ -286,9 +285,8 @@ def _condition(identity: Identity) -> str:
 
 def _work(identity: Identity) -> str:
     """A condition without its load: `light · realistic`."""
-    return load_text(
-        identity, [part for part in _PARTS if part.name != "Load" and part.read(identity) != part.usual]
-    )
+    parts = [part for part in _PARTS if part.name != "Load" and part.read(identity) != part.usual]
+    return load_text(identity, parts)
 
 
 def _key(identity: Identity) -> Key:
@@ -329,8 +327,7 @@ def _cell(found: Sequence[Answer]) -> TableCell:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixView:
+class MatrixView(Struct, frozen=True):
     sentences: tuple[str, ...]
     section: Section
     filters: Mapping[str, Sequence[str]]

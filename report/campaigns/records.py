@@ -2,9 +2,10 @@
 one long table with the columns that only several campaigns can have."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis.figures import FIGURES, throughput
 from report.analysis.summary import Summary, row_order
@@ -36,8 +37,7 @@ _SHARED_VERSIONS = {part: PART_NAMES.get(part, part) for part in ("node", "fasti
 _NOT_ENVIRONMENT = ("Store ", "Image ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CampaignRecord:
+class CampaignRecord(Struct, frozen=True, kw_only=True):
     """`environment` is machine and runtime, `software` what all rows share, each as names and texts."""
 
     name: str

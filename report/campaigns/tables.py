@@ -1,12 +1,12 @@
 """Tables of campaigns side by side, and the history of each configuration: versions and changes of level."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
 from report.analysis.texts import layer_text
-from report.base.format import ABSENT, microseconds, milliseconds, plural, rate, ratio
+from report.base.format import ABSENT, Show, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
 from report.sections import section
@@ -27,7 +27,7 @@ class _Metric(NamedTuple):
     name: str
     unit: str
     column: str
-    show: Callable[[float | None], str]
+    show: Show
 
 
 def _metrics(layer: str) -> list[_Metric]:
@@ -148,8 +148,7 @@ def sections(
         ]
         texts = (f"group{position}", _title(dict(group[0].environment)), " ".join(said))
         told = (section.Facts("Machine, runtime and software", facts),)
-        made = section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True)
-        found.append(made)
+        found.append(section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True))
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
 """One strip per target: how requests ended around a fault, with the p99, on axes that all strips share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -35,30 +35,27 @@ class _Strip(Struct, frozen=True):
         return f"fault-{self.case.identity.key}-{self.case.place}"
 
     @property
-    def from_s(self) -> float:
+    def injected_s(self) -> tuple[float, float]:
+        """From and to."""
         injected = self.drawn.record.injected
-        return injected.from_s if injected else 0.0
-
-    @property
-    def lasted_s(self) -> float:
-        injected = self.drawn.record.injected
-        return round(injected.to_s - injected.from_s, 3) if injected else 0.0
+        return (injected.from_s, injected.to_s) if injected else (0.0, 0.0)
 
     @property
     def slices(self) -> range:
-        first = int(max(0.0, self.from_s - _BEFORE_S) / _WIDTH_S)
+        first = int(max(0.0, self.injected_s[0] - _BEFORE_S) / _WIDTH_S)
         return range(first, len(self.timeline.allowed))
 
     @property
     def times_s(self) -> list[float]:
-        return [round(index * _WIDTH_S - self.from_s, 3) for index in self.slices]
+        from_s, _ = self.injected_s
+        return [round(index * _WIDTH_S - from_s, 3) for index in self.slices]
 
     @property
     def usual_rate(self) -> float:
         line = self.timeline
         columns = (line.allowed, line.limited, line.failed, line.timed_out)
         ended = [sum(each) for each in zip(*columns, strict=True)]
-        before = ended[: int(self.from_s / _WIDTH_S)]
+        before = ended[: int(self.injected_s[0] / _WIDTH_S)]
         usual = before if sum(before) else ended
         return sum(usual) / len(usual) / _WIDTH_S if usual else 0.0
 
@@ -82,9 +79,7 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     """How requests ended, stacked, and the p99 over them."""
     line = strip.timeline
 
-    def trace(
-        name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
-    ) -> go.Scatter:
+    def trace(name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any) -> Any:
         shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
         return go.Scatter(
             **shown,
@@ -135,7 +130,9 @@ def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
         place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
         return {"type": kind, "x0": x0, "x1": x1, **place, **more}
 
-    found = [shape("rect", 0, max(0.15, strip.lasted_s), fillcolor=BAND, line={"width": 0}, layer="below")]
+    from_s, to_s = strip.injected_s
+    lasted_s = max(0.15, round(to_s - from_s, 3))
+    found = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
     if at := strip.drawn.figures.recovery_s:
         found.append(shape("line", at, at, line={"width": 1, "dash": "dot", "color": INK}))
     return found
@@ -194,17 +191,11 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     }
 
 
-class FaultChart(Struct, frozen=True):
-    chart: Chart
-    figure: dict[str, Any]
-    rows: tuple[str, ...]
-
-
-def fault_charts(groups: Sequence[FaultGroup]) -> list[FaultChart]:
-    """One a fault, of those with a timeline; beyond `MAX_STRIPS` targets, the first are drawn."""
+def fault_charts(groups: Sequence[FaultGroup]) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
+    """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond `MAX_STRIPS`
+    targets, the first are drawn."""
     found = [_strips(group) for group in groups]
     of_all = [strip for strips in found for strip in strips]
-    charts = []
     for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
         if not strips:
             continue
@@ -213,6 +204,4 @@ def fault_charts(groups: Sequence[FaultGroup]) -> list[FaultChart]:
         caption += f" Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
-        ids = tuple(strip.id for strip in drawn)
-        charts.append(FaultChart(chart, figure(traces, _layout(drawn, of_all)), ids))
-    return charts
+        yield chart, figure(traces, _layout(drawn, of_all)), tuple(strip.id for strip in drawn)

@@ -11,31 +11,8 @@ from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import sample_between
 from report.analysis.texts import LayerText, interval_of, load_name
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
-from report.charts.layout import (
-    CONTROL_COLOUR,
-    INK,
-    MAX_LINES,
-    SERVER,
-    SERVER_LIGHT,
-    SERVICE,
-    STORE,
-    Chart,
-    ChartData,
-    ChartRow,
-    View,
-    bars,
-    by_row,
-    by_view,
-    figure,
-    latency_axis,
-    log_axis,
-    points,
-    rate_axis,
-    run_points,
-    scatter,
-    value_axis,
-    whiskers,
-)
+from report.charts import layout
+from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
 from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request
 from report.results.records import Sample
 from report.statistics.decision import compare_samples
@@ -43,10 +20,8 @@ from report.statistics.histograms import CURVE as PERCENTS
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """Rows that differ in their connections alone, in an open loop in their rate, the least first.
-
-    Args:
-        over_servers: rows that differ in the number of servers alone, instead."""
+    """Rows that differ in their connections alone, in an open loop in their rate, the least first; or in the
+    number of servers alone."""
     lines: dict[tuple[str, str], list[ChartRow]] = {}
     for row in rows:
         identity, ignored = row.summary.identity, dict[str, Any](connections=0)
@@ -78,13 +53,11 @@ def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
     values = [row.figures.requests_per_second for row in line]
-    texts = [
-        f"{row.text}, {named(row)}: {rate(value)} {unit}" for row, value in zip(line, values, strict=True)
-    ]
-    ends = whiskers(line, throughput, values) | {"color": line[0].colour, "thickness": 1}
+    texts = [f"{row.text}, {named(row)}: {rate(each)} {unit}" for row, each in zip(line, values, strict=True)]
+    ends = layout.whiskers(line, throughput, values) | {"color": line[0].colour, "thickness": 1}
     ids, style = [row.id for row in line], line[0].style(2, 8)
     x = list(map(amount, line))
-    return scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
+    return layout.scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
@@ -106,7 +79,7 @@ def _linear(line: Sequence[ChartRow]) -> go.Scatter:
 def _over(
     data: ChartData,
     lines: Sequence[Sequence[ChartRow]],
-    views: Sequence[View],
+    views: Sequence[layout.View],
     title: str,
     amount: Callable[[ChartRow], int],
     traces: Sequence[go.Scatter],
@@ -115,7 +88,7 @@ def _over(
         return None
     rows = [row for line in lines for row in line]
     numbers = sorted(set(map(amount, rows)))
-    x = value_axis(
+    x = layout.value_axis(
         title,
         type="log" if numbers[-1] > 8 * numbers[0] else "linear",
         rangemode="normal",
@@ -123,7 +96,8 @@ def _over(
         tickvals=numbers,
         ticktext=[f"{number:,}" for number in numbers],
     )
-    return figure(traces, by_view(views, rows, x, rate_axis(data.text), max_rows=MAX_LINES * len(numbers)))
+    most = layout.MAX_LINES * len(numbers)
+    return figure(traces, by_view(views, rows, x, rate_axis(data.text), max_rows=most))
 
 
 def _over_connections(data: ChartData) -> dict[str, Any] | None:
@@ -161,9 +135,11 @@ def over_rate(data: ChartData) -> dict[str, Any] | None:
             for row, p99, at in zip(line, p99s, offered, strict=True)
         ]
         y, ids = list(map(text.latency_value, p99s)), [row.id for row in line]
-        traces.append(scatter(line[0].text, ids, offered, y, texts, "lines+markers", **line[0].style(2, 8)))
-    x, y_axis = log_axis(f"offered {text.requests} per second"), log_axis(f"p99 in {text.latency_unit}")
-    most = MAX_LINES * max(len(line) for line in lines)
+        name, style = line[0].text, line[0].style(2, 8)
+        traces.append(layout.scatter(name, ids, offered, y, texts, "lines+markers", **style))
+    x = layout.log_axis(f"offered {text.requests} per second")
+    y_axis = layout.log_axis(f"p99 in {text.latency_unit}")
+    most = layout.MAX_LINES * max(len(line) for line in lines)
     return figure(traces, by_view(data.by_curve, rows, x, y_axis, max_rows=most))
 
 
@@ -172,7 +148,7 @@ def _against(
 ) -> go.Scatter:
     """Throughput and p99 of each point, with what hovering shows."""
     first = points[0][0]
-    return scatter(
+    return layout.scatter(
         first.text,
         [row.id for row, _, _ in points],
         [figures.requests_per_second for _, figures, _ in points],
@@ -213,43 +189,9 @@ def _tradeoff(data: ChartData) -> dict[str, Any] | None:
         if runs:
             marker = {"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7}
             others.append(_against(runs, text, "markers", showlegend=False, marker=marker))
-    x, y = rate_axis(text), latency_axis(f"p99 in {text.latency_unit}", text)
-    most = MAX_LINES * len(set(map(_connections, rows)))
+    x, y = rate_axis(text), layout.latency_axis(f"p99 in {text.latency_unit}", text)
+    most = layout.MAX_LINES * len(set(map(_connections, rows)))
     return figure([*others, *medians], by_view(data.by_curve, rows, x, y, max_rows=most))
-
-
-TREND = Chart(
-    "trend",
-    "Over concurrency",
-    "Throughput of the median runs by number of {connections}; more is better. Vertical lines are the range "
-    "of the runs that served their load.",
-    _over_connections,
-)
-SCALING = Chart(
-    "scaling",
-    "Over servers",
-    "Throughput of the median runs by the number of servers on one store, over which the connections are "
-    "spread evenly; more is better. Vertical lines are the range of the runs that served their load; thin "
-    "dotted lines show growth in proportion to the servers.",
-    _over_servers,
-)
-CURVE = Chart(
-    "curve",
-    "Latency over the offered rate",
-    "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
-    "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those "
-    "without a p99, are left out.",
-    over_rate,
-)
-TRADEOFF = Chart(
-    "tradeoff",
-    "Throughput against latency",
-    "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
-    "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
-    "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
-    "time and no throughput.",
-    _tradeoff,
-)
 
 
 #: Where points are marked, with the names under which `unsupported` lists them.
@@ -290,7 +232,7 @@ def _percentiles(data: ChartData) -> dict[str, Any] | None:
     rows = [row for row in data.rows if row.figures.curve_ms]
     if not rows:
         return None
-    x = value_axis(
+    x = layout.value_axis(
         "percentile",
         type="log",
         rangemode="normal",
@@ -298,20 +240,8 @@ def _percentiles(data: ChartData) -> dict[str, Any] | None:
         tickvals=[_beyond(percent) for percent in (50, 75, 90, 95, 99, 99.5, 99.9)],
         ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
     )
-    y = log_axis(data.text.latency_unit)
+    y = layout.log_axis(data.text.latency_unit)
     return figure([_percentile_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y))
-
-
-PERCENTILES = Chart(
-    "percentiles",
-    "Latency by percentile",
-    "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: at "
-    "p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. Marks "
-    "stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 needs "
-    "100,000). A line ends where failed or unanswered requests could move it. Closed and open loops are "
-    "never in one view: the first is latency at capacity, the second at a rate.",
-    _percentiles,
-)
 
 
 #: A longer run has several seconds a point.
@@ -348,18 +278,9 @@ def _seconds(data: ChartData) -> dict[str, Any] | None:
     rows = [row for row in data.rows if row.figures.seconds]
     if not rows:
         return None
-    x = value_axis("seconds since the window opened")
+    x = layout.value_axis("seconds since the window opened")
     traces = [_seconds_line(row, data.text.rate_unit) for row in rows]
     return figure(traces, by_view(data.by_cell, rows, x, rate_axis(data.text)))
-
-
-SERIES = Chart(
-    "series",
-    "Over time",
-    "Each second of the median runs. A steady line means that the warm-up was long enough and that "
-    f"nothing disturbed the run. In runs of more than {MAX_POINTS} s a point stands for several seconds.",
-    _seconds,
-)
 
 
 _MIB = 1024**2
@@ -373,12 +294,10 @@ def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Sc
     first, line = rows[points[0].summary_id], slope.line
     name, style = f"{first.text}, {MEMORY_KINDS[slope.kind].lower()}", first.style(2, 7)
 
-    def trace(
-        shown: Sequence[Point], values: Sequence[float], texts: list[str], mode: str, **more: Any
-    ) -> Any:
-        ids, keys = [point.summary_id for point in shown], [point.keys for point in shown]
+    def trace(own: Sequence[Point], values: Sequence[float], texts: list[str], mode: str, **more: Any) -> Any:
+        ids, keys = [point.summary_id for point in own], [point.keys for point in own]
         found = [value / _MIB for value in values]
-        return scatter(name, ids, keys, found, texts, mode, legendgroup=first.text, **more)
+        return layout.scatter(name, ids, keys, found, texts, mode, legendgroup=first.text, **more)
 
     ends = [min(points, key=lambda point: point.keys), max(points, key=lambda point: point.keys)]
     fitted = [line.intercept + line.slope * point.keys for point in ends]
@@ -401,18 +320,9 @@ def _memory_per_key(data: ChartData) -> dict[str, Any] | None:
     traces = [trace for target in targets for trace in _memory_lines(target, rows)]
     if not traces:
         return None
-    most = MAX_LINES * max(len(target.summary_ids) for target in targets)
-    x, y = value_axis("fresh keys", tickformat=","), value_axis("MiB more than before any key")
-    return figure(traces, by_view([View("all targets", drawn)], drawn, x, y, max_rows=most))
-
-
-MEMORY_PER_KEY = Chart(
-    "memory-per-key",
-    "Memory over the number of keys",
-    "Each point is a run with a fresh store and as many decisions, each on a key of its own; the slope of a "
-    "line is the bytes per key. Memory is read where the table says.",
-    _memory_per_key,
-)
+    most = layout.MAX_LINES * max(len(target.summary_ids) for target in targets)
+    x, y = layout.value_axis("fresh keys", tickformat=","), layout.value_axis("MiB more than before any key")
+    return figure(traces, by_view([layout.View("all targets", drawn)], drawn, x, y, max_rows=most))
 
 
 def _rate_text(row: ChartRow, unit: str) -> str:
@@ -436,10 +346,10 @@ def _throughputs(data: ChartData) -> dict[str, Any] | None:
         values,
         texts,
         marker={"color": [row.colour for row in rows]},
-        error_x=whiskers(rows, throughput, values),
+        error_x=layout.whiskers(rows, throughput, values),
         showlegend=False,
     )
-    points = run_points(rows, throughput, rate, unit)
+    points = layout.run_points(rows, throughput, rate, unit)
     return figure([medians, *points], by_row(data, rows, rate_axis(data.text)))
 
 
@@ -471,13 +381,13 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
             "color": colours,
             "opacity": [0.25 if "p99" in row.figures.unsupported else 0.4 for row in rows],
         },
-        error_x=whiskers(rows, read_p99, p99s),
+        error_x=layout.whiskers(rows, read_p99, p99s),
         showlegend=False,
     )
     full = bars("p50", rows, p50s, texts, marker={"color": colours}, showlegend=False)
-    points = run_points(rows, read_p99, milliseconds, f"{unit} p99")
-    layout = by_row(data, rows, latency_axis(unit, data.text), barmode="overlay")
-    return figure([pale, full, *points], layout)
+    points = layout.run_points(rows, read_p99, milliseconds, f"{unit} p99")
+    axis = layout.latency_axis(unit, data.text)
+    return figure([pale, full, *points], by_row(data, rows, axis, barmode="overlay"))
 
 
 _READ = (
@@ -486,36 +396,11 @@ _READ = (
     "failed its load; lines are ranges. A percentile that failed or unanswered requests could move has no "
     "bar: its bounds are in the text."
 )
-THROUGHPUT = Chart(
-    "throughput",
-    "Throughput at capacity",
-    "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all runs "
-    "that served their load, lines their range, × invalid runs, + runs in which the target failed its load. "
-    "Compare rows within a heading only: load, store or what decides differ between headings.{no_controls}",
-    _throughputs,
-)
-AT_CAPACITY = Chart(
-    "latency",
-    "Latency at capacity",
-    f"Less is better. {_READ} This latency follows from the throughput, and is not that at a given rate.",
-    lambda data: _latency(data, data.at_capacity),
-)
-AT_A_RATE = Chart(
-    "latency-at-rate",
-    "Latency at a given rate",
-    "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
-    f"counts from when a {{request}} was due, even if it was sent late. {_READ} Do not compare these with "
-    "latencies at capacity.",
-    lambda data: _latency(data, data.at_a_rate),
-)
 
 
 _KIND_COLOURS = {
-    "server": SERVER,
-    "client": SERVER,
-    "service": SERVICE,
-    "store": STORE,
-    "generator": CONTROL_COLOUR,
+    **{"server": layout.SERVER, "client": layout.SERVER, "service": layout.SERVICE},
+    **{"store": layout.STORE, "generator": layout.CONTROL_COLOUR},
 }
 
 
@@ -537,16 +422,8 @@ def _cpu(data: ChartData) -> dict[str, Any] | None:
     for kind in kinds:
         name, values = _kind_name(kind, text), [cpu.get(kind) for _, cpu in used]
         traces.append(bars(name, rows, values, texts, marker={"color": _KIND_COLOURS[name]}))
-    return figure(traces, by_row(data, rows, value_axis(f"µs per answered {text.request}"), barmode="stack"))
-
-
-CPU = Chart(
-    "cpu",
-    "CPU per {request}",
-    "CPU time per answered {request} in each kind of role, in the window of the median run; less is better. "
-    "A cluster’s nodes and several servers are added up.{generator_part}",
-    _cpu,
-)
+    axis = layout.value_axis(f"µs per answered {text.request}")
+    return figure(traces, by_row(data, rows, axis, barmode="stack"))
 
 
 def _shares(data: ChartData, control: str) -> list[tuple[ChartRow, float, str]]:
@@ -577,29 +454,18 @@ def _ceiling(data: ChartData) -> dict[str, Any] | None:
     if of_memory:
         found = [(row, share, f"{row.text}: {text}") for row, share, text in of_memory]
         diamond = {"symbol": "diamond-open", "size": 9, "color": INK, "line": {"color": INK, "width": 1.5}}
-        traces.append(points("in % of memory", found, diamond))
+        traces.append(layout.points("in % of memory", found, diamond))
     drawn = {row.id for row, _, _ in both}
     highest = max(100.0, *(share for _, share, _ in both))
-    axis = value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])
+    axis = layout.value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])
     shown = [row for row in data.rows if row.id in drawn]
     return figure(traces, by_row(data, shown, axis, showlegend=bool(of_memory)))
 
 
-CEILING = Chart(
-    "ceiling",
-    "Distance to the ceiling",
-    "Throughput in % of the controls under the same load, over their runs. Bars: of none, the {consumer} "
-    "without a limiter. Diamonds: of memory, counters in the {consumer}'s own process. What is missing "
-    "to 100 % is the price of the limiter and its store. Bars close to 100 % say more about the harness than "
-    "the client.",
-    _ceiling,
-)
-
-
 _MEMORY: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
-    ("server heap used", lambda figures: figures.record.memory_usage, SERVER),
-    ("server resident", lambda figures: figures.record.memory_resident, SERVER_LIGHT),
-    ("store used, at the end", lambda figures: figures.store_memory_bytes, STORE),
+    ("server heap used", lambda figures: figures.record.memory_usage, layout.SERVER),
+    ("server resident", lambda figures: figures.record.memory_resident, layout.SERVER_LIGHT),
+    ("store used, at the end", lambda figures: figures.store_memory_bytes, layout.STORE),
 )
 
 
@@ -615,15 +481,7 @@ def _memory(data: ChartData) -> dict[str, Any] | None:
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
             place = {"width": width, "offset": width * (number - len(_MEMORY) / 2)}
             traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, **place))
-    return figure(traces, by_row(data, rows, value_axis("MiB"), row_px=32, barmode="overlay"))
-
-
-MEMORY = Chart(
-    "memory",
-    "Memory",
-    "{server_memory}Store: the memory that it reports after the last answer, all nodes together.",
-    _memory,
-)
+    return figure(traces, by_row(data, rows, layout.value_axis("MiB"), row_px=32, barmode="overlay"))
 
 
 def _limited(data: ChartData) -> dict[str, Any] | None:
@@ -640,18 +498,122 @@ def _limited(data: ChartData) -> dict[str, Any] | None:
     stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}}
     measured = [(row, 100 * value, f"{row.text}: {share(value)} measured") for row, value in seen]
     dots = {"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]}
-    traces = [points("measured", measured, dots, cliponaxis=False)]
+    traces = [layout.points("measured", measured, dots, cliponaxis=False)]
     if predicted:
-        traces.insert(0, points("predicted, with tolerance", expected, stroke, error_x=tolerance))
-    layout = by_row(data, [row for row, _ in seen], value_axis("% of answers", ticksuffix=" %"))
-    return figure(traces, layout)
+        traces.insert(0, layout.points("predicted, with tolerance", expected, stroke, error_x=tolerance))
+    rows, axis = [row for row, _ in seen], layout.value_axis("% of answers", ticksuffix=" %")
+    return figure(traces, by_row(data, rows, axis))
 
 
-LIMITED = Chart(
-    "limited",
-    "Limited share, predicted and measured",
-    "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster client "
-    "does not get more rejections, and a run outside the tolerance is invalid. With limits set by hand the "
-    "share follows the speed: then a model predicts it, and a run outside the tolerance is suspect.",
-    _limited,
+CHARTS = (
+    Chart(
+        "throughput",
+        "Throughput at capacity",
+        "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
+        "runs that served their load, lines their range, × invalid runs, + runs in which the target failed "
+        "its load. Compare rows within a heading only: load, store or what decides differ between "
+        "headings.{no_controls}",
+        _throughputs,
+    ),
+    Chart(
+        "latency",
+        "Latency at capacity",
+        f"Less is better. {_READ} This latency follows from the throughput, and is not that at a given rate.",
+        lambda data: _latency(data, data.at_capacity),
+    ),
+    Chart(
+        "latency-at-rate",
+        "Latency at a given rate",
+        "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
+        f"counts from when a {{request}} was due, even if it was sent late. {_READ} Do not compare these "
+        "with latencies at capacity.",
+        lambda data: _latency(data, data.at_a_rate),
+    ),
+    Chart(
+        "curve",
+        "Latency over the offered rate",
+        "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
+        "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those "
+        "without a p99, are left out.",
+        over_rate,
+    ),
+    Chart(
+        "cpu",
+        "CPU per {request}",
+        "CPU time per answered {request} in each kind of role, in the window of the median run; less is "
+        "better. A cluster’s nodes and several servers are added up.{generator_part}",
+        _cpu,
+    ),
+    Chart(
+        "trend",
+        "Over concurrency",
+        "Throughput of the median runs by number of {connections}; more is better. Vertical lines are the "
+        "range of the runs that served their load.",
+        _over_connections,
+    ),
+    Chart(
+        "scaling",
+        "Over servers",
+        "Throughput of the median runs by the number of servers on one store, over which the connections are "
+        "spread evenly; more is better. Vertical lines are the range of the runs that served their load; "
+        "thin dotted lines show growth in proportion to the servers.",
+        _over_servers,
+    ),
+    Chart(
+        "memory-per-key",
+        "Memory over the number of keys",
+        "Each point is a run with a fresh store and as many decisions, each on a key of its own; the slope "
+        "of a line is the bytes per key. Memory is read where the table says.",
+        _memory_per_key,
+    ),
+    Chart(
+        "percentiles",
+        "Latency by percentile",
+        "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: "
+        "at p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. "
+        "Marks stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 "
+        "needs 100,000). A line ends where failed or unanswered requests could move it. Closed and open "
+        "loops are never in one view: the first is latency at capacity, the second at a rate.",
+        _percentiles,
+    ),
+    Chart(
+        "tradeoff",
+        "Throughput against latency",
+        "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
+        "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
+        "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
+        "time and no throughput.",
+        _tradeoff,
+    ),
+    Chart(
+        "ceiling",
+        "Distance to the ceiling",
+        "Throughput in % of the controls under the same load, over their runs. Bars: of none, the {consumer} "
+        "without a limiter. Diamonds: of memory, counters in the {consumer}'s own process. What is missing "
+        "to 100 % is the price of the limiter and its store. Bars close to 100 % say more about the harness "
+        "than the client.",
+        _ceiling,
+    ),
+    Chart(
+        "memory",
+        "Memory",
+        "{server_memory}Store: the memory that it reports after the last answer, all nodes together.",
+        _memory,
+    ),
+    Chart(
+        "limited",
+        "Limited share, predicted and measured",
+        "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster "
+        "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
+        "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
+        "suspect.",
+        _limited,
+    ),
+    Chart(
+        "series",
+        "Over time",
+        "Each second of the median runs. A steady line means that the warm-up was long enough and that "
+        f"nothing disturbed the run. In runs of more than {MAX_POINTS} s a point stands for several seconds.",
+        _seconds,
+    ),
 )

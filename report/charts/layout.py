@@ -15,7 +15,7 @@ Colours are those of the light palette, which the script exchanges for the dark 
 
 import html
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -24,6 +24,7 @@ from msgspec import Struct, structs
 from report.analysis.cells import Cell
 from report.analysis.summary import Summary, layer_text_of
 from report.analysis.texts import LayerText, layer_text, load_text, varying_fields
+from report.base.format import Show
 from report.results.model import Measured, Run
 
 #: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of
@@ -367,7 +368,6 @@ def by_view(
     x: Mapping[str, Any],
     y: Mapping[str, Any],
     max_rows: int = MAX_LINES,
-    **layout: Any,
 ) -> dict[str, Any]:
     """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
@@ -389,12 +389,10 @@ def by_view(
         "legend": {"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top", "tracegroupgap": 0},
         "height": 380,
         "meta": {"views": offered, "max_rows": max_rows},
-        **layout,
     }
 
 
 Read = Callable[[Measured], float | None]
-Show = Callable[[float | None], str]
 _HOVER = "%{customdata}<extra></extra>"
 
 
@@ -443,10 +441,9 @@ def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | Non
     return {**ends, "color": INK, "thickness": 1.2, "width": 0}
 
 
-def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> list[go.Scatter]:
+def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[go.Scatter]:
     """Every measured run: circles for those that served their load, × for invalid ones, + for those in which
     the target failed it."""
-    traces = []
     for name, symbol in _KINDS:
         found = [
             (row, value, f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}")
@@ -456,8 +453,7 @@ def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> l
         ]
         marker = {"symbol": symbol, "size": 7, "color": INK, "line": {"color": INK, "width": 1.3}}
         if found:
-            traces.append(points(name, found, marker))
-    return traces
+            yield points(name, found, marker)
 
 
 #: Of runs, with their marks.

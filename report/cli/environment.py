@@ -43,8 +43,7 @@ def cached_environment() -> Path:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
         raise EnvironmentUnfit(f"{error.filename} cannot be read ({error.strerror})") from error
-    kind = f"{sys.platform} {platform.machine()}"
-    digest = hashlib.sha256(requirements + kind.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(requirements + f"{sys.platform} {platform.machine()}".encode()).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG rules treat a relative path as unset.
     try:
@@ -56,8 +55,7 @@ def cached_environment() -> Path:
 
 
 def is_checkout() -> bool:
-    """Whether this is the project's own tree, whose environment scripts/setup.sh makes."""
-    # No package holds this file.
+    """Whether this is the project's own tree: no package holds this file."""
     return (ROOT / "pyproject.toml").exists()
 
 

@@ -13,21 +13,12 @@ from report.base.errors import USAGE, one_line
 from report.base.files import json_text, write_all
 from report.base.terminal import parser_of, run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
+from report.export import topics
 from report.export.action_benchmark import bigger_is_better, smaller_is_better
 from report.export.images import images
 from report.export.summary_json import summary_document
 from report.export.summary_markdown import summary_markdown
 from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
-from report.export.topics import (
-    fault_documents,
-    faults_csv,
-    load_programs_csv,
-    memory_csv,
-    memory_document,
-    operation_documents,
-    operations_csv,
-    servers_csv,
-)
 from report.html.page import render_page
 from report.results.load import load_campaign
 from report.results.model import Campaign
@@ -61,22 +52,22 @@ def report_files(
         "benchmark-smaller-is-better.json": lambda: json_text(smaller_is_better(rows)),
     }
     if operations:
-        make["store-operations.csv"] = lambda: operations_csv(operations)
-        make["store-operations.json"] = lambda: json_text(operation_documents(operations))
+        make["store-operations.csv"] = lambda: topics.operations_csv(operations)
+        make["store-operations.json"] = lambda: json_text(topics.operation_documents(operations))
     if analysis.load_programs:
-        make["load-programs.csv"] = lambda: load_programs_csv(analysis.load_programs)
+        make["load-programs.csv"] = lambda: topics.load_programs_csv(analysis.load_programs)
     if analysis.server_scalings:
-        make["servers.csv"] = lambda: servers_csv(analysis.server_scalings)
+        make["servers.csv"] = lambda: topics.servers_csv(analysis.server_scalings)
     if analysis.max_rates:
         command, found = (analysis.campaign.manifest or {}).get("command"), analysis.max_rates
         searched = {"command": command, "found": list(map(max_rate_document, found))}
         make["max-rate.json"] = lambda: json_text(searched, indent=2)
     if faults:
-        make["faults.csv"] = lambda: faults_csv(faults)
-        make["faults.json"] = lambda: json_text(fault_documents(faults))
+        make["faults.csv"] = lambda: topics.faults_csv(faults)
+        make["faults.json"] = lambda: json_text(topics.fault_documents(faults))
     if analysis.memory:
-        make["memory.csv"] = lambda: memory_csv(analysis.memory)
-        make["memory.json"] = lambda: json_text(memory_document(analysis))
+        make["memory.csv"] = lambda: topics.memory_csv(analysis.memory)
+        make["memory.json"] = lambda: json_text(topics.memory_document(analysis))
     made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
     return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})
 

@@ -7,9 +7,10 @@ import argparse
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, WRITE_FAILED, ReportError, one_line
@@ -74,8 +75,7 @@ class _Site:
         machine = f"{campaign.manifest['machine']['cpu_model']}, {campaign.manifest['runtime']['id']}"
         self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
-        links = {name: f"{link}/report/{name}" for name in names}
-        self.listed.append((record, links))
+        self.listed.append((record, {name: f"{link}/report/{name}" for name in names}))
         self.left_out += [f"{address}: {each}" for each in campaign.excluded]
 
     def write(self) -> None:

@@ -39,8 +39,7 @@ def readme(text: str) -> str:
     (cell,) = decision_cells([analysis.cells[0]])
     rows = []
     for row in cell.groups[0].rows:
-        figures = (row.throughput, row.p99, row.cpu, row.store_cpu)
-        texts = [figure.plain for figure in figures]
+        texts = [figure.plain for figure in (row.throughput, row.p99, row.cpu, row.store_cpu)]
         rows.append([code(row.summary.identity.short_label), *texts, row.status or "–"])
     machine = manifest["machine"]
     where = (

@@ -24,8 +24,7 @@ def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds:
     logarithm, the smallest difference that `rounds` find, and the rounds that each ratio takes; None: more
     than 1000.
 
-    Raises:
-        ValueError: fewer than two pairs, or a figure that is not positive."""
+    Raises ValueError for fewer than two pairs, or a figure that is not positive."""
     deviation = log_deviation_of_pairs(pairs)
     if deviation is None:
         raise ValueError("needs at least two pairs of positive figures")

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from report.analysis import machines
 from report.analysis.summary import Summary
@@ -43,8 +44,7 @@ _NOTED = ("client", "limiter", "node", "fastify", "autocannon", "harness")
 PART_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A difference that makes two sides not comparable; `kinds` are words that `--allow` takes."""
 
     kinds: tuple[str, ...]

@@ -1,10 +1,11 @@
 """Matches the configurations of two sides, checks that they are comparable, and compares them."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from report.analysis.cells import load_key
@@ -12,7 +13,7 @@ from report.analysis.figures import Figure, consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import load_text
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.format import joined, microseconds, milliseconds, plural, rate
+from report.base.format import Show, joined, microseconds, milliseconds, plural, rate
 from report.compare import comparability
 from report.compare.selection import Selection
 from report.statistics.decision import Comparison, compare_samples
@@ -42,21 +43,18 @@ def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary
     return {_thing(each): each for each in found}
 
 
-def ratios_to(
-    reference: Summary, row: Summary, figure: Figure, rounds: int | None = None
-) -> tuple[float, ...]:
+def ratios_to(base: Summary, row: Summary, figure: Figure, rounds: int | None = None) -> tuple[float, ...]:
     """By round. One in which the reference failed its load tells nothing about the row."""
-    pairs = sample_between(row, reference, figure, rounds).pairs
+    pairs = sample_between(row, base, figure, rounds).pairs
     return tuple(value / other for value, other in pairs if 0 < other < math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     id: str
     text: str
     """What it is, with its unit."""
     read: Figure
-    show: Callable[[float | None], str]
+    show: Show
 
 
 METRICS: dict[str, Metric] = {
@@ -103,8 +101,7 @@ def notes_on(summary: Summary, metric: Metric) -> Iterator[str]:
         yield f"{few}, by too few samples or late sends: not compared"
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Struct, frozen=True):
     """Where the runs of two sides ended by what they showed (`--runs auto`, rule M29)."""
 
     rounds: int | None
@@ -233,16 +230,8 @@ class Compared:
             if found.status == "not comparable":
                 return found
             # The ratio and its interval alone: whatever the number of runs, they are no second conclusion.
-            return replace(
-                found,
-                status="not decided",
-                reason=self.reason,
-                p=None,
-                p_holm=None,
-                runs_needed=None,
-                detectable=None,
-                blocked=True,
-            )
+            without = dict.fromkeys(("p", "p_holm", "runs_needed", "detectable"))
+            return replace(found, status="not decided", reason=self.reason, blocked=True, **without)
         stop = self.stop
         if not stop or self.metric.read is not throughput:
             return found
@@ -275,8 +264,7 @@ def _level_shift(row: Summary, reference: Summary, side: Selection) -> float:
     return 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     base: Selection
     new: Selection
     metric: Metric

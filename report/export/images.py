@@ -2,7 +2,7 @@
 
 No browser, no script, light and dark by the reader's own setting."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from report.analysis.campaign_analysis import Analysis
@@ -106,14 +106,12 @@ def _row_label(cell: Cell, summary: Summary) -> str:
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
-def _bars(cell: Cell, read: Callable[[Summary, Measured], tuple[str, Lengths]]) -> list[Bar]:
-    bars: list[Bar] = []
+def _bars(cell: Cell, read: Callable[[Summary, Measured], tuple[str, Lengths]]) -> Iterator[Bar]:
     for row in [*cell.summaries, *cell.controls][:MAX_BARS]:
         text, lengths = read(row, row.figures) if row.figures else (row.no_figures_reason, (None, None, ()))
         if row.figures and row.spoiled_runs:
             text += f", failed {row.spoiled_runs} of {row.counted_runs}"
-        bars.append((_row_label(cell, row), text, *lengths))
-    return bars
+        yield _row_label(cell, row), text, *lengths
 
 
 def _throughput(cell: Cell, runtime: str) -> str:
@@ -123,7 +121,7 @@ def _throughput(cell: Cell, runtime: str) -> str:
 
     what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
     title = " · ".join(filter(None, ["Throughput", runtime, cell_title(cell)]))
-    return _bar_chart(title, what, _bars(cell, read))
+    return _bar_chart(title, what, list(_bars(cell, read)))
 
 
 def _latency(cell: Cell) -> str:
@@ -134,7 +132,7 @@ def _latency(cell: Cell) -> str:
         return f"{' / '.join(both)}{few}", (found.get("p50"), found.get("p99"), ())
 
     what = f"p50 (dark) and p99 (pale) of the median run in {cell.text.latency_unit}"
-    return _bar_chart(f"Latency · {cell_title(cell)}", what, _bars(cell, read))
+    return _bar_chart(f"Latency · {cell_title(cell)}", what, list(_bars(cell, read)))
 
 
 def _answer(forest: Forest) -> str:
@@ -162,9 +160,8 @@ def _answer(forest: Forest) -> str:
             parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
         parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(text, 60)))
     parts += [_text(x(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
-    subtitle = (
-        f"Ratio with its 95 % interval; {forest.better} is better. The band is ± 2 %, which is no difference."
-    )
+    better = f"Ratio with its 95 % interval; {forest.better} is better."
+    subtitle = f"{better} The band is ± 2 %, which is no difference."
     return _document(f"{forest.figure} to the reference", subtitle, rows, height, parts)
 
 

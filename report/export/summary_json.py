@@ -107,27 +107,24 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """One per ranking: its load, its sentence, and its rows compared with the reference, without one each
     with each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the
     servers or the client."""
-    found = []
-    for cell in cells:
-        for ranking in cell.rankings:
-            by_p99 = ranking.ranked_by if ranking.open_loop else ()
-            found.append(
-                {
-                    "layer": cell.identity.layer,
-                    "title": cell_title(cell),
-                    "heading": heading_of(ranking),
-                    "sentence": sentence(ranking),
-                    "too_few_runs": bool(ranking.compared) and ranking.few_runs,
-                    "winner": ranking.winner.identity.label if ranking.winner else None,
-                    "reference": ranking.reference.identity.label if ranking.reference else None,
-                    "resolution": _resolution(ranking.resolution),
-                    "comparisons": [_pair(pair) for pair in ranking.pairs],
-                    "latency_p99_comparisons": [_pair(pair) for pair in by_p99],
-                    "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
-                    "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
-                }
-            )
-    return found
+    return [
+        {
+            "layer": cell.identity.layer,
+            "title": cell_title(cell),
+            "heading": heading_of(ranking),
+            "sentence": sentence(ranking),
+            "too_few_runs": bool(ranking.compared) and ranking.few_runs,
+            "winner": ranking.winner.identity.label if ranking.winner else None,
+            "reference": ranking.reference.identity.label if ranking.reference else None,
+            "resolution": _resolution(ranking.resolution),
+            "comparisons": [_pair(pair) for pair in ranking.pairs],
+            "latency_p99_comparisons": [_pair(pair) for pair in ranking.ranked_by if ranking.open_loop],
+            "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
+            "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
+        }
+        for cell in cells
+        for ranking in cell.rankings
+    ]
 
 
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:

@@ -152,8 +152,7 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
         f"{plural(len(campaign.counted), 'run')}. Figures of the median runs."
     )
-    programs = load_program_sentences(analysis.load_programs)
-    printed = [*store_sentences(analysis.store_operations), *programs]
+    of_stores, programs = store_sentences(analysis.store_operations), analysis.load_programs
     recommended = recommend(analysis) if summaries else None
     cost = first_screen.cost_of(analysis, at_rate)
     forests = map(first_screen.forest_lines, first_screen.forests(analysis))
@@ -169,7 +168,7 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
         # What is above it is the summary of a job.
         ["<!-- details -->"],
         *(_recommendation(recommended) if recommended else []),
-        _bullets(map(prose, printed)),
+        _bullets(map(prose, (*of_stores, *load_program_sentences(programs)))),
         _bullets(map(prose, campaign_notices(campaign))),
         *(block for section in sections if section for block in section_blocks(section)),
         _troubles(summaries),

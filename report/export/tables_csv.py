@@ -1,8 +1,9 @@
 """summary.csv, runs.csv and figures.csv: one row per configuration, per run, and per figure."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
@@ -16,8 +17,7 @@ from report.sections.boundary import boundaries_of
 from report.statistics.runs import MIN_FIGURES, median_interval
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """A configuration with the figures of its median run, or one of its runs."""
 
     summary: Summary
@@ -178,20 +178,18 @@ def _asked_s(row: _Row) -> Cell:
 #: New ones come last: what reads columns by their place goes on working.
 RUNS_HEADER = (
     *_names(
-        "configuration_hash label topology workload complexity traffic connections rate_per_second "
-        "arrivals duration_asked_s requests_asked run median status verdict failure verdict_reasons "
-        "limited_by notes started_at duration_s requests_per_second requests_total latency_p50_ms "
-        "latency_p75_ms latency_p90_ms latency_p95_ms latency_p97_5_ms latency_p99_ms latency_p99_9_ms "
-        "latency_average_ms latency_min_ms latency_max_ms latency_stddev_ms latency_unsupported "
-        "rate_limit_hits limited_share"
+        "configuration_hash label topology workload complexity traffic connections rate_per_second arrivals "
+        "duration_asked_s requests_asked run median status verdict failure verdict_reasons limited_by notes "
+        "started_at duration_s requests_per_second requests_total latency_p50_ms latency_p75_ms "
+        "latency_p90_ms latency_p95_ms latency_p97_5_ms latency_p99_ms latency_p99_9_ms latency_average_ms "
+        "latency_min_ms latency_max_ms latency_stddev_ms latency_unsupported rate_limit_hits limited_share"
     ),
     *(f"{kind}_{name}" for kind in ("server", "store", "generator") for name, _, _ in _ROLES),
     *_names(
-        "foreign_cpu_percent server_heap_bytes store_memory_bytes connection_errors timeouts "
-        "failed_answers errors_total client_version limiter_version store_version fastify_version "
-        "node_version autocannon_version harness_version runtime file layer servers calls_per_request "
-        "descriptors_per_call outcome outcome_text warmup_s warmup_requests warmup_steady "
-        "requests_followed"
+        "foreign_cpu_percent server_heap_bytes store_memory_bytes connection_errors timeouts failed_answers "
+        "errors_total client_version limiter_version store_version fastify_version node_version "
+        "autocannon_version harness_version runtime file layer servers calls_per_request "
+        "descriptors_per_call outcome outcome_text warmup_s warmup_requests warmup_steady requests_followed"
     ),
     *_BOUNDS,
     *(f"send_gap_{name}_ms" for name in _GAPS),
@@ -399,9 +397,7 @@ _OF_SUMMARIES: dict[str, Read] = {
 
 
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    rows = (
-        _Row(each, 0, each.median, each.figures, each.median_first, boundaries_of(each)) for each in summaries
-    )
+    rows = (_Row(row, 0, row.median, row.figures, row.median_first, boundaries_of(row)) for row in summaries)
     return _written(_SUMMARY_HEADER, _BOTH | _OF_SUMMARIES, rows)
 
 

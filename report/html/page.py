@@ -1,6 +1,6 @@
 """The page of one campaign, and that of an audit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
@@ -10,8 +10,8 @@ from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
 from report.analysis.texts import shared_load_text
 from report.base.paths import STATIC
-from report.charts import CHARTS, graphs
 from report.charts.fault_strips import fault_charts
+from report.charts.graphs import CHARTS
 from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
@@ -31,16 +31,14 @@ _COPIES = "Copies of references: what this host makes of no difference, not rank
 
 def _decision_tables(
     found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
-    tables = []
     for runtime, members in found:
         for loop in (False, True):
             shown = [each for each in members if each.cell.identity.open_loop is loop]
             if shown or not (members or loop):
-                tables.append(_decision_table(runtime, shown, loop, titled))
-    return tables
+                yield _decision_table(runtime, shown, loop, titled)
 
 
 def _decision_table(
@@ -60,9 +58,8 @@ def _decision_table(
         if each.copies:
             bodies.append((_COPIES, "", each.copies))
     if not shown:
-        bodies.append(
-            (_CONTROLS, "", tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls))
-        )
+        rows = tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls)
+        bodies.append((_CONTROLS, "", rows))
     figures = [each for _, _, rows in bodies for row in rows for each in (row.throughput, row.p99, row.cpu)]
     base = first_screen.base_text(ranking for each in shown for ranking in each.cell.rankings)
     several = any(summary.identity.servers > 1 for summary in runtime.ordered)
@@ -93,16 +90,17 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
         by_layer.setdefault(runtime.text.layer, []).append(runtime)
     for runtimes in by_layer.values():
         data = chart_data_of([(part.runtime, part.cells, part.controls) for part in runtimes])
-        for chart in (graphs.MEMORY_PER_KEY,) if analysis.only_memory else CHARTS:
-            if (figure := chart.build(data)) is not None:
+        for chart in CHARTS:
+            wanted = not analysis.only_memory or chart.id == "memory-per-key"
+            if wanted and (figure := chart.build(data)) is not None:
                 shown = chart.worded(data.text, runtimes[0].layer)
                 figures[shown.id] = figure
                 found[chart.id] = (*found.get(chart.id, ()), shown)
-    strips = fault_charts(analysis.faults)
-    for strip in strips:
-        figures[strip.chart.id] = strip.figure
-        found["fault"] = (*found.get("fault", ()), strip.chart)
-    return found, figures, [row for strip in strips for row in strip.rows]
+    of_faults = list(fault_charts(analysis.faults))
+    for chart, figure, _ in of_faults:
+        figures[chart.id] = figure
+        found["fault"] = (*found.get("fault", ()), chart)
+    return found, figures, [row for *_, rows in of_faults for row in rows]
 
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
@@ -143,7 +141,7 @@ def render_page(
         cost=first_screen.cost_of(analysis, at_rate),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
-        decision_tables=[] if analysis.max_rates else _decision_tables(parts),
+        decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
         sections=[
             each
             for each in sections_of(analysis)

@@ -26,9 +26,8 @@ def _inline_script(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except OSError as error:
-        raise ReportError(
-            f"{path.name} cannot be read ({error.strerror}): run ./scripts/setup.sh", ENVIRONMENT
-        ) from error
+        text = f"{path.name} cannot be read ({error.strerror}): run ./scripts/setup.sh"
+        raise ReportError(text, ENVIRONMENT) from error
     if "</script" in text.lower() or "<!--" in text:
         raise ReportError(f"{path.name} cannot stand in a page: it holds the end of a script", ENVIRONMENT)
     return text

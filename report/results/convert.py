@@ -12,15 +12,8 @@ from report.base.errors import FieldError
 from report.results import model, records
 from report.results.record import plain
 from report.results.validate import Document, Result
-from report.statistics.histograms import (
-    PERCENTILES,
-    Bounds,
-    curve_ms,
-    decode_histogram,
-    merge_histograms,
-    percentile_bounds,
-    unsupported_percentiles,
-)
+from report.statistics import histograms
+from report.statistics.histograms import PERCENTILES, Bounds
 from report.statistics.samples import Place
 
 #: How far a stated percentile may lie from the one of the run's histograms: HDR's own error, and rounding.
@@ -112,22 +105,16 @@ def _merged_histograms(result: records.MeasuredResult) -> tuple[HdrHistogram | N
     for index, generator in enumerate(result.generators):
         for outcome in (*_ANSWERED, *_UNANSWERED):
             try:
-                histogram = decode_histogram(plain(getattr(generator.histograms, outcome)))
+                histogram = histograms.decode_histogram(plain(getattr(generator.histograms, outcome)))
             except ValueError as error:
                 field = f"$.generators[{index}].histograms.{outcome}.data"
                 raise FieldError(field, str(error)) from error
             (answered if outcome in _ANSWERED else unanswered).append(histogram)
-    return merge_histograms(answered), merge_histograms(unanswered)
+    return histograms.merge_histograms(answered), histograms.merge_histograms(unanswered)
 
 
 def _ms(value: float | None) -> str:
     return "null" if value is None else f"{value:g} ms"
-
-
-def _agree(stated: float | None, found: float | None) -> bool:
-    if stated is None or found is None:
-        return stated is found
-    return abs(stated - found) <= max(_AGREEMENT_MS, _AGREEMENT_SHARE * found)
 
 
 def _check_latency(stated: records.Latency | None, found: Mapping[str, Bounds], unanswered: int) -> None:
@@ -154,7 +141,11 @@ def _check_latency(stated: records.Latency | None, found: Mapping[str, Bounds], 
 
 
 def _check_agreement(field: str, stated: float | None, found: float | None) -> None:
-    if not _agree(stated, found):
+    if stated is None or found is None:
+        agree = stated is found
+    else:
+        agree = abs(stated - found) <= max(_AGREEMENT_MS, _AGREEMENT_SHARE * found)
+    if not agree:
         raise FieldError(field, f"is {_ms(stated)}, but the histograms give {_ms(found)}")
 
 
@@ -331,10 +322,10 @@ def slim(result: Result) -> Result:
     return structs.replace(result, **_DROPPED, **_READ, resources=resources, timeline=timeline)
 
 
-def _measured(result: records.MeasuredResult, record: records.MeasuredResult, series: bool) -> model.Measured:
+def _measured(result: records.MeasuredResult, record: records.MeasuredResult) -> model.Measured:
     answered, unanswered = _merged_histograms(result)
-    found = percentile_bounds(answered, unanswered) if answered else {}
-    samples = answered.get_total_count() if answered else 0
+    found = histograms.percentile_bounds(answered, unanswered) if answered else {}
+    few = histograms.unsupported_percentiles(answered.get_total_count() if answered else 0)
     latency = result.latency
     consumer = result.consumers[0] if result.consumers else None
     _check_latency(latency, found, unanswered.get_total_count() if unanswered else 0)
@@ -347,13 +338,12 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult, se
             **{name: bounds for name, bounds in found.items() if bounds.figure is None},
             **{name: each for name, each in model.stated_bounds(latency).items() if name not in PERCENTILES},
         },
-        curve_ms=array("d", curve_ms(answered, unanswered)),
-        unsupported=tuple(sorted({*result.unsupported, *unsupported_percentiles(samples)})) if found else (),
+        curve_ms=array("d", histograms.curve_ms(answered, unanswered)),
+        unsupported=tuple(sorted({*result.unsupported, *few})) if found else (),
         store_memory_bytes=model.total_of([node.at_end.used_memory_bytes for node in _nodes(result)]),
         added_memory=_added_memory(result),
         store_failures=_store_failures(result),
         decisions=_decisions(result),
-        seconds=tuple(result.samples) if series else (),
         answers_each_slice=_answers_each_slice(result),
         answers_by_server=_answers_by_server(result),
         client_settings=consumer.client_settings if consumer else {},
@@ -371,9 +361,8 @@ def _check_store(result: Result, identity: model.Identity) -> None:
         raise FieldError("$.store.external", f"is {str(external).lower()}, but by its configuration {fact}")
 
 
-def run_of(result: Result, file: str, series: bool = True) -> model.Run:
-    """The run of a result. The file's name is for messages and links; `series` keeps what each second
-    counted, the bulk of a run.
+def run_of(result: Result, file: str) -> model.Run:
+    """The run of a result, without its seconds, the bulk of it. The file's name is for messages and links.
 
     Raises FieldError for an incomplete identity, a damaged histogram, or latencies that contradict it."""
     failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
@@ -381,7 +370,7 @@ def run_of(result: Result, file: str, series: bool = True) -> model.Run:
     _check_store(result, identity)
     record, measured = slim(result), None
     if isinstance(result, records.MeasuredResult) and isinstance(record, records.MeasuredResult):
-        measured = _measured(result, record, series)
+        measured = _measured(result, record)
         _check_faults(result)
     if isinstance(result, records.PrintedResult):
         _check_operations(result)

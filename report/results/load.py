@@ -68,8 +68,7 @@ def _read_checksums(folder: Path) -> Mapping[str, str]:
         text = read_document(folder / CHECKSUMS, _MAX_CHECKSUMS_BYTES).decode("utf-8", errors="replace")
     except FileNotFoundError:
         return {}
-    found = (_CHECKSUM.fullmatch(line) for line in text.split("\n"))
-    return {line[2]: line[1] for line in found if line}
+    return {line[2]: line[1] for line in map(_CHECKSUM.fullmatch, text.split("\n")) if line}
 
 
 def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
@@ -198,15 +197,12 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
 
 
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
-    """Reads `manifest.json` and every result beside it, one after the other.
+    """Reads `manifest.json` and every result beside it, one after the other; `series`: with the seconds of
+    the median runs.
 
-    Args:
-        keep_going: leave out what is damaged, foreign, of another format version or there twice; the
-            campaign names it.
-        series: keep the seconds of the median runs.
-    Raises:
-        ReportError: exit code 2 when the folder does not exist, holds no result, or, unless `keep_going`,
-            holds such a file: one line a file. Exit code 3 when it cannot be read."""
+    `keep_going`: leaves out what is damaged, foreign, of another format version or there twice; the campaign
+    names it. Else such a file raises ReportError with exit code 2, one line a file, as does a folder that
+    does not exist or holds no result; one that cannot be read with exit code 3."""
     if not folder.is_dir():
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
     excluded: list[Excluded] = []
@@ -229,7 +225,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         data = _bytes(path)
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
-        run = run_of(validate.validate_result(document), name, series=False)
+        run = run_of(validate.validate_result(document), name)
         if path.parent != folder:
             return replace(run, set_aside=_INTERRUPTED)
         if validate.before_first_round(document):

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct
+
 from report.base.paths import CONTRACT_GENERATED
 from report.results import records
 from report.results.validate import Result
@@ -49,8 +51,7 @@ OWN_SETTINGS = ("defaults", "tuned")
 _ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
+class Dimension(Struct, frozen=True):
     """A number by which configurations differ, e.g. of servers, at layers that have it."""
 
     key: str
@@ -65,9 +66,7 @@ class Dimension:
 
 
 #: Columns, filters, texts and exports follow this list.
-DIMENSIONS = tuple(
-    Dimension(**{**entry, "layers": tuple(entry["layers"])}) for entry in _generated("dimensions")
-)
+DIMENSIONS = tuple(Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions"))
 
 
 def fault_title(fault: records.Fault) -> str:
@@ -169,7 +168,6 @@ class Identity:
 
     @property
     def copied_label(self) -> str:
-        """The label of what it is a copy of."""
         return "+".join(part for part in self.label.split("+") if part != COPY)
 
     @property
@@ -243,8 +241,7 @@ class Identity:
         return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddedMemory:
+class AddedMemory(Struct, frozen=True, kw_only=True):
     """What a run added to memory, from before any load to after the last answer."""
 
     keys: int
@@ -426,13 +423,12 @@ def turns_of(run: Run) -> records.Turns | None:
     return run.measured.record.turns if run.measured else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class Planned(Struct, frozen=True, kw_only=True):
     """A configuration that the plan holds, with the run numbers it should have."""
 
     identity: Identity
     runs: tuple[int, ...]
-    places: Mapping[int, Place] = field(default_factory=dict)
+    places: Mapping[int, Place] = {}
     """Places by run; empty in consecutive order."""
     reference: bool = False
     """The others of its ranking are compared with it."""
@@ -440,8 +436,7 @@ class Planned:
     """Its runs were made at the same time as those that they are compared with (rule M16)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(Struct, frozen=True):
     """A file that is not what it should be, and why: none of its figures is on the page."""
 
     file: str

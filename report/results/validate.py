@@ -219,7 +219,6 @@ def validate_manifest(document: object) -> Document:
 
 
 def validate_audit(document: object) -> records.Audit:
-    """The same of what `ratelimit-bench audit` wrote."""
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     return _decoded(document, records.Audit)

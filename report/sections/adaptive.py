@@ -131,9 +131,8 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
         prefix = f"{cell_title(cell)}: " if len(cells) > 1 else ""
         for ranking in cell.rankings:
             family = ranking.family
-            stops |= {
-                row.id: stop_of_side(row.side(throughput), schedule, looked) for row in ranking.summaries
-            }
+            rows = ranking.summaries
+            stops |= {row.id: stop_of_side(row.side(throughput), schedule, looked) for row in rows}
             own = zip(ranking.compared, family.stops if family else (), strict=False)
             stops |= {row.id: stop for row, stop in own}
             for pair, at in zip(ranking.pairs, family.settled if family else (), strict=True):

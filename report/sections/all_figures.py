@@ -1,6 +1,6 @@
 """All figures of every row, one table a topology."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -10,10 +10,11 @@ from report.analysis.cells import Cell
 from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary, layer_text_of
-from report.base.format import ABSENT, count, mebibytes, microseconds, percent, rate, share
+from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
 from report.sections import section, verdict_text
 from report.sections.first_screen import against_base, base_text
+from report.sections.verdict_text import FEW_SAMPLES, LATE, UNIDENTIFIED, UNTYPICAL
 from report.statistics.decision import Comparison
 
 
@@ -21,14 +22,13 @@ class _Column(Struct, frozen=True):
     name: str
     unit: str
     read: Figure
-    show: Callable[[float | None], str]
+    show: Show
     figure: str = ""
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
 
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
-        found = verdict_text.spread_figure(
-            summary, self.read, self.show, "ms" if self.unit == "µs" else self.unit
-        )
+        unit = "ms" if self.unit == "µs" else self.unit
+        found = verdict_text.spread_figure(summary, self.read, self.show, unit)
         ranged = self.figure not in ("", "throughput")
         return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
@@ -87,18 +87,15 @@ def _row(
     spread, verdict = summary.spread, summary.verdict or "none"
     throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
     several = spread if spread and spread.count > 1 else None
-    cv = spread.cv_percent if spread else None
+    cv, planned = spread.cv_percent if spread else None, len(summary.runs) + len(summary.missing)
+    ratio = section.number(against_base(versus), versus.ratio if versus else None)
     cells = (
         *section.named(*names),
-        section.number(
-            f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}", summary.valid_runs
-        ),
+        section.number(f"{summary.valid_runs} of {planned}", summary.valid_runs),
         section.TableCell(verdict, kind=f"verdict {verdict}"),
         _outcome_cell(summary),
         throughput,
-        structs.replace(
-            section.number(against_base(versus), versus.ratio if versus else None), kind="number ratio"
-        ),
+        structs.replace(ratio, kind="number ratio"),
         section.number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
         if several
         else section.number(ABSENT, None),
@@ -106,9 +103,8 @@ def _row(
         *others,
         verdict_text.limit_cell(summary),
     )
-    return section.TableRow(
-        summary.id, cells, summary.no_figures_reason, kept=len(names) + 3, colour=summary.id
-    )
+    kept, colour = len(names) + 3, summary.id
+    return section.TableRow(summary.id, cells, summary.no_figures_reason, kept, colour)
 
 
 def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ...]:
@@ -154,15 +150,7 @@ def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-_MARKS = " ".join(
-    f"{' '.join(each)}."
-    for each in (
-        verdict_text.FEW_SAMPLES,
-        verdict_text.UNTYPICAL,
-        verdict_text.UNIDENTIFIED,
-        verdict_text.LATE,
-    )
-)
+_MARKS = " ".join(f"{' '.join(each)}." for each in (FEW_SAMPLES, UNTYPICAL, UNIDENTIFIED, LATE))
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 
 
@@ -195,9 +183,8 @@ def result_tables(
 
     def table(table_id: str, title: str, caption: str, rows: Sequence[section.TableRow]) -> section.Table:
         whole, caption = f"{part}: {title}" if part else title, f"{caption}{common} {_MARKS}"
-        return section.table_of(
-            part_id + table_id, (*headers, *_headings(columns, base)), rows, whole, caption=caption
-        )
+        shown = (*headers, *_headings(columns, base))
+        return section.table_of(part_id + table_id, shown, rows, whole, caption=caption)
 
     by_title: dict[str, list[section.TableRow]] = {}
     for cell in cells:
@@ -241,6 +228,5 @@ def all_figures(analysis: Analysis) -> section.Section | None:
     if not tables or analysis.only_memory:
         return None
     ids = tuple(row.ids for table in tables for row in table.rows)
-    return section.Section(
-        "tables", "All figures", counted=ids, counted_as="configurations", tables=tuple(tables)
-    )
+    title, counted = "All figures", "configurations"
+    return section.Section("tables", title, counted=ids, counted_as=counted, tables=tuple(tables))

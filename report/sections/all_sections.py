@@ -6,7 +6,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, consumer_cpu, percentile, store_memory, throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import layer_text
-from report.base.format import joined, mebibytes, microseconds, milliseconds, rate
+from report.base.format import Show, joined, mebibytes, microseconds, milliseconds, rate
 from report.sections.adaptive import adaptive
 from report.sections.all_figures import all_figures
 from report.sections.best_performers import best_section
@@ -26,9 +26,7 @@ from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds
 
 
-def _span(
-    rows: Sequence[Summary], figure: Figure, show: Callable[[float | None], str], unit: str, what: str
-) -> str:
+def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: str) -> str:
     """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s in the median runs.`; empty for one row."""
     known = [(value, row) for row in rows if row.figures and (value := figure(row.figures)) is not None]
     if len(known) < 2:

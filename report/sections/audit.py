@@ -16,8 +16,6 @@ MARKS = {
 
 
 class Cell(Struct, frozen=True):
-    """A check of a target."""
-
     target: AuditTarget
     finding: Finding
     anchor: str

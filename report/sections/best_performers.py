@@ -1,6 +1,6 @@
 """The best of each kind of decider by traffic: what a campaign of several kinds shows first."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, structs
 
@@ -47,16 +47,13 @@ class BestPerformer(Struct, frozen=True):
         return next((pair.seen_from(self.best) for pair in both), None)
 
 
-def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
+def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
     """In the order of cells, stores and deciders; those without a run that counts are left out. Empty where
     all rows share what decides and the algorithm: then the rankings say it."""
-    if not any(cell.named.any for cell in cells):
-        return ()
-    found = []
-    for cell in cells:
+    for cell in cells if any(cell.named.any for cell in cells) else ():
         together: dict[Group, list[Ranking]] = {}
         for ranking in cell.rankings:
-            if ranking.store is not None:
+            if ranking.group.store is not None:
                 alike = structs.replace(
                     ranking.group, same_script=False, limiter=None, scripts=(), algorithm=None
                 )
@@ -64,8 +61,7 @@ def best_performers(cells: Sequence[Cell]) -> tuple[BestPerformer, ...]:
         for group, members in together.items():
             ranking = members[0] if len(members) == 1 else _over_all(members, group)
             if ranking.summaries[0].median:
-                found.append(BestPerformer(cell, ranking))
-    return tuple(found)
+                yield BestPerformer(cell, ranking)
 
 
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:

@@ -33,8 +33,7 @@ def _figure(promise: Promise, value: float) -> str:
     form = _TEXTS[promise.id][1]
     if promise.unit == "share":
         return form.format(f"{100 * value:.2f}".rstrip("0").rstrip("."))
-    text = count(value) if promise.unit == "requests" else f"{value:.2f}"
-    return form.format(text)
+    return form.format(count(value) if promise.unit == "requests" else f"{value:.2f}")
 
 
 def _promised(promise: Promise) -> str:

@@ -1,6 +1,6 @@
 """What the script costs: a client under its own script beside the same client under the one for all."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
@@ -8,7 +8,7 @@ from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import by_throughput, compare_pairs
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, interval_of
-from report.base.format import ABSENT, microseconds, plural, rate
+from report.base.format import ABSENT, Show, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
@@ -17,7 +17,7 @@ from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 #: What is compared, and how it is printed.
-_COMPARED: Mapping[Figure, Callable[[float | None], str]] = {
+_COMPARED: Mapping[Figure, Show] = {
     throughput: rate,
     consumer_cpu: microseconds,
     store_cpu: microseconds,

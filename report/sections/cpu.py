@@ -1,13 +1,14 @@
 """Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, node_kind, throughput, total_of
 from report.analysis.host_cpus import cpus_sentence
-from report.analysis.rankings import compare_pairs, compare_rows
+from report.analysis.rankings import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
 from report.results.model import MEASURED_KINDS, Identity, Measured, sums_by_kind
@@ -57,7 +58,7 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
             if not libraries or not services:
                 continue
             cheapest = min(libraries, key=lambda row: (node_cpu(row.figures) or 0) if row.figures else 0)
-            for pair in compare_rows([cheapest, *services], node_cpu):
+            for pair in compare_pairs(list(combinations([cheapest, *services], 2)), node_cpu):
                 ratio = pair.comparison.ratio
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
                     found.append(
@@ -90,11 +91,8 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
 
 
 def decision_cpu_table(analysis: Analysis) -> section.Table | None:
-    rows = [
-        row
-        for row in analysis.ordered
-        if row.figures and row.figures.decisions and row.identity.decided_by != "nothing"
-    ]
+    deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
+    rows = [row for row in deciding if row.figures and row.figures.decisions]
     if not rows:
         return None
     fields, facts = texts.varying_fields(rows), texts.named_facts(rows)
@@ -120,15 +118,10 @@ def decision_cpu_table(analysis: Analysis) -> section.Table | None:
         section.Column("Limited by", "resource", ""),
     )
     service = any("service" in part_kinds(row.identity) for row in rows)
-    return section.table_of(
-        "decision-cpu-rows",
-        columns,
-        [section.TableRow(row.id, cells(row), colour=row.id) for row in rows],
-        "Where a decision’s CPU goes",
-        caption=" ".join(
-            [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
-        ).strip(),
-    )
+    found = [section.TableRow(row.id, cells(row), colour=row.id) for row in rows]
+    title = "Where a decision’s CPU goes"
+    told = [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
+    return section.table_of("decision-cpu-rows", columns, found, title, caption=" ".join(told).strip())
 
 
 TEXT = (
@@ -198,9 +191,8 @@ def limiter_cost(analysis: Analysis) -> section.Section | None:
     tables = tuple(_table(table_id, *each) for table_id, each in compared.items() if each[1])
     if not tables:
         return None
-    return section.Section(
-        "limiter-cost", "What a limiter costs", _answer(limiters), text=(TEXT,), tables=tables
-    )
+    title = "What a limiter costs"
+    return section.Section("limiter-cost", title, _answer(limiters), text=(TEXT,), tables=tables)
 
 
 CAPTION = (

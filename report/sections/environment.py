@@ -1,7 +1,7 @@
 """Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of that."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -167,23 +167,21 @@ _MAX_NAMED = 100
 _FOREIGN_CPU_PERCENT = 10
 
 
-def _foreign_cpu(campaign: Campaign) -> list[str]:
+def _foreign_cpu(campaign: Campaign) -> Iterator[str]:
     measured = [(run, run.measured.foreign_cpu_percent) for run in campaign.runs if run.measured]
-    found = []
     disturbed = [used or 0 for run, used in measured if any(reason.rule == "M25" for reason in run.reasons)]
     if disturbed:
-        found.append(
+        yield (
             f"Other programs disturbed {len(disturbed):,} of {plural(len(measured), 'run')}: they used up to "
             f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
             "else runs."
         )
     beside = [used for run, used in measured if turns_of(run) and used is not None]
     if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
-        found.append(
+        yield (
             f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
             f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
         )
-    return found
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
@@ -289,14 +287,10 @@ def campaign_facts(campaign: Campaign) -> Pairs:
     ]
 
 
-def _installed_versions(manifest: Mapping[str, Any]) -> Pairs:
-    found = []
+def _installed_versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for each in manifest.get("versions", []):
         others = (f"{name} {version}" for name, version in each["packages"].items() if name != each["name"])
-        found.append(
-            (f"Installed {each['name']} {each['version']}", ", ".join(others) or "without dependencies")
-        )
-    return found
+        yield f"Installed {each['name']} {each['version']}", ", ".join(others) or "without dependencies"
 
 
 def _warm_up(warmup: float | str, by_turns: bool) -> str:

@@ -7,7 +7,7 @@ from msgspec import structs
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
 from report.analysis.texts import LoadField, load_text, shared_load_text, varying_fields
-from report.base.format import ABSENT, count, joined, mebibytes, milliseconds, percent, plural
+from report.base.format import ABSENT, Show, count, joined, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
 from report.sections import section
 from report.sections.printed_programs import counted_text
@@ -37,8 +37,6 @@ _BEHAVIOURS = {
     "waits": ("waits", "requests wait"),
     "unchanged": ("unchanged", "answers are as before"),
 }
-
-Show = Callable[[float | None], str]
 
 
 def _cell(
@@ -112,9 +110,8 @@ def _fails(case: FaultCase) -> section.TableCell:
             shares.append(f"{word} {percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
     # Where requests wait, the few that ended tell nothing.
     told = "no answers" if case.behaviour == "waits" else ", ".join(shares)
-    return section.TableCell(
-        _BEHAVIOURS[case.behaviour][0], range=told, kind=f"text behaviour {case.behaviour}"
-    )
+    does = case.behaviour
+    return section.TableCell(_BEHAVIOURS[does][0], range=told, kind=f"text behaviour {does}")
 
 
 #: Name, unit and cell of the columns after target and load, of a case of which some run counts.

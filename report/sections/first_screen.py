@@ -4,7 +4,7 @@ ratios, what a limiter costs at the reader's own rate, and the same as text for 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 
 from msgspec import Struct
@@ -35,8 +35,7 @@ class DecisionRow(Struct, frozen=True):
     store_cpu: TableCell
     """Of all store nodes, in µs per request."""
     ratio: str
-    """To the reference of its ranking, without one to its first row, with the interval: `0.91×, 0.89–0.93×`.
-    """
+    """To the reference of its ranking, or else its first row, with the interval: `0.91×, 0.89–0.93×`."""
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
@@ -163,9 +162,9 @@ def verdict_summary(summary: Summary) -> str:
 def _heading_parts(ranking: Ranking) -> list[str]:
     runs = [run for row in ranking.summaries for run in row.runs]
     versions = {run.versions["store"] for run in runs if "store" in run.versions}
-    if ranking.store is None:
+    if ranking.group.store is None:
         return ["Store not known"]
-    store = " ".join(["On", ranking.store, ", ".join(sorted(versions))]).strip()
+    store = " ".join(["On", ranking.group.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
     return [each for each in (f"{store}{already}", ranking.decider_text, mode_text(ranking)) if each]
 
@@ -176,11 +175,8 @@ def heading_of(ranking: Ranking) -> str:
 
 
 def _ceiling(cell: Cell) -> str:
-    texts = [
-        f"{interval_of(pair.comparison)} of {name(pair.base)}"
-        for pair in cell.ceilings
-        if interval_of(pair.comparison)
-    ]
+    found = [(interval_of(pair.comparison), pair.base) for pair in cell.ceilings]
+    texts = [f"{interval} of {name(control)}" for interval, control in found if interval]
     if not texts:
         return ""
     return f"{name(cell.ceilings[0].new)} reaches {' and '.join(texts)}, under the same load."
@@ -233,20 +229,18 @@ def scope_text(parts: Sequence[str]) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def scopes(runtimes: Sequence[RuntimeResults]) -> list[tuple[list[str], Ranking]]:
+def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:
     """Every ranking with what sets it apart from the others: runtime, topology, load, store, what decides."""
     cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
     several = len({cell.identity.topology for _, cell in cells}) > 1
-    found = []
     for runtime, cell in cells:
         topology = (cell.identity.topology or "other addresses") if several else ""
         for ranking in cell.rankings:
             heading = _heading_parts(ranking) if len(cell.rankings) > 1 else []
             within = [*(f"{each[:1].lower()}{each[1:]}" for each in heading[:1]), *heading[1:]]
             texts = (runtime.runtime, topology, load_text(cell.identity, varying), *within, cell.caps)
-            found.append(([each for each in texts if each], ranking))
-    return found
+            yield [each for each in texts if each], ranking
 
 
 def page_heading(analysis: Analysis) -> str:
@@ -376,9 +370,8 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
     axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])
     groups, room = [], MAX_ROWS
     for scope, ranking in members:
-        rows = [
-            _row(row, ranking.versus_base(row), row_status(row, ranking), axis) for row in ranking.summaries
-        ]
+        of_rows = [(row, ranking.versus_base(row)) for row in ranking.summaries]
+        rows = [_row(row, versus, row_status(row, ranking), axis) for row, versus in of_rows]
         if found := ranking.resolution:
             rows.append(_row(found.copy, found.comparison, copy_status(found), axis))
         if room > 0:
@@ -413,7 +406,7 @@ def _fitted(label: str, width: int) -> str:
     return f"{label:<{width}}" if len(label) <= width else f"{label[: width - half - 1]}…{label[-half:]}"
 
 
-def forest_lines(forest: Forest, width: int = 0) -> list[str]:
+def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
     """The same for a terminal, or for a text of any width, e.g.
     `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
     labels = max(len(row.label) for row in forest.rows)
@@ -425,10 +418,9 @@ def forest_lines(forest: Forest, width: int = 0) -> list[str]:
     def column(place: float) -> int:
         return round(place / 100 * (axis - 1))
 
-    lines = []
     for group in forest.groups:
         if group.heading:
-            lines.append(group.heading)
+            yield group.heading
         for row in group.rows:
             cells = [" "] * axis
             cells[column(forest.one)] = "┊"
@@ -439,10 +431,9 @@ def forest_lines(forest: Forest, width: int = 0) -> list[str]:
             if row.at is not None:
                 cells[column(row.at)] = row.shape
             said = f"{row.text} {row.status}".strip()
-            lines.append(f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip())
+            yield f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip()
     if forest.left_out:
-        lines.append(f"and {plural(forest.left_out, 'row')} more")
-    return lines
+        yield f"and {plural(forest.left_out, 'row')} more"
 
 
 DEFAULT_RATE = 1000.0

@@ -99,11 +99,9 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
 
 def latency_at_rate(analysis: Analysis) -> section.Section | None:
     """A table for each cell of an open loop, rows by p99 and controls last; None without one."""
-    tables = tuple(
-        _table(part, cell) for part in analysis.runtimes for cell in part.cells if cell.identity.open_loop
-    )
+    cells = [(part, cell) for part in analysis.runtimes for cell in part.cells]
+    tables = tuple(_table(part, cell) for part, cell in cells if cell.identity.open_loop)
     if not tables:
         return None
-    return section.Section(
-        "at-rate", "Latency at a rate", text=(TEXT,), tables=tables, charts=("latency-at-rate", "curve")
-    )
+    title, charts = "Latency at a rate", ("latency-at-rate", "curve")
+    return section.Section("at-rate", title, text=(TEXT,), tables=tables, charts=charts)

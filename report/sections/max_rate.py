@@ -6,6 +6,7 @@ from typing import Any
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.max_rate import MaxRate, RateTrial
 from report.analysis.texts import layer_text
+from report.base.csv_text import picked
 from report.base.format import plural, rate
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
 from report.statistics.max_rate import RateEstimate
@@ -51,9 +52,8 @@ def _estimated(found: MaxRate, estimate: RateEstimate, asked: str) -> str:
     if at and low and high:
         known = limit is not None and limit.resource != "none"
         limited = f"; limited by: {limit.resource} ({limit.text})" if limit and known else ""
-        return (
-            f"{at} is the highest rate that keeps {asked} (95 % interval {low} to {high}, {trials}){limited}"
-        )
+        interval = f"95 % interval {low} to {high}, {trials}"
+        return f"{at} is the highest rate that keeps {asked} ({interval}){limited}"
     ends = (("at least", low), ("at most", high), ("about", at))
     told = " and ".join(f"{word} {end}" for word, end in ends if end)
     open_text = "" if low or high else ", without an interval: it takes more trials"
@@ -116,38 +116,29 @@ def max_rate(analysis: Analysis) -> Section | None:
 def max_rate_document(found: MaxRate) -> dict[str, Any]:
     identity, estimate = found.identity, found.estimate
     kept, missed = _confirmed(found)
-    limit = found.limit
-    open_above = found.censored
+    limit, names = found.limit, ("label", "layer", "servers", "generators", "workload", "traffic")
     return {
-        "label": identity.label,
-        "layer": identity.layer,
-        "servers": identity.servers,
-        "generators": identity.generators,
-        "workload": identity.workload,
-        "traffic": identity.traffic,
-        "connections": identity.connections,
+        **picked(identity, *names, "connections"),
         "limits": dict(zip(("points", "window_s", "block_s", "cost"), identity.limits, strict=True))
         if identity.limits
         else None,
         "objectives": list(found.objectives),
-        "estimate_per_second": estimate.estimate if estimate and not open_above else None,
+        "estimate_per_second": estimate.estimate if estimate and not found.censored else None,
         "interval": {
             "low": estimate.low if estimate else None,
-            "high": estimate.high if estimate and not open_above else None,
+            "high": estimate.high if estimate and not found.censored else None,
         },
         "censored_by": "generator" if found.censored else None,
         "confirmed_per_second": kept,
         "missed_per_second": missed,
-        "limited_by": {"resource": limit.resource, "text": limit.text} if limit else None,
+        "limited_by": picked(limit, "resource", "text") if limit else None,
         "ended": found.ended,
         "sentence": max_rate_sentence(found),
         "trials": [
             {
                 "rate_per_second": trial.rate_per_second,
                 "kind": "bracket" if trial.bracket else "estimate",
-                "status": trial.status,
-                "reason": trial.reason,
-                "file": trial.file,
+                **picked(trial, "status", "reason", "file"),
             }
             for trial in found.trials
         ],
@@ -161,7 +152,6 @@ def _confirmed(found: MaxRate) -> tuple[float | None, float | None]:
     for trial in found.near:
         outcomes.setdefault(trial.rate_per_second, []).append(trial.status == "kept")
     kept = max((at for at, each in outcomes.items() if all(each)), default=None)
-    missed = [
-        at for at, each in outcomes.items() if 2 * sum(each) <= len(each) and (kept is None or at > kept)
-    ]
+    above = [at for at, each in outcomes.items() if 2 * sum(each) <= len(each)]
+    missed = [at for at in above if kept is None or at > kept]
     return kept, min(missed, default=None)

@@ -1,13 +1,13 @@
 """What foreign programs printed: operations of stores, and load programs in the place of Node."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
 from report.analysis.texts import load_text
-from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate, ratio
+from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections import section
 from report.statistics.decision import Comparison
@@ -34,7 +34,7 @@ def _latency(name: str) -> Read:
 
 
 #: Name, unit, figure and form of each figure's column.
-Figures = tuple[tuple[str, str, Read, Callable[[float | None], str]], ...]
+Figures = tuple[tuple[str, str, Read, Show], ...]
 _OPERATIONS: Figures = (
     ("Throughput", "operations/s", printed.rate, rate),
     ("Mean", "ms", _latency("average"), milliseconds),
@@ -61,9 +61,8 @@ def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
     for _, _, read, show in columns:
         span = row.range_of(read) if row.figures else None
         text = show(read(row.figures)) if row.figures else ABSENT
-        shown.append(
-            section.TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
-        )
+        ends = f"{show(span[0])}–{show(span[1])}" if span else ""
+        shown.append(section.TableCell(text, range=ends, kind="number"))
     verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
     counted = counted_text(row.runs, row.missing, row.counted)
     return (*shown, *section.named(row.limited_by or ABSENT, counted), verdict)
@@ -138,16 +137,14 @@ def _ratio(found: Comparison) -> str:
     return ABSENT if found.ratio is None else f"{ratio(found.ratio)}{span}"
 
 
-def _ratio_rows(operations: StoreOperations) -> list[section.TableRow]:
-    rows = []
+def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
     for cell in operations.cells:
         for row, comparisons in cell.ratios:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
                 verdict = f"{found.status}: {found.reason}" if found.reason else found.status
                 cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
-            rows.append(section.TableRow("", tuple(cells)))
-    return rows
+            yield section.TableRow("", tuple(cells))
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
@@ -164,9 +161,8 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
                 else f"is not compared with {found.reference}, because there are too few runs"
             )
             lines.append(f"Store layer, {_work_text(cell.rows[0].identity)}: {row.store} {said}.")
-    return lines or [
-        "Store layer: nothing is compared, because no other store than the reference has runs that count."
-    ]
+    why = "no other store than the reference has runs that count"
+    return lines or [f"Store layer: nothing is compared, because {why}."]
 
 
 def store_operations(analysis: Analysis) -> section.Section | None:
@@ -185,7 +181,7 @@ def store_operations(analysis: Analysis) -> section.Section | None:
         )
         for index, cell in enumerate(found.cells, start=1)
     ]
-    if ratios := _ratio_rows(found):
+    if ratios := list(_ratio_rows(found)):
         verdicts = [
             (section.Column(name), *section.words("Verdict"))
             for name in ("Throughput", "Store CPU per operation")

@@ -91,27 +91,19 @@ def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.median]
     if not clients:
-        return (
-            "Only controls were measured. They show what the harness itself can do, and no client.",
-            "To measure a client, name it in --clients.",
-        )
+        lead = "Only controls were measured. They show what the harness itself can do, and no client."
+        return lead, "To measure a client, name it in --clients."
     if not measured:
-        return (
-            f"No run counts, so nothing can be recommended. {name(clients[0])}: "
-            f"{clients[0].no_figures_reason}.",
-            "The list of all runs has every reason.",
-        )
+        first = f"{name(clients[0])}: {clients[0].no_figures_reason}."
+        lead = f"No run counts, so nothing can be recommended. {first}"
+        return lead, "The list of all runs has every reason."
     labels = list(dict.fromkeys(name(row) for row in measured))
     if len({name(row) for row in clients}) == 1:
-        return (
-            f"Only {labels[0]} was measured: there is no other client to compare it with.",
-            "To compare, name two clients or more in --clients.",
-        )
+        lead = f"Only {labels[0]} was measured: there is no other client to compare it with."
+        return lead, "To compare, name two clients or more in --clients."
     if len(labels) == 1:
-        return (
-            f"Only {labels[0]} has runs that count, so it cannot be compared with the others.",
-            "The list of all runs says what went wrong with the others.",
-        )
+        lead = f"Only {labels[0]} has runs that count, so it cannot be compared with the others."
+        return lead, "The list of all runs says what went wrong with the others."
     stores = list(dict.fromkeys(row.identity.store_text for row in measured))
     if len(stores) > 1:
         return (
@@ -143,11 +135,8 @@ def _steadier(campaign: Campaign) -> str:
 
 def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]:
     pairs = [pair for finding in findings for pair in finding.ranking.ranked_by]
-    found = [
-        pair.comparison
-        for pair in pairs
-        if pair.comparison.status == "not decided" and not pair.comparison.blocked
-    ]
+    every = [pair.comparison for pair in pairs]
+    found = [each for each in every if each.status == "not decided" and not each.blocked]
     if not found:
         blocked = any(pair.comparison.blocked for each in findings for pair in _open_pairs(each.ranking))
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
@@ -155,18 +144,15 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     needed = [each.runs_needed for each in found if each.runs_needed is not None]
     affordable = [runs for runs in needed if runs <= MAX_ADVISED_RUNS]
     if not needed and not few and all(each.worst_ranks for each in found):
-        return (
-            "How many runs would decide the rest is not known, as some failed their load, or have a figure "
-            "without an upper bound.",
-            "",
-        )
+        why = "as some failed their load, or have a figure without an upper bound"
+        return f"How many runs would decide the rest is not known, {why}.", ""
     if not affordable and not few:
         like = f"about {max(needed)} runs of each like these" if needed else ""
         most = like or f"more than {MAX_RUNS} runs of each"
         return (f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.", "")
     runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
-    what = "To decide the rest" if any(pair.comparison.shown for pair in pairs) else "To decide"
+    what = "To decide the rest" if any(each.shown for each in every) else "To decide"
     if not command:
         return (f"{what}, measure about {runs} runs of each (--runs {runs}).", "")
     rows = len({run.identity.key for run in campaign.runs})
@@ -267,13 +253,10 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
     found = [Line(text) for text in _of_all(analysis, rankings)]
     if differing := [cell for cell in cells if cell.stores_differ]:
         stores = dict.fromkeys(store_name(ranking) for cell in differing for ranking in cell.rankings)
-        text = (
-            f"The stores differ ({joined(list(stores))}): rows on one are not compared with rows on another."
-        )
+        names = joined(list(stores))
+        text = f"The stores differ ({names}): rows on one are not compared with rows on another."
         found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [
-        ranking for ranking in rankings if ranking.compared and verdict_text.scripts_differ(ranking)
-    ]:
+    if scripts := [each for each in rankings if each.compared and verdict_text.scripts_differ(each)]:
         what = joined(list(dict.fromkeys(map(what_varies, scripts))))
         text = (
             f"The scripts differ: what is compared is {what} and script together. With +same-script all "
@@ -289,12 +272,8 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
 
 
 def _near_ceiling(cells: Sequence[Cell]) -> list[Line]:
-    ceilings = [
-        (cell, pair.new, pair.comparison.ratio)
-        for cell in cells
-        for pair in cell.ceilings
-        if pair.base.identity.client == "none"
-    ]
+    both = [(cell, pair) for cell in cells for pair in cell.ceilings if pair.base.identity.client == "none"]
+    ceilings = [(cell, pair.new, pair.comparison.ratio) for cell, pair in both]
     return [
         Line(
             f"{name(row)} is close to the {cell.text.consumer} without a limiter ({ratio:.2f}× of none): "

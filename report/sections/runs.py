@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median, quantiles
 from urllib.parse import quote
 
@@ -12,7 +12,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, p99, percentile, throughput
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.analysis.texts import LoadField, interval_of, layer_text, load_text, rate_units, varying_fields
-from report.base.format import ABSENT, count, decimals, milliseconds, percent, plural, rate, share
+from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Measured, Run, script_text
 from report.sections import section
 from report.sections.verdict_text import figure_marks
@@ -111,7 +111,7 @@ def _outcome(run: Run | None) -> section.TableCell:
     return section.TableCell(SPOILED.get(run.outcome, run.outcome), kind=kind)
 
 
-def _number(value: float | None, show: Callable[[float | None], str], unit: str) -> section.TableCell:
+def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
     return section.number(show(value), value, hint=section.exact(value, unit))
 
 
@@ -135,14 +135,9 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
         rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
-    unusable = sorted(
-        {
-            (each.rule, each.text)
-            for run in analysis.campaign.runs
-            for each in run.record.verdict.not_applicable
-        }
-    )
-    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in unusable]
+    unusable = [each for run in analysis.campaign.runs for each in run.record.verdict.not_applicable]
+    of_rules = sorted({(each.rule, each.text) for each in unusable})
+    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in of_rules]
     return section.Section(
         "runs",
         "All runs",
@@ -177,9 +172,8 @@ def fences(values: Sequence[float]) -> tuple[float, float]:
     return low - 1.5 * (high - low), high + 1.5 * (high - low)
 
 
-def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
+def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]:
     """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
-    found = []
     for summary in summaries:
         values = summary.values(throughput)
         if summary.figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
@@ -195,8 +189,7 @@ def outliers(summaries: Sequence[Summary]) -> list[tuple[Summary, Run, str]]:
                 f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
                 f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
             )
-            found.append((summary, run, text))
-    return found
+            yield summary, run, text
 
 
 def problems(analysis: Analysis) -> section.Section | None:
@@ -414,9 +407,8 @@ def failures(analysis: Analysis) -> section.Section | None:
         *section.words("Configuration", "Load"),
         *section.numbers(_columns(kinds, rate_units(summaries))),
     )
-    of_rows = section.table_of(
-        "error-rows", columns, rows, "Configurations with errors", caption=ERRORS_CAPTION
-    )
+    title = "Configurations with errors"
+    of_rows = section.table_of("error-rows", columns, rows, title, caption=ERRORS_CAPTION)
     kind_columns = (*section.words("Kind"), *section.numbers(_OF_KINDS), *section.words("What it is"))
     kind_rows = [_kind(found, *kind) for kind in kinds]
     of_kinds = section.table_of("error-kinds", kind_columns, kind_rows, "Kinds of errors in all runs")

@@ -4,18 +4,20 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
+Mark = tuple[str, str]
+"""With its meaning."""
+
 
 class TableCell(Struct, frozen=True):
     """One printed value; `best` marks one that was shown to be better than all others of its ranking.
 
-    `range` is that over the runs, `marks` are pairs of a mark and its meaning. `sort` is what a table is
-    sorted by, the text where it is None. `hint` is what hovering shows, `tag` a word beside the text, `lines`
-    are sentences in place of a text, `link` leads from the page to a file."""
+    `range` is that over the runs, `sort` what a table is sorted by, the text where it is None. `hint` is what
+    hovering shows, `tag` a word beside the text, `lines` are sentences in place of a text, `link` a file."""
 
     text: str
     best: bool = False
     range: str = ""
-    marks: tuple[tuple[str, str], ...] = ()
+    marks: tuple[Mark, ...] = ()
     kind: str = ""
     sort: str | None = None
     hint: str = ""
@@ -158,9 +160,7 @@ def numbers(names: Sequence[tuple[str, str]], kind: str = "number more") -> tupl
     return tuple(Column(name, unit, kind) for name, unit in names)
 
 
-def number(
-    text: str, sort: float | None, marks: tuple[tuple[str, str], ...] = (), hint: str = ""
-) -> TableCell:
+def number(text: str, sort: float | None, marks: tuple[Mark, ...] = (), hint: str = "") -> TableCell:
     return TableCell(text, marks=marks, kind="number", sort=sort_key(sort), hint=hint)
 
 

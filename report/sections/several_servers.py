@@ -6,7 +6,7 @@ from functools import partial
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import interval_of
-from report.base.format import ABSENT, decimals, microseconds, milliseconds, plural, rate
+from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.verdict_text import SUSPECT, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
@@ -27,7 +27,7 @@ _LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "
 _COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
 
 
-def _figure(name: str, show: Callable[[float | None], str]) -> Callable[[ServerStep], TableCell]:
+def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
     figure, _ = FIGURES[name]
 
     def cell(step: ServerStep) -> TableCell:

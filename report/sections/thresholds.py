@@ -10,7 +10,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import load_text
-from report.base.format import bounds, microseconds, milliseconds, plural, rate, share
+from report.base.format import Show, bounds, microseconds, milliseconds, plural, rate, share
 from report.results.model import Measured
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
 
@@ -25,7 +25,7 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 _SLACK = 1e-9
 
 #: Of the median run, with its text; any other metric is a percentile.
-_METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Callable[[float | None], str]]] = {
+_METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Show]] = {
     "throughput": (throughput, lambda value: f"{rate(value)}/s"),
     "limited_share": (lambda figures: figures.limited_share, share),
     "cpu": (consumer_cpu, lambda value: f"{microseconds(value)} µs"),
@@ -114,9 +114,8 @@ def thresholds(analysis: Analysis) -> Section | None:
         )
         rows.append(TableRow(each.summary.id, cells))
     missed = sum(each.status != HELD for each in judged)
-    answer = (
-        f"{missed} of {plural(len(judged), 'threshold')} not held." if missed else f"All {len(judged)} held."
-    )
+    count = plural(len(judged), "threshold")
+    answer = f"{missed} of {count} not held." if missed else f"All {len(judged)} held."
     columns = (*words("Target", "Load", "Asked"), Column("Measured"), *words("Result"))
     table = table_of("threshold-rows", columns, rows)
     return Section("thresholds", "Thresholds", answer, text=(TEXT,), tables=(table,), open=bool(missed))

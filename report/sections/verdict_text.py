@@ -1,7 +1,7 @@
 """Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from report.analysis.cells import Cell
@@ -9,9 +9,9 @@ from report.analysis.figures import Figure, figure_text
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
-from report.base.format import ABSENT, count, joined, plural, rate
+from report.base.format import ABSENT, Show, count, joined, plural, rate
 from report.results.model import Measured, script_text, short_script_name
-from report.sections.section import TableCell, exact, sort_key
+from report.sections.section import Mark, TableCell, exact, sort_key
 from report.statistics.power import fewest_for_a_claim
 
 #: The class whose script `+same-script` has every client run.
@@ -77,14 +77,13 @@ def mode_text(ranking: Ranking) -> str:
     varying = joined([named.get(name, f"in several {name}s") for name in _varying_conditions(ranking)])
     versions = f"{group.client} {varying}" if group.client else ""
     framework = f"on {group.framework}" if group.framework else ""
-    texts = (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)
-    return ", ".join(filter(None, texts))
+    return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)))
 
 
 def _script_mode(ranking: Ranking) -> str:
     """Empty for an address whose store is not known, and where rows ran without a script on record: the store
     may have none, as memcached."""
-    if ranking.store is None:
+    if ranking.group.store is None:
         return ""
     if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
         limiters = joined(list(ranking.limiters))
@@ -122,8 +121,7 @@ def _scripts_disclosure(ranking: Ranking) -> str:
         script = next(script for row in ranking.summaries for script in row.scripts)
         return f"The script of {COMMON_CLASS}, {short_script_name(script)}, by {_commands(ranking)}"
     if ranking.one_script and len(clients) > 1:
-        short = ranking.one_script[:8]
-        return f"All run the same script, {short}, by {_commands(ranking)}"
+        return f"All run the same script, {ranking.one_script[:8]}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
     differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
@@ -157,7 +155,7 @@ def store_name(ranking: Ranking) -> str:
     identity = ranking.summaries[0].identity
     if "store version" in _varying_conditions(ranking):
         identity = replace(identity, store_version=None)
-    return identity.store_text if ranking.store else "an unknown one"
+    return identity.store_text if ranking.group.store else "an unknown one"
 
 
 def difference(cell: Cell) -> str:
@@ -213,7 +211,7 @@ def winner_text(ranking: Ranking) -> str:
     return f"{name(ranking.winner)} {what}" if ranking.winner else ""
 
 
-def differences(ranking: Ranking) -> list[str]:
+def differences(ranking: Ranking) -> Iterator[str]:
     """Clauses on what was shown to differ: all pairs with the reference or first row as the base, and others
     whose worse row was not named yet."""
     shown = [(pair, worse.id) for pair in ranking.ranked_by if (worse := pair.worse)]
@@ -226,14 +224,12 @@ def differences(ranking: Ranking) -> list[str]:
     by_base: dict[str, list[Pair]] = {}
     for pair in named:
         by_base.setdefault(pair.base.id, []).append(pair)
-    clauses = []
     for members in by_base.values():
         for better in (False, True):
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
                 than = _than(ranking.open_loop, better, len(rows) == 1)
-                clauses.append(f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}")
-    return clauses
+                yield f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}"
 
 
 def _than(open_loop: bool, better: bool, one: bool) -> str:
@@ -328,11 +324,8 @@ def _failed_loads(ranking: Ranking) -> str:
 
 def _pairing_text(ranking: Ranking) -> str:
     """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
-    alone = [
-        f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
-        for pair in ranking.ranked_by
-        if pair.comparison.dropped
-    ]
+    found = [(pair.comparison.dropped, pair.new) for pair in ranking.ranked_by]
+    alone = [f"{plural(dropped, 'run')} of {name(row)}" for dropped, row in found if dropped]
     return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
 
 
@@ -367,7 +360,7 @@ def sentence(ranking: Ranking) -> str:
     first = ranking.summaries[0]
     if first.median is None:
         return "No run counts, so there is nothing to compare."
-    if ranking.store is None:
+    if ranking.group.store is None:
         return "Not compared: the store is not known."
     if not ranking.group.rankable:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
@@ -411,9 +404,7 @@ LATE = ("¶", "late sends of the load generator are more than a tenth of it")
 SUSPECT = ("‖", "its run is suspect")
 
 
-def spread_figure(
-    summary: Summary, figure: Figure, show: Callable[[float | None], str], unit: str = ""
-) -> TableCell:
+def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") -> TableCell:
     """The figure with its range, or its bounds where it is not identified; marked where a reader must know
     more of it. With its unit it can be sorted by, and hovering shows more digits."""
     figures, ends = summary.figures, summary.range_of(figure)
@@ -433,11 +424,11 @@ def limit_cell(summary: Summary) -> TableCell:
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
-def suspect_marks(summary: Summary) -> tuple[tuple[str, str], ...]:
+def suspect_marks(summary: Summary) -> tuple[Mark, ...]:
     return (SUSPECT,) if summary.median and summary.median.verdict == "suspect" else ()
 
 
-def figure_marks(figures: Measured, figure: Figure) -> tuple[tuple[str, str], ...]:
+def figure_marks(figures: Measured, figure: Figure) -> tuple[Mark, ...]:
     name = figure.percentile
     unidentified = name in figures.bounds_ms
     few = name in figures.unsupported and (figure(figures) is not None or unidentified)

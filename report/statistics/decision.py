@@ -140,17 +140,13 @@ def compare_samples(
     Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten and more
     planned rounds are, too, if so many pairs can decide so many comparisons; else as two independent sides.
 
-    Args:
-        samples: figures of runs; those that do not count are left out by the caller. A run with the worst
-            rank has the figure 0, or infinity where lower is better.
-        level: for runs that are looked at more than once, see `sequential.py`; else 5 %.
-    Returns:
-        As many comparisons, in their order."""
+    Samples are figures of runs; those that do not count are left out by the caller. A run with the worst rank
+    has the figure 0, or infinity where lower is better. The level is for runs that are looked at more than
+    once, see `sequential.py`; else 5 %. As many comparisons come back, in their order."""
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
-    measured = [
-        _measured(sample, method, floor, level) for sample, method in zip(samples, methods, strict=True)
-    ]
+    both = zip(samples, methods, strict=True)
+    measured = [_measured(sample, method, floor, level) for sample, method in both]
     tested = sum(each.p is not None for each in measured)
     family = max(tested, level.family)
     shares = [sample.share for sample in samples]
@@ -213,16 +209,13 @@ def _measured(sample: Sample, method: power.Method, floor: float, level: Level) 
         worst_ranks=sum(not 0 < value < math.inf for value in (*new, *base)),
     )
     if not sample.new or not sample.base:
-        return structs.replace(
-            found, reason="a side has no run that counts with a figure that may be compared"
-        )
+        lacking = "a side has no run that counts with a figure that may be compared"
+        return structs.replace(found, reason=lacking)
     if not new:
         return structs.replace(found, reason="no run has a partner that counts in its round")
     enough = found.per_side >= method.fewest
-    few = f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
-    found = structs.replace(
-        found, status="not decided", too_few_runs=not enough, reason="" if enough else few
-    )
+    few = "" if enough else f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
+    found = structs.replace(found, status="not decided", too_few_runs=not enough, reason=few)
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return found
     alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
@@ -257,11 +250,8 @@ def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
 def _decided(
     found: Comparison, p_holm: float, p_equal: float, family: int, higher_is_better: bool, level: Level
 ) -> Comparison:
-    found, interval, floor = (
-        structs.replace(found, p_holm=p_holm, comparisons=family),
-        found.interval,
-        found.floor,
-    )
+    found = structs.replace(found, p_holm=p_holm, comparisons=family)
+    interval, floor = found.interval, found.floor
     if interval is None:
         return structs.replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
     above, below = interval.low > 1 + floor, interval.high < 1 - floor

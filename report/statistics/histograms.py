@@ -43,12 +43,9 @@ class Bounds(Struct, frozen=True):
 
 
 def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
-    """Reads one histogram of a result.
+    """Reads `{unit: "us", encoding, count, data}` of a result; `data` is HDR's V2 format, deflated, base64.
 
-    Args:
-        encoded: `{unit: "us", encoding, count, data}`; `data` is HDR's V2 format, deflated, base64.
-    Raises:
-        ValueError: the data is damaged, or holds another number of values than `count`."""
+    Raises ValueError if the data is damaged, or holds another number of values than `count`."""
     try:
         inflater = zlib.decompressobj()
         inflater.decompress(b64decode(encoded["data"], validate=True)[8:], _MAX_HISTOGRAM_BYTES)
@@ -71,9 +68,8 @@ def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
     if not histograms:
         return None
     largest = max(histograms, key=lambda histogram: histogram.counts_len)
-    merged = HdrHistogram(
-        largest.lowest_trackable_value, largest.highest_trackable_value, largest.significant_figures
-    )
+    trackable = largest.lowest_trackable_value, largest.highest_trackable_value
+    merged = HdrHistogram(*trackable, largest.significant_figures)
     for each in histograms:
         merged.add(each)
     return merged
@@ -93,20 +89,17 @@ def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = 
     return dict(zip(PERCENTILES, _bounds(answered, unanswered, list(PERCENTILES.values())), strict=True))
 
 
-def _bounds(
-    answered: HdrHistogram, unanswered: HdrHistogram | None, percents: Sequence[float]
-) -> list[Bounds]:
+def _bounds(answered: HdrHistogram, unanswered: HdrHistogram | None, wanted: Sequence[float]) -> list[Bounds]:
     censored = unanswered.get_total_count() if unanswered else 0
     total = answered.get_total_count() + censored
-    exact = np.array(percents) / 100 * total
+    exact = np.array(wanted) / 100 * total
     ranks = np.maximum(1, np.ceil(exact - np.spacing(exact))).astype(int).tolist()
     high = _values_at(answered, ranks)
     if unanswered is None or not censored:
         return [Bounds(value, value) for value in high if value is not None]
     low = _values_at(merge_histograms([answered, unanswered]), ranks)
-    return [
-        Bounds(at_least, at_most) for at_least, at_most in zip(low, high, strict=True) if at_least is not None
-    ]
+    both = zip(low, high, strict=True)
+    return [Bounds(at_least, at_most) for at_least, at_most in both if at_least is not None]
 
 
 def _values_at(histogram: HdrHistogram | None, ranks: Sequence[int]) -> list[float | None]:
@@ -136,10 +129,8 @@ CURVE = (
 
 
 def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None = None) -> tuple[float, ...]:
-    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them.
-
-    Returns:
-        Up to the first percentile that is not identified; nothing without answers."""
+    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them, up to the first one
+    that is not identified; nothing without answers."""
     if answered is None or answered.get_total_count() == 0:
         return ()
     figures = (bounds.figure for bounds in _bounds(answered, unanswered, CURVE))

@@ -43,9 +43,7 @@ def trend(values: Sequence[float]) -> Trend | None:
     """Whether figures, in order of time, rise or fall.
 
     Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen (1968).
-
-    Returns:
-        None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
+    None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
     n = len(values)
     if n < _MIN_RUNS_FOR_TREND:
         return None
@@ -83,10 +81,7 @@ def two_levels(values: Sequence[float]) -> Modes | None:
     The test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648): the largest ratio of
     the sum of squares between two groups to that within them, over all ways to cut the ordered figures in
     two, against its distribution for as many normal figures (drawn, with a fixed seed). A group has at least
-    two.
-
-    Returns:
-        None for fewer than eight figures, and where one group explains them."""
+    two. None for fewer than eight figures, and where one group explains them."""
     n = len(values)
     if n < _MIN_RUNS_FOR_MODES or min(values) <= 0:
         return None
@@ -136,12 +131,8 @@ def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
     The runs' series are laid over each other, each in units of the median of its second half, in 30 to 59
     blocks of whole slices. The cut is the one that minimises the squared standard error of what stays
     (MSER: K. P. White, 1997, Simulation 69:323-334), in the first half alone; what it cuts off must differ
-    from what stays beyond `MIN_EFFECT`, and in rank.
-
-    Args:
-        series: answers of each run's window in slices of `SLICE_S`, whole slices only.
-    Returns:
-        None for windows shorter than three seconds, and where nothing is to be cut off."""
+    from what stays beyond `MIN_EFFECT`, and in rank. A series is the answers of a run's window in whole
+    slices of `SLICE_S`. None for windows shorter than three seconds, and where nothing is to be cut off."""
     usable = [run for run in series if len(run) >= _MIN_BLOCKS]
     if not usable:
         return None
@@ -234,9 +225,7 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
     Args:
         values: figures in order of time, none negative; 0 where loads failed.
         comparisons: series that are searched together; the level is ALPHA / comparisons (Bonferroni).
-    Returns:
-        In order of time; only changes of more than `MIN_EFFECT`. Empty for fewer than `MIN_POINTS` figures.
-    """
+    Returns in order of time only changes of more than `MIN_EFFECT`; none for fewer than `MIN_POINTS`."""
     if len(values) < MIN_POINTS:
         return ()
     found = _strongest(values)

@@ -53,11 +53,8 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     Its bound is not the quantile of χ², which promises too much with a few dozen trials (Finney, section
     4.6), but that of Student's t, squared, with one degree of freedom less than each rate has trials.
 
-    Args:
-        trials: each with its rate, above 0, and whether it was kept; in order of time. A round ends before a
-            rate that it has tried already.
-    Raises:
-        ValueError: there are fewer than five, or a rate is not above 0."""
+    Trials, each with its rate and whether it was kept, are in order of time: a round ends before a rate that
+    it has tried already. Raises ValueError for fewer than five, or a rate that is not above 0."""
     if len(trials) < 5 or min(rate for rate, _ in trials) <= 0:
         raise ValueError("needs at least five trials at rates above 0")
     likelihood = _Likelihood(trials)
@@ -80,7 +77,6 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
 
 
 def _bound(logs: Floats) -> float:
-
     per_rate = int(np.unique(logs, return_counts=True)[1].max())
     return student_quantile(max(1, per_rate - 1), 1 - _ALPHA / 2) ** 2
 

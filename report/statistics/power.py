@@ -103,12 +103,8 @@ def detectable_difference(
     By the t approximation of the rank interval (J. Cohen, Statistical Power Analysis, 2nd ed., 1988, chapter
     2; variance by Hodges and Lehmann, 1963).
 
-    Args:
-        deviation: of the logarithms, see `log_deviation` and `log_deviation_of_pairs`.
-        floor: a difference has to lie beyond it, as a share.
-        comparisons: how many Holm's correction is for.
-    Returns:
-        None where so few runs cannot show any difference."""
+    None where so few runs cannot show any. The deviation is of the logarithms, see `log_deviation`; a
+    difference has to lie beyond the floor, a share; Holm's correction is for so many comparisons."""
     if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
     error = standard_error(deviation, n, m)
@@ -124,10 +120,8 @@ def runs_needed(
 
     Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it: that the
     interval lies within, and that its corrected test agrees. Of observed figures it is a guide and no
-    promise: they are uncertain themselves.
-
-    Returns:
-        At least `method.least`; None for more than 1000, as for a ratio that is the floor itself."""
+    promise: they are uncertain themselves. At least `method.least`; None for more than 1000, as for a ratio
+    that is the floor itself."""
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
     inside = shift < bound

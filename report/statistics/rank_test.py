@@ -74,9 +74,8 @@ def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, f
     if len(a) + len(b) > MAX_EXACT:
         from scipy.stats import mannwhitneyu
 
-        less, greater = (
-            mannwhitneyu(a, b, alternative=side, method="asymptotic") for side in ("less", "greater")
-        )
+        less = mannwhitneyu(a, b, alternative="less", method="asymptotic")
+        greater = mannwhitneyu(a, b, alternative="greater", method="asymptotic")
         return float(less.pvalue), float(greater.pvalue)
     doubled = midranks_doubled(np.array([*a, *b], dtype=float))
     seen = int(doubled[: len(a)].sum())

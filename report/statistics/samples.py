@@ -48,13 +48,9 @@ class Sample(Struct, frozen=True, kw_only=True):
 def sample_of(
     new: Side, base: Side, rounds: int = 0, by_group: bool = True, share: float = 1.0, together: bool = False
 ) -> Sample:
-    """The sample of two sides.
-
-    Args:
-        rounds: how many were planned of both; 0 for runs that are not paired.
-        by_group: partners ran in one group. Else they ran in one round, and several runs of one round stand
-            for one: by the mean of their logarithms, so that no round counts twice.
-        together: see `Sample`."""
+    """The sample of two sides: `rounds` were planned of both, 0 for runs that are not paired. `by_group`:
+    partners ran in one group. Else they ran in one round, and several runs of one round stand for one: by the
+    mean of their logarithms, so that no round counts twice. `together`: see `Sample`."""
     one, other = (new, base) if by_group else (_by_round(new), _by_round(base))
     common = sorted(one.keys() & other.keys())
     return Sample(

@@ -138,9 +138,8 @@ def compare_in_looks(
         running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
         if look > rounds or not running:
             break
-        apart, equal = (
-            sum(each.shown is shown for each in found.values() if each.decided) for shown in (True, False)
-        )
+        decided = [each.shown for each in found.values() if each.decided]
+        apart, equal = decided.count(True), decided.count(False)
         level = level_at(share, len(pairs) - apart, len(pairs) - equal, len(pairs))
         samples = [sample(pair, look) for pair in running]
         compared = compare_samples(samples, floor, higher_is_better, level)
@@ -209,18 +208,15 @@ def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
     return structs.replace(found, reason=text)
 
 
-def _is_hopeless(
-    sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, comparisons: int
-) -> bool:
+def _is_hopeless(sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, family: int) -> bool:
     """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so far.
 
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
     1986), by the t approximation of the interval that the last look will have. It only ever stops without a
     claim, so it cannot raise the share of wrong ones."""
     most, share = schedule.looks[-1], schedule.levels[-1][1]
-    paired = sample.together or (
-        in_rounds and structs.replace(sample, rounds=most).is_paired(comparisons, share)
-    )
+    of_all = structs.replace(sample, rounds=most)
+    paired = sample.together or (in_rounds and of_all.is_paired(family, share))
     deviation = sample_deviation(sample, paired)
     runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:

@@ -63,7 +63,7 @@ def throughputs(
 
 @cache
 def _template(label: str, traffic: str) -> Run:
-    return run_of(validate_result(result(configuration(label, traffic=traffic))), "run.json", series=False)
+    return run_of(validate_result(result(configuration(label, traffic=traffic))), "run.json")
 
 
 def campaign(

@@ -17,7 +17,7 @@ def cells_of(*results: Document) -> tuple[Cell, ...]:
 def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
     return [
         (
-            ranking.store or "?",
+            ranking.group.store or "?",
             list(zip([row.identity.label for row in ranking.summaries], ranks_of(ranking), strict=True)),
         )
         for ranking in cell.rankings

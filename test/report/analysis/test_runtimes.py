@@ -7,7 +7,7 @@ from campaign_writer import manifest
 from conftest import Build, summaries_of
 from page_reader import data_of, read
 from report.analysis.cells import runtimes_of
-from report.charts import CHARTS
+from report.charts.graphs import CHARTS
 from report.charts.layout import chart_data_of
 from report.sections.filters import filter_values
 

@@ -152,18 +152,18 @@ def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None
         ("… the store restarts", ["ioredis", "iovalkey"]),
         ("… the store stops for a while", ["ioredis", "iovalkey"]),
     ]
-    drawn, other = fault_charts(groups)
-    layout = drawn.figure["layout"]
+    (_, drawn, _), (_, other, _) = fault_charts(groups)
+    layout = drawn["layout"]
     assert [text["text"] for text in layout["annotations"]] == [
         "<b>ioredis</b> · recovery 1.3 s",
         "<b>iovalkey</b> · recovery 1.3 s",
     ]
     for axis in ("xaxis", "yaxis", "yaxis2"):
-        assert layout[axis]["range"] == other.figure["layout"][axis]["range"]
+        assert layout[axis]["range"] == other["layout"][axis]["range"]
     assert layout["yaxis"]["range"] == layout["yaxis3"]["range"]
     band = layout["shapes"][0]
     assert (band["x0"], band["x1"]) == (0, pytest.approx(1.01))
-    admitted = drawn.figure["data"][0]
+    admitted = drawn["data"][0]
     # The first slice begins 2.01 s before the fault.
     assert admitted["x"][0] == pytest.approx(-2.01)
 

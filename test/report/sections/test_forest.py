@@ -82,7 +82,7 @@ def test_text_forms_fit_80_columns() -> None:
     for part in ("iovalkey+auto", "none", "requests/s", "slower"):
         assert part in text
     (found,) = forests(analysis)
-    assert len(forest_lines(found)) == 2
+    assert len(list(forest_lines(found))) == 2
 
 
 def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:

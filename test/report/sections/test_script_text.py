@@ -25,7 +25,7 @@ def measured(label: str, requests_per_second: int = 1000, run: int = 1) -> Docum
 
 def groups(cell: Cell) -> list[tuple[str, bool, Labels]]:
     return [
-        (ranking.store or "?", ranking.group.same_script, [s.identity.label for s in ranking.summaries])
+        (ranking.group.store or "?", ranking.group.same_script, [s.identity.label for s in ranking.summaries])
         for ranking in cell.rankings
     ]
 
