@@ -20,6 +20,7 @@ const ERRORS = 'gubernator_check_error_counter{error="Invalid request"}';
 decidingServerContract(
   "gubernator",
   CLIENTS,
+  ["gubernator-http", "gubernator-grpc+gubernator-leaky"],
   () => LIMITS.window_s,
   ({ text, server, opened }) => {
     test("its counters of decisions and denials agree with ours, several keys of a request included", async () => {
