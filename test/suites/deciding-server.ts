@@ -162,7 +162,10 @@ export function decidingServerContract(
     const flags = ["--program", `${id}=${decidingProgram(id)}`];
 
     test("reconciles every decision with its counters", async () => {
-      const campaign = Campaign.run(newFolder(), measured.join(), [...flags, "--layer", "server,limiter"]);
+      const campaign = Campaign.run(newFolder(), measured.join(), [
+        ...[...flags, "--layer", "server,limiter"],
+        ...["--duration-mode", "requests:1000", "--warmup", "0.1"],
+      ]);
       await campaign.ends();
       const results = campaign.measured;
       expect(results).toHaveLength(2 * measured.length);
