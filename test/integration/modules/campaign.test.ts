@@ -13,16 +13,16 @@ import { TestStore } from "../../helpers/store.js";
 const newFolder = temporaryFolders();
 
 const FILE = moduleFile("redis-cell") ?? "";
+const SHORT = ["--duration-mode", "requests:1000", "--warmup", "0.1"];
 const TARGET = "iovalkey+redis-cell";
 const program = (path: string) => ["--program", `redis-cell=${path}`];
 
 describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
   test("counts every decision in the store, and names version and bytes of the module", async () => {
-    const campaign = Campaign.run(
-      newFolder(),
-      `${TARGET},ioredis@valkey:cluster-3+redis-cell`,
-      program(FILE),
-    );
+    const campaign = Campaign.run(newFolder(), `${TARGET},ioredis@valkey:cluster-3+redis-cell`, [
+      ...program(FILE),
+      ...SHORT,
+    ]);
     await campaign.ends();
     expect(campaign.measured).toHaveLength(2);
     const sha256 = createHash("sha256").update(readFileSync(FILE)).digest("hex");
@@ -52,7 +52,7 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
     onTestFinished(() => store.stop());
     onTestFinished(() => plain.stop());
     const url = (node: TestStore) => ["--store-url", `redis://127.0.0.1:${node.port}`];
-    const campaign = Campaign.run(newFolder(), TARGET, url(store));
+    const campaign = Campaign.run(newFolder(), TARGET, [...url(store), ...SHORT]);
     expect((await campaign.ended).code).toBe(0);
     expect(campaign.measured[0]?.store?.modules).toEqual([{ id: "redis-cell", version: "1" }]);
     const refused = await Campaign.run(newFolder(), TARGET, url(plain)).ended;

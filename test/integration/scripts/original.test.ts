@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";
 
@@ -12,26 +12,16 @@ const run = (line: string) =>
     env: { PATH: process.env.PATH, HOME: newFolder(), XDG_STATE_HOME: newFolder() },
   });
 
-describe("the original's command line", () => {
-  // What all its lines plan: test/unit/orchestrator/request/original.test.ts.
-  test.concurrent.each([
-    ['./scripts/run-all.sh --clients valkey-glide --workload light --concurrency "50 100"', 12],
-    ['./scripts/run-benchmark.sh --quick --limiters "valkey-glide"', 6],
-    ["DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light ./scripts/run-benchmark.sh", 1],
-  ])("%s", async (line, runs) => {
-    const { stdout } = await run(`${line} --dry-run --json --runtime local`);
-    expect(JSON.parse(stdout).plan.runs).toHaveLength(runs);
-  });
+// What all its lines plan: test/unit/orchestrator/request/original.test.ts.
+test.concurrent.each([
+  ['./scripts/run-all.sh --clients valkey-glide --workload light --concurrency "50 100"', 12],
+  ['./scripts/run-benchmark.sh --quick --limiters "valkey-glide"', 6],
+  ["DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light ./scripts/run-benchmark.sh", 1],
+])("%s", async (line, runs) => {
+  const { stdout } = await run(`${line} --dry-run --json --runtime local`);
+  expect(JSON.parse(stdout).plan.runs).toHaveLength(runs);
+});
 
-  test.concurrent.each([
-    "./scripts/run-all.sh --help",
-    "./scripts/run-benchmark.sh --help",
-    "./scripts/run-benchmark.sh -h",
-    "./scripts/check-config.sh --help",
-    "./scripts/check-config.sh --dry-run",
-    "./scripts/fix-network.sh --help",
-    "./scripts/setup-podman.sh --help",
-  ])("%s", async (line) => {
-    expect((await run(line)).stdout).not.toBe("");
-  });
+test("check-config.sh takes the original's --dry-run", async () => {
+  expect((await run("./scripts/check-config.sh --dry-run")).stdout).not.toBe("");
 });
