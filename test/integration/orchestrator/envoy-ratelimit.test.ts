@@ -9,11 +9,12 @@ import { needs } from "../../helpers/needs.js";
 const newFolder = temporaryFolders();
 
 const PROGRAM = ["--program", `envoy-ratelimit=${envoyProgram()}`];
+const SHORT = ["--duration-mode", "requests:1000", "--warmup", "0.1"];
 const { tags, skip } = needs(["envoy-ratelimit", "redis", "memcached"]);
 
 /** A campaign that ended well and left nothing; each result's counts agree by the test's own arithmetic. */
 async function measured(clients: string, flags: readonly string[] = []): Promise<Campaign> {
-  const campaign = await validCampaign(newFolder(), clients, [...PROGRAM, ...flags]);
+  const campaign = await validCampaign(newFolder(), clients, [...PROGRAM, ...SHORT, ...flags]);
   for (const result of campaign.measured) {
     expect(result.verdict.reasons.filter(({ rule }) => rule === "M12" || rule === "M15")).toEqual([]);
     expectConsistent(result);
