@@ -9,7 +9,7 @@ import { until } from "../helpers/store.js";
 import { targetOf } from "../helpers/target.js";
 import { countOutcomes, LIMITS, openRequestLimiter, useInChildProcess } from "./open-target.js";
 
-export const AT_ONCE = 1_000;
+export const AT_ONCE = 300;
 
 type Opened = Awaited<ReturnType<typeof openRequestLimiter>>;
 

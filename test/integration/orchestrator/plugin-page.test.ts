@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -21,33 +21,18 @@ function shell(command: string, folder: string, home: string): Promise<Ended> {
   mkdirSync(bin, { recursive: true });
   const cli = join(ROOT, "dist/orchestrator/cli.js");
   writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
-  const child = spawn("bash", ["-euo", "pipefail", "-c", command], {
-    cwd: folder,
-    env: {
-      PATH: `${bin}${delimiter}${process.env.PATH}`,
-      HOME: home,
-      XDG_STATE_HOME: join(home, "state"),
-      RATELIMIT_BENCH: ROOT,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  let over = false;
-  onTestFinished(() => {
-    if (!over && child.pid) process.kill(-child.pid, "SIGTERM");
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (text) => {
-    output.stdout += text;
-  });
-  child.stderr.on("data", (text) => {
-    output.stderr += text;
-  });
+  const env = {
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    HOME: home,
+    XDG_STATE_HOME: join(home, "state"),
+    RATELIMIT_BENCH: ROOT,
+  };
   return new Promise((resolve) => {
-    child.once("close", (code) => {
-      over = true;
-      resolve({ code, ...output });
-    });
+    const parameters = ["-euo", "pipefail", "-c", command];
+    const child = execFile("bash", parameters, { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    onTestFinished(() => void child.kill());
   });
 }
 
