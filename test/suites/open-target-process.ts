@@ -7,16 +7,19 @@ import { registerTargets } from "../../src/plugins/register-targets.js";
 import type { Decision, StorePlace } from "../../src/targets/types.js";
 import { openRequestLimiter } from "./open-target.js";
 
-/** The program of `useInChildProcess`: opens, uses and closes each target, and does not call `process.exit`. */
+/** The program of `useInChildProcess`: opens all, uses and closes each, and does not call `process.exit`. */
 const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
   targets: Target[];
   place: StorePlace;
   pauses: boolean;
 };
 registerTargets(await loadPlugins(decodePlugins(process.env)));
-for (const target of targets) {
+const openings = targets.map((target) => openRequestLimiter(target, place));
+await Promise.allSettled(openings);
+for (const [n, opening] of openings.entries()) {
+  const text = targets[n]?.text;
   try {
-    const { client, limiter } = await openRequestLimiter(target, place);
+    const { client, limiter } = await opening;
     if (pauses) {
       process.send?.("open");
       await once(process, "message");
@@ -25,9 +28,9 @@ for (const target of targets) {
     if (pauses) await delay(100);
     else await consume;
     await client.close();
-    process.stdout.write(`${target.text} ${(await consume).outcome}\n`);
+    process.stdout.write(`${text} ${(await consume).outcome}\n`);
   } catch (error) {
-    process.stdout.write(`${target.text} refused: ${(error as Error).message}\n`);
+    process.stdout.write(`${text} refused: ${(error as Error).message}\n`);
   }
 }
 // The channel to the parent would keep the process alive.

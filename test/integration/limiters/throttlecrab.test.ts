@@ -14,7 +14,9 @@ const CLIENTS = [
   "throttlecrab-grpc",
 ];
 
-decidingServerContract("throttlecrab", CLIENTS, () => LIMITS.window_s / LIMITS.points);
+const MEASURED = ["ioredis@throttlecrab", "throttlecrab-http", "throttlecrab-grpc"];
+
+decidingServerContract("throttlecrab", CLIENTS, MEASURED, () => LIMITS.window_s / LIMITS.points);
 
 describe("the store of ThrottleCrab", needs(["throttlecrab"]), () => {
   test.each(["periodic", "probabilistic", "adaptive"])("decides with its store +%s", async (store) => {

@@ -57,7 +57,7 @@ test("a part that dies or hangs in the first run fails only that run, and is nam
 
 test("a second campaign at the same time is refused with the name of the first, and leaves no folder [R-second-1]", async () => {
   const home = newFolder();
-  const first = Campaign.run(home, "none", ["--duration-mode", "custom:60"]);
+  const first = Campaign.run(home, "none", ["--duration-mode", "custom:60", "--rate", "50"]);
   await first.waitForLog("  measure");
   const second = Campaign.run(home, "none", ["--output", join(home, "second")]);
   const { code, stderr } = await second.ended;

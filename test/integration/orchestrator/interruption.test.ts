@@ -7,13 +7,14 @@ import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
-const LONG_WARMUP = ["--warmup", "30", "--runs", "2"];
-const LONG_MEASURE = ["--duration-mode", "custom:60", "--runs", "2"];
+// A low rate leaves the machine to others.
+const LONG_WARMUP = ["--rate", "50", "--warmup", "30", "--runs", "2"];
+const LONG_MEASURE = ["--rate", "50", "--duration-mode", "custom:60", "--runs", "2"];
 
 describe("an interruption ends the campaign in order:", () => {
   test.each([
     ["Ctrl-C", "warmup", "valkey-glide", LONG_WARMUP, "SIGINT", 130],
-    ["SIGTERM", "measure", "iovalkey:cluster", LONG_MEASURE, "SIGTERM", 143],
+    ["SIGTERM", "measure", "iovalkey:cluster-3", LONG_MEASURE, "SIGTERM", 143],
     ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
   ] as const)("%s while %s [R-interrupt-1]", async (_what, phase, clients, flags, signal, expected) => {
     const campaign = Campaign.run(newFolder(), clients, flags);

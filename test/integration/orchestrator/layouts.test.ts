@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
@@ -8,8 +6,10 @@ import { measuredCampaign } from "../../helpers/measured-campaign.js";
 import { needs } from "../../helpers/needs.js";
 
 const newFolder = temporaryFolders();
+const SHORT = ["--duration-mode", "requests:2000", "--warmup", "0.1"];
 
-const measured = (clients: string, flags: readonly string[]) => measuredCampaign(newFolder(), clients, flags);
+const measured = (clients: string, flags: readonly string[]) =>
+  measuredCampaign(newFolder(), clients, [...SHORT, ...flags]);
 
 test("one and three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
   const { measured: results } = await measured("iovalkey", ["--servers", "1,3", "--concurrency", "9"]);
@@ -63,68 +63,15 @@ test("the limiter layer beside the server layer: the same traffic and limiter, w
   }
 });
 
-/** A limiter that decides on all descriptors of a request in one script call. */
-const ONE_CALL = `
-const consumes = { calls: 0, allowed: 0, limited: 0, failed: 0 };
-const lua = "for _, key in ipairs(KEYS) do redis.call('INCR', key) end return 1";
-const option = "one-call";
-export default {
-  limiters: [
-    {
-      id: option,
-      async create({ handle, shardKeys }, _client, _limits, prefix) {
-        handle.defineCommand("oneCall", { lua });
-        const keys = await shardKeys();
-        for (const key of keys) {
-          await handle.oneCall(1, key);
-          await handle.del(key);
-        }
-        return {
-          version: "1.0.0",
-          consumes,
-          async consume(asked) {
-            const names = [asked].flat().map((key) => prefix + ":" + key);
-            consumes.calls++;
-            await handle.oneCall(names.length, ...names);
-            consumes.allowed += names.length;
-            return { outcome: "allowed" };
-          },
-        };
-      },
-    },
-  ],
-  options: [
-    {
-      id: option,
-      summary: "one call for all descriptors",
-      apply: ({ flexible, sameScript, ...client }) => ({ ...client, limiter: option }),
-    },
-  ],
-};
-`;
-
-test("a plugin's limiter that takes all descriptors in one call is counted by calls, at both layers", async () => {
-  const plugin = join(newFolder(), "one-call.js");
-  writeFileSync(plugin, ONE_CALL);
-  const flags = ["--plugin", plugin, "--layer", "server,limiter", "--traffic", "mixed2"];
-  const { measured: results } = await measured("ioredis@valkey+one-call", flags);
-  expect(
-    results.map(({ calls_per_request, descriptors_per_call }) => [calls_per_request, descriptors_per_call]),
-  ).toEqual([
-    [1, 2],
-    [1, 2],
-  ]);
-});
-
 test(
   "memcached beside a client of Redis; a cluster of it is skipped with the reason",
   needs(["memcached"]),
   async () => {
     const clients = "memcached,memcached:cluster,ioredis@valkey";
-    const campaign = await measured(clients, ["--layer", "server,limiter"]);
+    const campaign = await measured(clients, ["--layer", "limiter"]);
     expect(campaign.measured.map(({ configuration }) => configuration?.target.store).sort()).toEqual([
-      ...["memcached", "memcached"],
-      ...["valkey", "valkey"],
+      "memcached",
+      "valkey",
     ]);
     expect(campaign.manifest.plan.skips).toEqual([
       { asked: "memcached:cluster", reason: expect.stringContaining("standalone") },

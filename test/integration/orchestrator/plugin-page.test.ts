@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -21,33 +21,18 @@ function shell(command: string, folder: string, home: string): Promise<Ended> {
   mkdirSync(bin, { recursive: true });
   const cli = join(ROOT, "dist/orchestrator/cli.js");
   writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
-  const child = spawn("bash", ["-euo", "pipefail", "-c", command], {
-    cwd: folder,
-    env: {
-      PATH: `${bin}${delimiter}${process.env.PATH}`,
-      HOME: home,
-      XDG_STATE_HOME: join(home, "state"),
-      RATELIMIT_BENCH: ROOT,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  let over = false;
-  onTestFinished(() => {
-    if (!over && child.pid) process.kill(-child.pid, "SIGTERM");
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (text) => {
-    output.stdout += text;
-  });
-  child.stderr.on("data", (text) => {
-    output.stderr += text;
-  });
+  const env = {
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    HOME: home,
+    XDG_STATE_HOME: join(home, "state"),
+    RATELIMIT_BENCH: ROOT,
+  };
   return new Promise((resolve) => {
-    child.once("close", (code) => {
-      over = true;
-      resolve({ code, ...output });
-    });
+    const parameters = ["-euo", "pipefail", "-c", command];
+    const child = execFile("bash", parameters, { cwd: folder, env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+    onTestFinished(() => void child.kill());
   });
 }
 
@@ -176,30 +161,41 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
 });
 
 describe("a plugin of one file, wherever it lies", () => {
-  const run = async (text: string) => {
-    const home = newFolder();
-    const path = join(home, "other.js");
+  const saved = (text: string): string => {
+    const path = join(newFolder(), "other.js");
     writeFileSync(path, text);
-    // The target does not exist: what is wrong with a plugin is said first, and nothing is started.
-    return await Campaign.run(home, "nobody", ["--plugin", path]).ended;
+    return path;
   };
 
   test("may import what the project has, which its own folder has not", async () => {
-    const { code, stderr } = await run(
+    const path = saved(
       'import { Redis } from "ioredis"; import "node:net";\nif (!Redis) throw new Error("none");\nexport const plugin = { options: [{ id: "x", summary: "x", apply: (client) => client }] };\n',
     );
+    // The target does not exist: what is wrong with a plugin is said first, and nothing is started.
+    const { code, stderr } = await Campaign.run(newFolder(), "nobody", ["--plugin", path]).ended;
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('"nobody"') });
   });
 
-  test.each([
-    ["another file", 'import "./helper.js";', "./helper.js"],
-    ["nothing that parses", "const a = 1;\nexport default {};;]", "other.js:2:20"],
-    ["what throws", "const a = 1;\n\nexport default a.b.c;", "other.js:3:20"],
-    ["a name that is not there", 'import { nothing } from "ioredis";', "other.js:1:10"],
-  ])("is refused in one line when it is or imports %s", async (_what, text, said) => {
-    const { code, stderr } = await run(text);
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/^[^\n]*other\.js[^\n]*\n$/);
-    expect(stderr).toContain(said);
+  test("is refused in one line when it imports another file or a name that is not there, does not parse or throws", () => {
+    const refused = [
+      ['import "./helper.js";', "./helper.js"],
+      ["const a = 1;\nexport default {};;]", "other.js:2:20"],
+      ["const a = 1;\n\nexport default a.b.c;", "other.js:3:20"],
+      ['import { nothing } from "ioredis";', "other.js:1:10"],
+    ] as const;
+    // Node itself loads them, as in the programs.
+    const load = `const { loadPlugins } = await import("${join(ROOT, "dist/plugins/load.js")}");
+for (const path of process.argv.slice(1))
+  await loadPlugins([path]).catch(({ exitCode, message }) => console.log(exitCode, message));`;
+    const paths = refused.map(([text]) => saved(text));
+    const told = execFileSync(process.execPath, ["--input-type=module", "-e", load, ...paths], {
+      encoding: "utf8",
+    });
+    const lines = told.trimEnd().split("\n");
+    expect(lines).toHaveLength(refused.length);
+    for (const [n, [, said]] of refused.entries()) {
+      expect(lines[n]).toMatch(/^2 [^\n]*other\.js/);
+      expect(lines[n]).toContain(said);
+    }
   });
 });

@@ -8,46 +8,38 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-test.each([
-  ["measure", "memory", "  measure", 2, 1],
-  ["report", "none", "building the report", 1, 2],
-] as const)("a killed campaign is resumed [R-resume-1]: kill -9 in %s", expectGoesOn);
-
-/** @param there how many runs are on the disk when it is killed, as the log says `line` for so many times */
-async function expectGoesOn(
-  _phase: string,
-  clients: string,
-  line: string,
-  times: number,
-  there: number,
-): Promise<void> {
+test("a campaign that is killed in a run, and again in its report, is resumed each time [R-resume-1]", async () => {
   const home = newFolder();
-  const killed = Campaign.run(home, clients, ["--runs", "2"]);
-  await killed.waitForLog(line, times);
-  // One that hears no other signal.
-  if (there === 1) process.kill(await killed.part("server-1"), "SIGSTOP");
-  killed.signal("SIGKILL");
-  await killed.ended;
-  await killed.orphansEnd();
-  const before = new Map(
-    [...killed.results.keys()].map((file) => [file, readFileSync(join(killed.folder, file))]),
-  );
-  expect(before.size).toBe(there);
+  const bytes = new Map<string, Buffer>();
+  /** Kills it once the log says a line for so many times; `there`: how many runs are on the disk then. */
+  const killed = async (campaign: Campaign, line: string, times: number, there: number) => {
+    await campaign.waitForLog(line, times);
+    // One that hears no other signal.
+    if (there === 1) process.kill(await campaign.part("server-1"), "SIGSTOP");
+    campaign.signal("SIGKILL");
+    await campaign.ended;
+    await campaign.orphansEnd();
+    for (const file of campaign.results.keys()) {
+      const read = readFileSync(join(campaign.folder, file));
+      expect(read).toEqual(bytes.get(file) ?? read);
+      bytes.set(file, read);
+    }
+    expect(bytes.size).toBe(there);
+  };
+  await killed(Campaign.run(home, "memory", ["--runs", "2"]), "  measure", 2, 1);
+  await killed(Campaign.resume(home), "building the report", 1, 2);
 
   const campaign = Campaign.resume(home, [], { LC_ALL: "C", TZ: "Pacific/Kiritimati" });
   await campaign.ends();
   await expectComplete(campaign);
-  for (const [file, bytes] of before) expect(readFileSync(join(campaign.folder, file))).toEqual(bytes);
-  expect(await killed.runningProcesses()).toEqual([]);
-  const { sessions = [] } = campaign.manifest;
+  for (const [file, read] of bytes) expect(readFileSync(join(campaign.folder, file))).toEqual(read);
   // The gap can be read from the manifest; a report alone is no session.
-  expect(sessions).toHaveLength(there === 2 ? 1 : 2);
-  if (there === 1) {
-    expect(sessions[0]).not.toHaveProperty("finished_at");
-    expect(sessions[1]?.finished_at).toBe(campaign.manifest.finished_at);
-  }
+  const { sessions = [], finished_at } = campaign.manifest;
+  expect(sessions).toHaveLength(2);
+  expect(sessions[0]).not.toHaveProperty("finished_at");
+  expect(sessions[1]?.finished_at).toBe(finished_at);
   expect(existsSync(join(campaign.folder, "..", "latest", "manifest.json"))).toBe(true);
-}
+});
 
 /** Changes a result, and vouches for it where the checksum shall be right. */
 function change(folder: string, file: string, edit: (text: string) => string, vouch: boolean): void {
@@ -61,7 +53,9 @@ function change(folder: string, file: string, edit: (text: string) => string, vo
 
 test("damaged results are measured again with a warning, a full disk keeps the old file, and the exit code counts all runs [R-full-disk-2]", async () => {
   const home = newFolder();
-  const first = Campaign.run(home, "iovalkey", ["--runs", "2"]);
+  const first = Campaign.run(home, "iovalkey", [
+    ...["--runs", "2", "--duration-mode", "requests:1000", "--warmup", "0.1"],
+  ]);
   // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
   await first.waitForLog("building the report");
   process.kill(await first.part("helper"), "SIGKILL");

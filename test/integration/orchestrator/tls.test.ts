@@ -34,7 +34,7 @@ describe("an encrypted store of the campaign", needs(["redis"]), () => {
     const home = newFolder();
     const plain = ["ioredis", "node-redis", "iovalkey@redis+same-script", "valkey-glide@redis+same-script"];
     const clients = plain.flatMap((client) => [client, `${client}+tls`]).join(",");
-    const campaign = await validCampaign(home, clients);
+    const campaign = await validCampaign(home, clients, ["--warmup", "0.1"]);
     expect(campaign.manifest.plan.references).toHaveLength(4);
     expect(campaign.measured).toHaveLength(8);
     for (const result of campaign.measured) {

@@ -81,18 +81,6 @@ describe("a standalone store", () => {
     expect(settings).toEqual({});
   });
 
-  test("that keeps its keys is refused: no run begins on a store that is not empty [R-keys-1]", async () => {
-    // It says that it was emptied, and was not.
-    const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];
-    const node = await TestStore.start(renamed);
-    onTestFinished(() => node.stop());
-    await node.ask((store) => store.set("left", "over"));
-    const env = { PROBE_NODES: placesOf([node]), PROBE_TIMEOUT: WAIT_S };
-    const { code, stderr } = await probe(["ready", "reset"], env);
-    expect(stderr).toContain(`127.0.0.1:${node.port}`);
-    expect(code).toBe(3);
-  });
-
   test("of another kind than was said is refused, naming both [R-other-store-2]", async () => {
     const node = await standaloneNode();
     const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_STORE: "redis" });
@@ -100,30 +88,30 @@ describe("a standalone store", () => {
     for (const word of [`127.0.0.1:${node.port}`, "valkey", "redis"]) expect(stderr).toContain(word);
   });
 
-  test("that never comes is told after the deadline, with the node that is missing", async () => {
-    const port = await freePort();
-    const env = { PROBE_NODES: `127.0.0.1:${port}`, PROBE_TIMEOUT: WAIT_S };
-    const { code, stdout, stderr } = await probe(["ready"], env);
-    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toContain(`127.0.0.1:${port}`);
-  });
-
-  test("that hangs does not make the probe hang", async () => {
-    const node = await standaloneNode();
-    node.pause();
-    const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_TIMEOUT: WAIT_S });
-    expect(code).toBe(3);
-    expect(stderr).toContain(`127.0.0.1:${node.port}`);
-    node.resume();
-  });
-
-  test("is no cluster, and forming one of it is refused", async () => {
-    const node = await standaloneNode();
-    const env = { PROBE_NODES: placesOf([node]), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: WAIT_S };
-    const { code, stderr } = await probe(["ready"], env);
-    expect(code).toBe(3);
-    expect(stderr).toContain("cluster");
+  // Side by side, because each waits for as long as it may.
+  test("that never comes, hangs, is no cluster or keeps its keys is refused with its node, in time [R-keys-1]", async () => {
+    // It says that it was emptied, and was not.
+    const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];
+    const keeper = await TestStore.start(renamed);
+    onTestFinished(() => keeper.stop());
+    await keeper.ask((store) => store.set("left", "over"));
+    const [hung, alone] = [await standaloneNode(), await standaloneNode()];
+    hung.pause();
+    const cases: [action: string[], port: number, env: Record<string, string>, words: RegExp][] = [
+      [["ready"], await freePort(), {}, /^[^\n]+\n$/],
+      [["read"], hung.port, {}, /127/],
+      [["ready"], alone.port, { PROBE_TOPOLOGY: "cluster" }, /cluster/],
+      [["ready", "reset"], keeper.port, {}, /127/],
+    ];
+    await Promise.all(
+      cases.map(async ([actions, port, env, words]) => {
+        const place = `127.0.0.1:${port}`;
+        const ended = await probe(actions, { PROBE_NODES: place, PROBE_TIMEOUT: WAIT_S, ...env });
+        expect(ended).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining(place) });
+        expect(ended.stderr).toMatch(words);
+      }),
+    );
+    hung.resume();
   });
 });
 
@@ -196,13 +184,15 @@ describe("a memcached", () => {
     needs(["memcached"]),
     async () => {
       const node = await memcachedNode();
-      node.pause();
-      const hung = await probe(["read"], { ...envOf(node), PROBE_TIMEOUT: WAIT_S });
-      expect(hung).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${node.port}`) });
-      node.resume();
       const valkey = await standaloneNode();
-      const other = await probe(["read"], { ...envOf(valkey), PROBE_TIMEOUT: WAIT_S });
-      expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${valkey.port}`) });
+      node.pause();
+      await Promise.all(
+        [node, valkey].map(async (each) => {
+          const ended = await probe(["read"], { ...envOf(each), PROBE_TIMEOUT: WAIT_S });
+          expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${each.port}`) });
+        }),
+      );
+      node.resume();
     },
   );
 });
@@ -287,9 +277,9 @@ test("three empty nodes become a cluster without replicas, which is found as suc
 });
 
 describe("six empty nodes", () => {
-  test("become a cluster in which every node sees all slots, all nodes and every replica's link [R-cluster-1]", async () => {
+  test("become a cluster in which every node sees all slots, all nodes and every replica's link, and which is emptied with its replicas; a primary that dies leaves it not ready [R-cluster-1]", async () => {
     const nodes = await clusterNodes(6);
-    const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster" };
+    const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "120" };
     const formed = await reported(["form", "ready", "reset", "read", "discover"], env);
     expect(formed.discovered?.topology).toBe("cluster");
     expect(formed.formed_in_s).toBeGreaterThan(0);
@@ -305,12 +295,7 @@ describe("six empty nodes", () => {
       const info = await node.ask((store) => store.info("replication"));
       expect(info).toMatch(/role:master[\s\S]*connected_slaves:1|role:slave[\s\S]*master_link_status:up/);
     }
-  });
 
-  test("with keys on a primary are emptied, replicas too; a primary that dies leaves the cluster not ready", async () => {
-    const nodes = await clusterNodes(6);
-    const env = { PROBE_NODES: placesOf(nodes), PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: "120" };
-    await reported(["form"], env);
     // Slot 0 … 5460 is the first primary's.
     await nodes[0]?.ask((store) => store.set("{06S}", "1"));
     await expect
@@ -318,8 +303,7 @@ describe("six empty nodes", () => {
         timeout: 60_000,
       })
       .toBe(2);
-    const clean = await reported(["reset", "read"], env);
-    expect(keys(clean)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(keys(await reported(["reset", "read"], env))).toEqual([0, 0, 0, 0, 0, 0]);
     await nodes[1]?.kill();
     const { code, stderr } = await probe(["ready"], { ...env, PROBE_TIMEOUT: WAIT_S });
     expect(code).toBe(3);

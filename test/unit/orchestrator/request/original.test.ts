@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
+import type { Plan } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseRunAll, parseSingle, singleCommand } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything } from "../../../helpers/request.js";
 
-const single = (line: string, env = {}) => {
-  const argv = line.split(" ").filter(Boolean);
-  return parseSingle(env, argv, singleCommand().parse(argv, { from: "user" }));
-};
+const singleOf = (argv: readonly string[], env = {}) =>
+  parseSingle(env, argv, singleCommand().parse(argv, { from: "user" }));
+const single = (line: string, env = {}) => singleOf(line.split(" ").filter(Boolean), env);
 
 describe("run-all.sh", () => {
   test("fills in the rest of the original's flags, says so, and shows the plan first", () => {
@@ -199,4 +199,86 @@ test.each<[Record<string, string>, ...string[]]>([
   [{ RATE_LIMITER_TYPE: "valkey-glid" }, "valkey-glide?"],
 ])("refused as bad usage, naming the variable [R-range-1]: %j", async (env, ...parts) => {
   await expectFailure(() => target(env), EXIT.usage, ...parts);
+});
+
+/** The distinct values of a plan, as `targets | workloads | connections | seconds | runs`. */
+function summaryOf({ configurations, runs_per_configuration }: Plan): string {
+  const distinct = (values: unknown[]) => [...new Set(values)].join(" ");
+  const all = configurations.map(({ configuration }) => configuration);
+  return [
+    distinct(all.map(({ target }) => target.label)),
+    distinct(all.map(({ workload }) => workload.id)),
+    distinct(all.map(({ load }) => load.connections)),
+    distinct(all.map(({ extent }) => ("duration_s" in extent ? extent.duration_s : extent))),
+    runs_per_configuration,
+  ].join(" | ");
+}
+
+const STANDALONE = "valkey-glide iovalkey ioredis";
+const CLUSTER = "valkey-glide:cluster iovalkey:cluster ioredis:cluster";
+const LOADS = "50 100 500 1000";
+const HEAVY = "light heavy";
+/** A target alone gets a reference beside it. */
+const GLIDE = "valkey-glide ioredis@valkey";
+
+/**
+ * The command lines in the README and in the help of the original, word by word, then each of its flags that none of them
+ * has, and what each plans.
+ */
+const LINES = `
+./scripts/run-all.sh --clients valkey-glide --workload light --duration-mode dynamic --concurrency "50 100"
+  ${GLIDE} | light | 50 100 | 120 | 3
+./scripts/run-all.sh --clients standalone --workload both --duration-mode fixed30 --concurrency "50 100"
+  ${STANDALONE} | ${HEAVY} | 50 100 | 30 | 3
+./scripts/run-all.sh --clients cluster --workload heavy --duration-mode custom:90 --concurrency "100 500"
+  ${CLUSTER} | heavy | 100 500 | 90 | 3
+./scripts/run-all.sh --clients "valkey-glide,iovalkey:cluster" --workload light --duration-mode dynamic --concurrency "50 200 500"
+  valkey-glide iovalkey:cluster | light | 50 200 500 | 120 150 180 210 | 3
+./scripts/run-all.sh --clients valkey-glide,ioredis --workload light --concurrency "50 100"
+  valkey-glide ioredis | light | 50 100 | 120 | 3
+./scripts/run-all.sh --clients cluster --duration-mode fixed30
+  ${CLUSTER} | ${HEAVY} | ${LOADS} | 30 | 3
+./scripts/run-all.sh --clients all --workload both --duration-mode dynamic
+  ${STANDALONE} ${CLUSTER} | ${HEAVY} | ${LOADS} | 120 150 180 210 | 3
+./scripts/run-all.sh --duration-mode fixed120
+  ${STANDALONE} ${CLUSTER} | ${HEAVY} | ${LOADS} | 120 | 3
+./scripts/run-benchmark.sh --defaults
+  ${STANDALONE} ${CLUSTER} | ${HEAVY} | ${LOADS} | 30 | 3
+./scripts/run-benchmark.sh --default
+  ${STANDALONE} ${CLUSTER} | ${HEAVY} | ${LOADS} | 30 | 3
+./scripts/run-benchmark.sh --clusters
+  ${CLUSTER} | ${HEAVY} | ${LOADS} | 150 | 3
+./scripts/run-benchmark.sh --cluster-only
+  ${CLUSTER} | ${HEAVY} | ${LOADS} | 150 | 3
+./scripts/run-benchmark.sh --standalone
+  ${STANDALONE} | ${HEAVY} | 50 100 500 | 120 | 3
+./scripts/run-benchmark.sh --standalone-only
+  ${STANDALONE} | ${HEAVY} | 50 100 500 | 120 | 3
+./scripts/run-benchmark.sh --quick
+  valkey-glide iovalkey | light | 50 100 | 30 | 3
+./scripts/run-benchmark.sh --quick-mode
+  valkey-glide iovalkey | light | 50 100 | 30 | 3
+./scripts/run-benchmark.sh --time 60 --concurrency "50 100" --requests "light" --limiters "valkey-glide ioredis"
+  valkey-glide ioredis | light | 50 100 | 60 | 3
+./scripts/run-benchmark.sh --duration 120 --limiters "valkey-glide:cluster iovalkey:cluster"
+  valkey-glide:cluster iovalkey:cluster | ${HEAVY} | ${LOADS} | 120 | 3
+./scripts/run-benchmark.sh --quick --limiters "valkey-glide"
+  valkey-glide | light | 50 100 | 30 | 3
+./scripts/run-benchmark.sh --request-types "heavy" --rate-limiters "ioredis" --time 9
+  ioredis | heavy | ${LOADS} | 9 | 3
+DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light RATE_LIMITER_TYPE=valkey-glide ./scripts/run-benchmark.sh
+  valkey-glide | light | 50 | 60 | 1
+SKIP_LONG_TESTS=true DEBUG_MODE=true COMPUTATION_COMPLEXITY=5 ./scripts/run-benchmark.sh --standalone
+  ${STANDALONE} | ${HEAVY} | 50 100 500 | 30 | 1
+`;
+
+test.each(LINES.trim().split(/\n(?! )/))("%s", (text) => {
+  const [line = "", plan] = text.split("\n  ");
+  const words = (line.match(/(?:[^\s"]|"[^"]*")+/g) ?? []).map((word) => word.replaceAll('"', ""));
+  const at = words.findIndex((word) => word.startsWith("./scripts/"));
+  const env = Object.fromEntries(words.slice(0, at).map((word) => word.split("=")));
+  const argv = [...words.slice(at + 1), "--runtime", "local"];
+  const request = words[at] === "./scripts/run-all.sh" ? parseRunAll(argv, env) : singleOf(argv, env);
+  if (!request) throw new Error("no request");
+  expect(summaryOf(makePlan(request, everything))).toBe(plan);
 });
