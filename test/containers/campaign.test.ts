@@ -11,6 +11,7 @@ import {
   everything,
   foreign,
   inspected,
+  printedSettings,
   running,
   settingsOf,
   tryDocker,
@@ -27,12 +28,12 @@ beforeAll(() => {
   docker("version");
 });
 
-test("all six targets on real stores, with every role's caps, counters and images; nothing is left [R-foreign-1]", async () => {
+test("a standalone store and a cluster, Valkey and Redis, with every role's caps, counters and images; nothing is left [R-foreign-1]", async () => {
   const others = foreign();
   const before = everything();
-  const campaign = Campaign.run(newFolder(), "all", [
+  const campaign = Campaign.run(newFolder(), "valkey-glide,ioredis:cluster", [
     ...DOCKER,
-    ...["--duration-mode", "custom:5", "--concurrency", "50", "--warmup", "1"],
+    ...["--duration-mode", "custom:3", "--concurrency", "50", "--warmup", "1"],
   ]);
   const { code, stderr } = await campaign.ended;
   expect(stderr).toBe(campaign.suspectWarning);
@@ -51,7 +52,7 @@ test("all six targets on real stores, with every role's caps, counters and image
   expect(stores.redis?.version).toMatch(/^8\.0/);
 
   const results = campaign.measured;
-  expect(results).toHaveLength(6);
+  expect(results).toHaveLength(2);
   for (const { configuration, versions, resources, verdict, store } of results) {
     const nodes = configuration?.target.topology === "cluster" ? 6 : 1;
     expect(versions.store).toMatch(configuration?.target.store === "redis" ? /^8\.0/ : /^8\.1/);
@@ -66,7 +67,7 @@ test("all six targets on real stores, with every role's caps, counters and image
       expect(figures?.cpu_us, role).toBeGreaterThan(0);
       expect(figures?.network?.received_bytes, role).toBeGreaterThan(0);
       expect(figures?.caps?.memory_bytes, role).toBe(2 * GIB);
-      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(4);
+      expect(figures?.samples.length, role).toBeGreaterThanOrEqual(2);
     }
     expect(resources["store-1"]?.caps?.cpus).toBeGreaterThanOrEqual(1);
     expect(verdict.status, JSON.stringify(verdict.reasons)).not.toBe("invalid");
@@ -75,14 +76,27 @@ test("all six targets on real stores, with every role's caps, counters and image
 });
 
 describe("while a run is measured", () => {
-  test("its containers are capped, hardened and reach nothing of the host; the store has the file's settings", async () => {
+  test("its containers are capped, hardened and reach nothing of the host; the store has the file's settings, and is suspect where its CPU cap holds it up", async () => {
     // Whoever uses these ports on the host is not in the way.
     for (const port of [3001, 6379]) {
       const taken = createServer().listen(port, "127.0.0.1");
       taken.on("error", () => {});
       onTestFinished(() => void taken.close());
     }
-    const campaign = Campaign.run(newFolder(), "iovalkey", [...DOCKER, "--duration-mode", "custom:20"]);
+    const campaign = Campaign.run(newFolder(), "iovalkey", [
+      ...DOCKER,
+      // Ten descriptors a request: the store has work enough to meet its cap.
+      ...[
+        "--store-cpus",
+        "0.2",
+        "--traffic",
+        "mixed10",
+        "--duration-mode",
+        "custom:12",
+        "--concurrency",
+        "100",
+      ],
+    ]);
     await campaign.waitForLog("measure");
     const roles = running();
     expect([...roles.keys()].sort()).toEqual(["generator-1", "helper-server", "server-1", "store-1"]);
@@ -107,48 +121,38 @@ describe("while a run is measured", () => {
       expect(tryDocker("exec", id, "touch", "/planted").output, role).toMatch(/read-only/i);
     }
     const store = roles.get("store-1") ?? "";
-    expect(inspected(store).HostConfig).toMatchObject({ Memory: 2 * GIB, MemorySwap: 2 * GIB });
-    expect(Number(inspected(store).HostConfig.NanoCpus)).toBeGreaterThanOrEqual(1e9);
+    const limits = { Memory: 2 * GIB, MemorySwap: 2 * GIB, NanoCpus: 2e8 };
+    expect(inspected(store).HostConfig).toMatchObject(limits);
 
     const conf = settingsOf(readFileSync(join(ROOT, "valkey.conf"), "utf8"));
     expect(conf.size).toBeGreaterThan(10);
-    for (const [name, value] of conf) {
-      const printed = docker("exec", store, "valkey-cli", "-p", String(PORT), "config", "get", name).split(
-        "\n",
-      );
-      expect(printed[1] ?? "", name).toBe(asPrinted(value));
-    }
+    const ask = ["valkey-cli", "-p", String(PORT), "config", "get", ...conf.keys()];
+    const printed = printedSettings(docker("exec", store, ...ask));
+    expect(printed).toEqual(new Map([...conf].map(([name, value]) => [name, asPrinted(value)])));
     await campaign.ended;
-    for (const [name, value] of Object.entries(campaign.measured[0]?.store?.settings ?? {})) {
+    const [result] = campaign.measured;
+    const held = result?.resources["store-1"];
+    expect(held?.caps?.cpus).toBe(0.2);
+    expect(held?.throttling?.throttled_periods).toBeGreaterThan(0);
+    const reason = result?.verdict.reasons.find(({ rule }) => rule === "M14");
+    expect(reason?.severity).toBe("suspect");
+    expect(reason?.text).toContain("store-1");
+    for (const [name, value] of Object.entries(result?.store?.settings ?? {})) {
       const written = conf.get(name);
       if (written !== undefined) expect(value, name).toBe(asPrinted(written));
     }
   });
 
-  test("Ctrl-C gives everything back [R-interrupt-6]", async () => {
+  test("Ctrl-C gives everything back, while a node of the store is frozen, too [R-interrupt-6]", async () => {
     const before = everything();
-    const flags = [...DOCKER, "--duration-mode", "custom:60"];
-    const campaign = Campaign.run(newFolder(), "iovalkey:cluster", flags);
-    await campaign.waitForLog("measure");
+    const flags = ["--duration-mode", "custom:60", "--rate", "200", "--fault", "primary-pause@3s+50s"];
+    const campaign = Campaign.run(newFolder(), "iovalkey:cluster", [...DOCKER, ...flags]);
+    await campaign.waitForLog(": done to store-1");
     campaign.signal("SIGINT");
     expect((await campaign.ended).code).toBe(130);
     expect(added(before)).toEqual([]);
+    expect(await campaign.leftovers()).toEqual([]);
   });
-});
-
-test("a store that its CPU cap holds up is suspect, and it is said", async () => {
-  const campaign = Campaign.run(newFolder(), "iovalkey", [
-    ...DOCKER,
-    // Ten descriptors a request: the store has work enough to meet its cap.
-    ...["--store-cpus", "0.2", "--traffic", "mixed10", "--duration-mode", "custom:4", "--concurrency", "100"],
-  ]);
-  await campaign.ended;
-  const [result] = campaign.measured;
-  expect(result?.resources["store-1"]?.caps?.cpus).toBe(0.2);
-  expect(result?.resources["store-1"]?.throttling?.throttled_periods).toBeGreaterThan(0);
-  const reason = result?.verdict.reasons.find(({ rule }) => rule === "M14");
-  expect(reason?.severity).toBe("suspect");
-  expect(reason?.text).toContain("store-1");
 });
 
 test("without an engine `docker` is an environment error with the fix [R-no-engine-1]", async () => {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { measuredResultSchema } from "../../src/contract/result.js";
-import { asPrinted, docker, settingsOf } from "../helpers/engine.js";
+import { asPrinted, docker, printedSettings, settingsOf } from "../helpers/engine.js";
 import { ROOT } from "../helpers/programs.js";
 import { type Inspected, Project, prepare } from "./compose.js";
 
@@ -60,10 +60,7 @@ function expectConfined(own: Project, service: string): void {
 /** Every line of the configuration file, as the running store gives it. */
 function expectSettings(own: Project, service: string, store: string): void {
   const settings = settingsOf(readFileSync(join(ROOT, `${store}.conf`), "utf8"));
-  const seen = new Map<string, string>();
-  for (const name of settings.keys()) {
-    seen.set(name, own.inside(service, `${store}-cli`, "config", "get", name).split("\n")[1] ?? "");
-  }
+  const seen = printedSettings(own.inside(service, `${store}-cli`, "config", "get", ...settings.keys()));
   expect(seen).toEqual(new Map([...settings].map(([name, value]) => [name, asPrinted(value)])));
 }
 
@@ -71,7 +68,7 @@ function expectSettings(own: Project, service: string, store: string): void {
 function expectLoad(own: Project, ...profiles: readonly string[]): void {
   const run = ["--profile", "bench", ...profiles, "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
   const result = measuredResultSchema.parse(JSON.parse(own.tell(...run, "loadtest")));
-  expect(result.requests.total).toBeGreaterThan(100);
+  expect(result.requests.total).toBeGreaterThan(10);
 }
 
 /** Takes a port of this host, or finds it taken already: both will do. */
@@ -159,17 +156,20 @@ describe.each(STORES)("the %s cluster", (store) => {
   let own: Project;
 
   const expectFormed = () => {
-    for (const node of nodes) {
-      const info = fields(own.inside(node, `${store}-cli`, "cluster", "info"));
+    const ask = (node: string) =>
+      `${store}-cli -h ${node} cluster info; ${store}-cli -h ${node} info replication; echo ---;`;
+    const values = `${store}-cli -c set a 1; ${store}-cli -h ${nodes[1]} -c get a`;
+    const said = own.inside(nodes[0] ?? "", "sh", "-c", nodes.map(ask).join(" ") + values).split("---\n");
+    expect(said.pop()).toBe("OK\n1");
+    const told = said.map(fields);
+    expect(told).toHaveLength(6);
+    for (const info of told) {
       expect(info.get("cluster_state")).toBe("ok");
       expect(info.get("cluster_slots_ok")).toBe("16384");
       expect(info.get("cluster_known_nodes")).toBe("6");
     }
-    const replication = nodes.map((node) => fields(own.inside(node, `${store}-cli`, "info", "replication")));
-    expect(replication.filter((each) => each.get("role") === "master")).toHaveLength(3);
-    expect(replication.filter((each) => each.get("master_link_status") === "up")).toHaveLength(3);
-    expect(own.inside(nodes[0] ?? "", `${store}-cli`, "-c", "set", "a", "1")).toBe("OK");
-    expect(own.inside(nodes[1] ?? "", `${store}-cli`, "-c", "get", "a")).toBe("1");
+    expect(told.filter((each) => each.get("role") === "master")).toHaveLength(3);
+    expect(told.filter((each) => each.get("master_link_status") === "up")).toHaveLength(3);
   };
 
   beforeAll(() => {

@@ -22,7 +22,7 @@ function hasImage(): boolean {
 test("Envoy's rate limit service in containers: caps, counters, its files, and nothing is left", async (context) => {
   if (!hasImage()) context.skip(`there is no image ${IMAGE}`);
   const before = everything();
-  const flags = [...DOCKER, "--duration-mode", "custom:5", "--service-cpus", "1", "--service-memory", "256m"];
+  const flags = [...DOCKER, "--duration-mode", "custom:3", "--service-cpus", "1", "--service-memory", "256m"];
   const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
   await campaign.waitForLog("measure");
   const service = running().get("service-1") ?? "";

@@ -154,7 +154,7 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
 
   test("a machine that goes in a run fails it by its name; the next run is measured once it is back [R-host-gone-1]", async () => {
     const home = newFolder();
-    const flags = ["--duration-mode", "custom:4", "--runs", "2", "--cooldown", "20"];
+    const flags = ["--duration-mode", "custom:4", "--runs", "2", "--cooldown", "12"];
     const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home), ...flags));
     await campaign.waitForLog("measure");
     process.kill(engineOf("store"), "SIGKILL");
@@ -174,7 +174,7 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
     const campaign = Campaign.run(
       home,
       "iovalkey",
-      onHosts(file, "--duration-mode", "custom:30", "--runs", "2"),
+      onHosts(file, "--duration-mode", "custom:8", "--runs", "2"),
     );
     await campaign.waitForLog("measure");
     const engine = engineOf("store");
@@ -215,7 +215,7 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
 
   test("faults are those of the machine that a role runs on, and are undone [R-hosts-3]", async () => {
     const home = newFolder();
-    const flags = ["--rate", "300", "--duration-mode", "custom:9"];
+    const flags = ["--rate", "300", "--duration-mode", "custom:7"];
     const campaign = Campaign.run(
       home,
       "iovalkey",

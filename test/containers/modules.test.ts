@@ -18,7 +18,7 @@ test("a store in a container loads a copy of the module of this machine", needs(
   const file = moduleFile("redis-cell") ?? "";
   const campaign = Campaign.run(newFolder(), "ioredis@redis+redis-cell", [
     ...["--runtime", "docker", "--program", `redis-cell=${file}`],
-    ...["--duration-mode", "custom:5"],
+    ...["--duration-mode", "custom:3"],
   ]);
   await campaign.waitForLog("measure");
   const store = inspected(running().get("store-1") ?? "");

@@ -29,13 +29,27 @@ export const plugin = { traffic: [{
   return folder;
 }
 
-test("plugins are measured in containers, from images that hold them: nothing is mounted, nothing can be written", async () => {
+/** A store that is Redis under another name. */
+function storePlugin(home: string): string {
+  const plugin = join(home, "my-store.js");
+  writeFileSync(
+    plugin,
+    `export default { stores: [{
+  id: "mystore", engine: "resp", program: "redis-server", compatibleWith: "redis", arguments: ["--save", "", "--protected-mode", "no"],
+  versionField: "redis_version", topologies: ["standalone"],
+}] };
+`,
+  );
+  return plugin;
+}
+
+test("plugins and memcached are measured in containers, from images that hold them: nothing is mounted, nothing can be written", async () => {
   const before = everything();
   const home = newFolder();
   const [client = ""] = savePage(home);
-  const campaign = Campaign.run(home, "my-client", [
+  const campaign = Campaign.run(home, "my-client@valkey,memcached,ioredis@mystore", [
     ...["--runtime", "docker", "--plugin", client, "--plugin", folderPlugin(home), "--traffic", "halves"],
-    ...["--duration-mode", "custom:4"],
+    ...["--plugin", storePlugin(home), "--image", "mystore=redis:8.0", "--duration-mode", "custom:3"],
   ]);
   await campaign.waitForLog("measure");
   const roles = running();
@@ -49,46 +63,21 @@ test("plugins are measured in containers, from images that hold them: nothing is
   await campaign.ends();
   expect(added(before)).toEqual([]);
 
-  const { plugins, images } = campaign.manifest;
-  expect(plugins).toMatchObject([{ name: "my-client.js" }, { name: "my traffic", version: "3.2.1" }]);
-  expect(images?.server?.name).toMatch(/-plugins$/);
-  const [result] = campaign.measured;
-  if (!result) throw new Error("a result");
-  expectReconciled(result);
-  expect(result.prediction?.limited_share).toBe(0.5);
-  expect(result.consumers[0]?.plugins).toEqual(plugins);
-  expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
-});
-
-test("memcached and a store of a plugin are measured, from the images that are named", async () => {
-  const before = everything();
-  const home = newFolder();
-  const plugin = join(home, "my-store.js");
-  writeFileSync(
-    plugin,
-    `export default { stores: [{
-  id: "mystore", engine: "resp", program: "redis-server", compatibleWith: "redis", arguments: ["--save", "", "--protected-mode", "no"],
-  versionField: "redis_version", topologies: ["standalone"],
-}] };
-`,
-  );
-  const campaign = Campaign.run(home, "memcached,ioredis@mystore", [
-    ...["--runtime", "docker", "--plugin", plugin, "--image", "mystore=redis:8.0"],
-    ...["--duration-mode", "custom:3", "--concurrency", "10"],
-  ]);
-  await campaign.ends();
-  expect(added(before)).toEqual([]);
-  expect(campaign.measured).toHaveLength(2);
-  for (const { configuration, verdict, versions } of campaign.measured) {
+  const { plugins, images = {} } = campaign.manifest;
+  const [ofFile, ofFolder] = [{ name: "my-client.js" }, { name: "my traffic", version: "3.2.1" }];
+  expect(plugins).toMatchObject([ofFile, ofFolder, { name: "my-store.js" }]);
+  expect(images.server?.name).toMatch(/-plugins$/);
+  // No image of another store was needed.
+  expect(Object.keys(images).sort()).toEqual(["loadtest", "memcached", "mystore", "server", "valkey"]);
+  expect(campaign.measured).toHaveLength(3);
+  const versions = { memcached: /^1\.6/, mystore: /^8\.0/, valkey: /^8\.1/ };
+  for (const result of campaign.measured) {
+    const { configuration, prediction, consumers, verdict } = result;
+    expectReconciled(result);
     expect(Object.keys(configuration?.caps ?? {}).sort()).toEqual(["generator", "server", "store"]);
-    expect(versions.store).toMatch(configuration?.target.store === "mystore" ? /^8\.0/ : /^1\.6/);
+    expect(result.versions.store).toMatch(versions[configuration?.target.store as keyof typeof versions]);
+    expect(prediction?.limited_share).toBe(0.5);
+    expect(consumers[0]?.plugins).toEqual(plugins);
     expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
   }
-  // No image of another store was needed.
-  expect(Object.keys(campaign.manifest.images ?? {}).sort()).toEqual([
-    "loadtest",
-    "memcached",
-    "mystore",
-    "server",
-  ]);
 });

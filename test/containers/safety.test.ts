@@ -102,7 +102,7 @@ describe("while an image is built", () => {
 test("a server that runs out of memory fails its run with that reason, no restart hides it, and the next run goes on [R-server-dies-2] [R-server-dies-3]", async () => {
   const before = everything();
   const home = newFolder();
-  const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:15", "--runs", "2"]);
+  const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:8", "--runs", "2"]);
   await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);

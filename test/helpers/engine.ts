@@ -74,6 +74,12 @@ export function asPrinted(value: string): string {
   return String(Number(amount) * 1024 ** (["kb", "mb", "gb"].indexOf(unit) + 1));
 }
 
+/** The settings that `CONFIG GET` printed, by name. */
+export function printedSettings(printed: string): Map<string, string> {
+  const lines = printed.split("\n");
+  return new Map(lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? ""]] : [])));
+}
+
 /** A container of somebody else's, which must still run afterwards. */
 export function foreign(): string {
   const id = docker("run", "--detach", "--network", "none", "node:24-trixie-slim", "sleep", "infinity");

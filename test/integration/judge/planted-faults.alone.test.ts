@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { cpus } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type MeasuredResult, measuredResultSchema } from "../../../src/contract/result.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { generate } from "../../helpers/programs.js";
-import { TestStore } from "../../helpers/store.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
 const newFolder = temporaryFolders();
@@ -15,48 +13,11 @@ const newFolder = temporaryFolders();
 const broken = ({ verdict }: MeasuredResult): string[] =>
   verdict.reasons.map(({ rule, severity }) => `${rule} ${severity}`);
 
-/** One run of a client on a store whose faults are ours to plant; the campaign itself only reads it. */
-function onStore(store: TestStore, client: string, flags: readonly string[] = []): Campaign {
-  const env = { STORE_URL: `redis://127.0.0.1:${store.port}` };
-  return Campaign.run(newFolder(), client, flags, env);
-}
-
 function only(campaign: Campaign): MeasuredResult {
   const [result, ...more] = campaign.results.values();
   expect(more).toEqual([]);
   return measuredResultSchema.parse(result);
 }
-
-describe("a fault that is planted in a real run gets its verdict", () => {
-  test("a store of 3 MB that evicts: suspect by M14", async () => {
-    const store = await TestStore.start(["--maxmemory", "3mb", "--maxmemory-policy", "volatile-lru"]);
-    onTestFinished(() => store.stop());
-    const campaign = onStore(store, "iovalkey", [
-      ...["--traffic", "mixed10", "--duration-mode", "custom:5"],
-      ...["--concurrency", "20"],
-    ]);
-    await campaign.ends();
-    expect(broken(only(campaign))).toContain("M14 suspect");
-  });
-
-  test("a store that restarts in the window: invalid by M14, so that nothing is known of the target; its failures are no 429 [R-store-dies-1]", async () => {
-    const store = await TestStore.start();
-    onTestFinished(() => store.stop());
-    const campaign = onStore(store, "iovalkey", ["--duration-mode", "custom:4", "--traffic", "allowed"]);
-    await campaign.waitForLog("measure");
-    await delay(1_000);
-    await store.kill();
-    await delay(500);
-    await store.run();
-    const { code, stderr } = await campaign.ended;
-    expect(code, stderr).toBe(5);
-    const result = only(campaign);
-    expect(broken(result)).toContain("M14 invalid");
-    expect(result).not.toHaveProperty("outcome");
-    expect(result.counts.limited).toBe(0);
-    expect(result.counts.by_code["503"]).toBeGreaterThan(0);
-  });
-});
 
 const TASKSET = "/usr/bin/taskset";
 const canPin = (): boolean => {
@@ -77,16 +38,16 @@ function burn(count: number, ...before: string[]): void {
 
 describe.skipIf(process.platform !== "linux")("programs of somebody else beside a run", () => {
   const run = async () => {
-    const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:4"]);
+    const campaign = Campaign.run(newFolder(), "iovalkey", ["--duration-mode", "custom:2"]);
     await campaign.ends();
     const result = only(campaign);
     const load = result.host_load;
     if (!load) throw new Error("the load of this machine");
     const roles = Object.values(result.resources);
     for (const { run_delay_us } of roles) expect(run_delay_us).toBeGreaterThan(0);
-    // All CPUs of the machine, less what our own roles had of them: the pauses around the window are a tenth of it.
+    // All CPUs of the machine, less what our own roles had of them: the pauses around the window are a fifth of it.
     const ours = roles.reduce((total, { cpu_percent }) => total + cpu_percent, 0);
-    expect(load.foreign_cpu_percent).toBeLessThan(100 * load.cpus - 0.8 * ours + 10);
+    expect(load.foreign_cpu_percent).toBeLessThan(100 * load.cpus - 0.7 * ours + 10);
     return { campaign, result, load, ours };
   };
 
@@ -111,7 +72,7 @@ describe.skipIf(!canPin())("a load generator that is starved", () => {
     // A server that takes its time: the generator has little to do.
     const stub = await StubServer.start({ delay_us: 500 });
     const run = async () => {
-      const env = { TARGET_URL: stub.url, DURATION: "2", WARMUP: "0.5", CONNECTIONS: "20" };
+      const env = { TARGET_URL: stub.url, DURATION: "1", WARMUP: "0.5", CONNECTIONS: "20" };
       const generator = generate(env);
       const pinned = spawn(TASKSET, ["-a", "-p", "-c", "0", String(generator.pid)], { stdio: "ignore" });
       await new Promise((resolve) => pinned.once("exit", resolve));
