@@ -47,23 +47,12 @@ const scripted =
       msBeforeNext,
     );
 
-/** Reads, decides, and then writes. */
+/** Reads, decides, and then writes, without an end. */
 const readThenWrite = (redis, { points, window_s }, prefix, quota) =>
   limiterOf(quota, points, async (key) => {
-    const name = `${prefix}:${key}`;
-    const used = Number(await redis.get(name)) + 1;
-    if (used === 1) await redis.set(name, 1, "PX", 1000 * window_s);
-    else await redis.set(name, used, "KEEPTTL");
-    return [used, await redis.pttl(name)];
-  });
-
-/** Counts by the wall clock's windows, and never sets an end. */
-const withoutExpire = (redis, { points, window_s }, prefix, quota) =>
-  limiterOf(quota, points, async (key) => {
-    const window_ms = 1000 * window_s;
-    const now = Date.now();
-    const used = await redis.incr(`${prefix}:${key}:${Math.floor(now / window_ms)}`);
-    return [used, window_ms - (now % window_ms)];
+    const used = Number(await redis.get(`${prefix}:${key}`)) + 1;
+    await redis.set(`${prefix}:${key}`, used);
+    return [used, 1000 * window_s];
   });
 
 /** Relies on the script being in the store for ever. */
@@ -120,7 +109,6 @@ const LIMITERS = {
   "short-window": { make: scripted({ windowFactor: 0.5 }) },
   "not-a-log": { make: scripted(), algorithm: "sliding log", block: false },
   "any-key": { make: anyKey, isWhole: true, block: false },
-  "without-expire": { make: withoutExpire, algorithm: "aligned window", block: false },
   careless: {
     make: scripted({
       once: true,

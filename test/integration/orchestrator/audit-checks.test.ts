@@ -17,40 +17,37 @@ import { targetOf } from "../../helpers/target.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
 
-type Tried = [limiter: string, status: CheckStatus, ...checks: string[]];
+/** What is tried, the status that it shows, and the checks by words: those of one limiter share a system. */
+type Tried = [limiter: string, status: CheckStatus, checks: string];
 
-/** Each check on a limiter that keeps its promise; those of one limiter share a system. */
 const KEPT: Tried[] = [
-  ["whole", "holds", "block-time", "expiry", "script-flush", "store-restart", "exact-burst-4-servers"],
-  ["whole", "holds", "exact-burst", "window-edge", "several-descriptors", "hostile-keys", "burst-factor"],
+  ["whole", "holds", "block-time script-flush store-restart clocks-500-ms clocks-2-s clocks-30-s"],
   [
     "whole",
     "holds",
-    "long-run-rate",
-    "key-without-end",
-    "headers",
-    "clocks-500-ms",
-    "clocks-2-s",
-    "clocks-30-s",
+    "exact-burst exact-burst-4-servers window-edge several-descriptors hostile-keys headers",
   ],
+  ["whole", "holds", "burst-factor long-run-rate key-without-end expiry"],
   [":cluster+whole", "holds", "failover"],
   ["in-memory-block", "holds", "eviction"],
   ["fastify-rate-limit", "holds", "ipv6-prefix"],
 ];
 /** And on one that breaks it. What a check computes of what it sees is tested without programs. */
 const BROKEN: Tried[] = [
-  ["read-then-write", "broken", "exact-burst", "exact-burst-4-servers"],
-  ["short-window", "broken", "window-edge", "long-run-rate"],
-  ["careless", "broken", "block-time", "hostile-keys", "key-without-end", "headers"],
+  ["read-then-write", "broken", "exact-burst exact-burst-4-servers expiry"],
+  ["short-window", "broken", "window-edge long-run-rate"],
+  ["careless", "broken", "block-time hostile-keys key-without-end headers"],
   ["any-key", "broken", "several-descriptors"],
   ["not-a-log", "broken", "burst-factor"],
-  ["without-expire", "broken", "expiry"],
   ["script-once", "broken", "script-flush"],
   ["gives-up", "broken", "store-restart"],
   [":cluster+gives-up", "broken", "failover"],
-  ["upstash-fixed", "broken", "clocks-500-ms", "clocks-2-s", "clocks-30-s"],
-  ["whole", "broken", "eviction", "ipv6-prefix"],
+  ["upstash-fixed", "broken", "clocks-500-ms clocks-2-s clocks-30-s"],
+  ["whole", "broken", "eviction ipv6-prefix"],
 ];
+
+// The check of expiry sends thousands of requests at once: a third system beside it would let some time out.
+vi.setConfig({ maxConcurrency: 2 });
 
 let runtime: Runtime;
 let lease: Lease;
@@ -86,11 +83,12 @@ afterAll(async () => {
 });
 
 test.each([[KEPT], [BROKEN]])("no check is left out", (limiters) => {
-  const tried = limiters.flatMap(([, , ...ids]) => ids);
+  const tried = limiters.flatMap(([, , ids]) => ids.split(" "));
   expect(tried.sort()).toEqual(checks.map(({ id }) => id).sort());
 });
 
-test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, ...ids) => {
+test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, words) => {
+  const ids = words.split(" ");
   const target = targetOf(`ioredis@valkey${limiter.startsWith(":") ? "" : "+"}${limiter}`);
   const { findings } = await auditTarget(
     { target, caps: {}, modules: {}, serviceEnv: undefined },
