@@ -25,7 +25,7 @@ interface StartedProcess {
 const QUICK: Readonly<Record<string, string>> = {
   "--duration-mode": "custom:1",
   "--concurrency": "8",
-  "--warmup": "0.5",
+  "--warmup": "0.2",
   "--cooldown": "0",
   "--runs": "1",
   // `auto` would choose a container engine where there is one.

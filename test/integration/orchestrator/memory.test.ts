@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { needs } from "../../helpers/needs.js";
-import { until } from "../../helpers/store.js";
 
 const newFolder = temporaryFolders();
 
@@ -51,8 +50,7 @@ describe("ratelimit-bench memory", () => {
 
   test("Ctrl-C keeps what was measured and leaves nothing running", async () => {
     const campaign = measure(newFolder(), "memory", "--keys", "1000,2000", "--runs", "200");
-    // A round of all sizes.
-    await until(() => campaign.measured.length > 2);
+    await campaign.waitForLog("  measure", 3);
     const { stdout } = await campaign.interrupted();
     expect(stdout).toMatch(/^memory /m);
     expect(campaign.manifest.status).toBe("aborted");

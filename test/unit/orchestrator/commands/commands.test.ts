@@ -4,6 +4,8 @@ import { Argument } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { versionReportSchema } from "../../../../src/contract/version-report.js";
+import { runAudit } from "../../../../src/orchestrator/audit/audit.js";
+import { audit } from "../../../../src/orchestrator/commands/audit.js";
 import { completionOf, SETTING_VALUES } from "../../../../src/orchestrator/commands/completion.js";
 import {
   doctor,
@@ -174,15 +176,33 @@ test.each([
   expect(roundsIn(seconds)).toEqual({ rounds, slices_s });
 });
 
+const CONTEXT: CliContext = {
+  packageFolder: ROOT,
+  env: {},
+  commands,
+  campaign: async () => ({ exitCode: EXIT.done }),
+  audit: (request, checks) => runAudit(request, checks, { packageFolder: ROOT } as never),
+  print: () => {},
+};
+
 test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j", async (seconds) => {
-  const context = {
-    packageFolder: ROOT,
-    env: {},
-    commands,
-    campaign: async () => ({ exitCode: EXIT.done }),
-    audit: async () => ({ exitCode: EXIT.done }),
-    print: () => {},
-  };
-  const measure = () => doctor.run([`--seconds=${seconds}`], context);
-  await expectFailure(measure, EXIT.usage, "--seconds", "0 to 600");
+  await expectFailure(
+    () => doctor.run([`--seconds=${seconds}`], CONTEXT),
+    EXIT.usage,
+    "--seconds",
+    "0 to 600",
+  );
+});
+
+test.each<[flags: string[], words: string, env?: Record<string, string>]>([
+  [["--clients", "memory", "--checks", "exact-brust"], "exact-burst"],
+  [["--clients", "no-such-client"], "no-such-client"],
+  [["--clients", "none"], "nothing"],
+  [[], "--clients"],
+  [["--clients", "ioredis"], "STORE_URL", { STORE_URL: "redis://127.0.0.1:1" }],
+])("audit refuses %j before anything is started", async (flags, words, env = {}) => {
+  const output = newFolder();
+  const refused = () => audit.run([...flags, "--output", output], { ...CONTEXT, env });
+  await expectFailure(refused, EXIT.usage, words);
+  expect(existsSync(join(output, "audits"))).toBe(false);
 });
