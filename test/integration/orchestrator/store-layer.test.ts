@@ -21,13 +21,13 @@ const printedOf = (campaign: Campaign): PrintedResult[] =>
   });
 
 describe("the store layer on real stores", needs(["redis", "valkey", "redis-benchmark"]), () => {
-  test("measures every operation, and counts its calls exactly", async () => {
-    const flags = ["--stores", "valkey", "--payload-bytes", "100,200"];
+  test("measures every operation on both stores, and counts its calls exactly", async () => {
+    const flags = ["--stores", "valkey,redis", "--reference", "redis", "--payload-bytes", "100,200"];
     const campaign = runStores(newFolder(), [...flags, "--concurrency", "10", "--runs", "1"]);
     expect([0, 5]).toContain((await campaign.ended).code);
     const results = printedOf(campaign);
-    // set and get at two sizes, incr and script once.
-    expect(results).toHaveLength(6);
+    // set and get at two sizes, incr and script once: six works on two stores.
+    expect(results).toHaveLength(12);
     for (const {
       calls,
       operations,
@@ -46,7 +46,7 @@ describe("the store layer on real stores", needs(["redis", "valkey", "redis-benc
     const bytes = (payload: number) =>
       results.find(({ operation }) => operation.payload_bytes === payload)?.memory?.bytes_per_key ?? 0;
     expect(bytes(200) - bytes(100)).toBeGreaterThan(90);
-    expect(campaign.report("store-operations.csv").trim().split("\n")).toHaveLength(7);
+    expect(campaign.report("store-operations.csv").trim().split("\n")).toHaveLength(13);
   });
 
   test("a store that dies in the middle fails only that run, and is named; an interruption leaves nothing behind", async () => {
