@@ -299,15 +299,15 @@ def _few_samples_text(ranking: Ranking) -> str:
 def _cpu_differences(ranking: Ranking) -> str:
     """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
 
-    Of a closed loop only where the throughput is not decided: at saturation the CPU follows it."""
+    Of a closed loop only for rows whose throughput decides nothing: at saturation the CPU follows it."""
     first, text = ranking.base, layer_of(ranking)
-    undecided = {pair.new.id for pair in ranking.ranked_by if pair.comparison.is_open}
+    decided = {row.id for pair in ranking.ranked_by if pair.comparison.shown for row in (pair.base, pair.new)}
     found = [(pair.new, pair.comparison) for pair in ranking.cpu_pairs if pair.base is first]
     texts = [
         (name(row), f"{each.ratio:.2f} times ({interval_text(each.interval)})")
         for row, each in found
         if each.shown and each.ratio is not None and each.interval is not None
-        if ranking.open_loop or row.id in undecided
+        if ranking.open_loop or row.id not in decided
     ]
     if not texts:
         return ""
