@@ -215,7 +215,7 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
 
   test("faults are those of the machine that a role runs on, and are undone [R-hosts-3]", async () => {
     const home = newFolder();
-    const flags = ["--rate", "300", "--duration-mode", "custom:7"];
+    const flags = ["--rate", "300", "--duration-mode", "custom:9"];
     const campaign = Campaign.run(
       home,
       "iovalkey",

@@ -95,8 +95,8 @@ describe("a campaign in a namespace with the restricted profile", needs(["kubern
 
   test("survives the kill of its store and a pause of its server, which come back at their addresses", async () => {
     const namespace = restricted();
-    const faults = ["--fault", "restart:store-1@3s+1s", "--fault", "pause:server-1@3s+1s"];
-    const flags = [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:8", ...faults];
+    const faults = ["--fault", "restart:store-1@3s+1s", "--fault", "pause:server-1@6s+1s"];
+    const flags = [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:10", ...faults];
     const campaign = Campaign.run(newFolder(), "iovalkey", flags, env());
     const { code, stderr } = await campaign.ended;
     expect(code, stderr).toBe(0);
