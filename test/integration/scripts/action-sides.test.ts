@@ -9,7 +9,7 @@ const { newFolder, shell } = runner();
 
 /** The client as it is installed here. */
 const BASE = `module.exports = require(${JSON.stringify(join(ROOT, "node_modules/ioredis"))});`;
-/** It takes 2 ms more to send a command: several times what a request takes, so that six rounds of cold targets decide. */
+/** It takes 2 ms more to send a command: many times what a request takes, so that six rounds decide on a busy machine too. */
 const HEAD = `${BASE}
 const { prototype } = module.exports.Redis;
 const send = prototype.sendCommand;
