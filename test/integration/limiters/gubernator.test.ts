@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TestDecidingServer } from "../../helpers/deciding-server.js";
 import { needs } from "../../helpers/needs.js";
 import { targetOf } from "../../helpers/target.js";
@@ -49,14 +49,28 @@ decidingServerContract(
   },
 );
 
-test("gubernator without a peer, which decides nothing, is never ready", needs(["gubernator"]), async () => {
-  const server = await TestDecidingServer.start("gubernator");
-  try {
-    await server.kill();
-    await server.run({ GUBER_PEER_DISCOVERY_TYPE: "none" });
-    const opened = () => openRequestLimiter(targetOf("gubernator-http"), server.place);
-    await expect.poll(() => opened().catch(String), { timeout: 60_000 }).toContain("503");
-  } finally {
-    await server.kill();
-  }
+describe("gubernator without a peer", needs(["gubernator"]), () => {
+  test("decides nothing: each check is a failure, and it is never ready", async () => {
+    const server = await TestDecidingServer.start("gubernator");
+    try {
+      const { client, limiter } = await openRequestLimiter(targetOf("gubernator-grpc"), server.place);
+      try {
+        await server.kill();
+        await server.run({ GUBER_PEER_DISCOVERY_TYPE: "none" });
+        await expect
+          .poll(async () => JSON.stringify(await limiter.consume("ada"), errorText), POLL)
+          .toContain("pool is empty");
+        expect(limiter.consumes).toMatchObject({ allowed: 0, limited: 0 });
+        await expect(openRequestLimiter(targetOf("gubernator-http"), server.place)).rejects.toThrow("503");
+      } finally {
+        await client.close();
+      }
+    } finally {
+      await server.kill();
+    }
+  });
 });
+
+const POLL = { timeout: 60_000, interval: 100 };
+const errorText = (_name: string, value: unknown): unknown =>
+  value instanceof Error ? value.message : value;

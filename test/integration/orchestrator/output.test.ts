@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CampaignEvent, type EventOf, eventSchema, phases } from "../../../src/contract/events.js";
@@ -94,7 +95,7 @@ describe("--json", () => {
   });
 });
 
-test("without a terminal no escape sequence is printed, and each run has one line", async () => {
+test("without a terminal no escape sequence is printed, and each run has one line; --quiet prints only the report's path", async () => {
   const home = newFolder();
   const env = { FORCE_COLOR: "1", TERM: "xterm-256color" };
   const { code, stdout, stderr } = await Campaign.run(home, "none", [], env).ended;
@@ -103,4 +104,10 @@ test("without a terminal no escape sequence is printed, and each run has one lin
   expect(stdout.split("\n").filter((line) => /\[1\/1\]|warm-up/.test(line))).toEqual([
     expect.stringMatching(/ \[1\/1\] none, .* run 1: \d+ requests\/s/),
   ]);
+
+  const quiet = Campaign.run(newFolder(), "none", ["--quiet"]);
+  const end = await quiet.ended;
+  const path = join(quiet.folder, "report", "index.html");
+  expect(end).toMatchObject({ code: 0, stdout: `${path}\n`, stderr: quiet.suspectWarning });
+  expect(readFileSync(path, "utf8")).toContain("<html");
 });
