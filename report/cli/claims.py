@@ -118,7 +118,6 @@ def _expectation(said: Document, campaign: Document) -> Document:
         raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
     if said.get("is", "") not in ("", *_VERDICTS) or ("is" in said) == (low is not None or high is not None):
         raise ValueError(f"expects needs `is` ({', '.join(_VERDICTS)}) or `ratio: [low, high]`")
-    below, above = said.get("refuted", (low, high))
     against = said["against"]
     is_figure = isinstance(against, Mapping) and "published" in against
     return {
@@ -127,7 +126,6 @@ def _expectation(said: Document, campaign: Document) -> Document:
         "of": _row_of(said["of"], campaign),
         "against": against if is_figure else _row_of(against, campaign),
         "range": (low or 0, inf if high is None else high),
-        "beyond": (below or 0, inf if above is None else above),
     }
 
 
@@ -267,10 +265,10 @@ def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
 
 
 def _in_range(said: Document, interval: RatioInterval) -> str:
-    (low, high), (least, most) = said["range"], said["beyond"]
+    low, high = said["range"]
     if interval.low > low and interval.high < high:
         return CONFIRMED
-    if interval.high < least or interval.low > most:
+    if interval.high < low or interval.low > high:
         return REFUTED
     return f"{UNDECIDED}: the interval is neither within the range nor beyond it"
 
