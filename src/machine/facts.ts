@@ -82,6 +82,12 @@ function indexMs(): number {
   return state === 0 ? 0 : rounded(Math.min(...times), 2);
 }
 
+/** Clouds give a name without a number, "AMD EPYC": then family and model of the first CPU tell generations apart. */
+export function cpuName(name: string, cpuinfo = ""): string {
+  const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];
+  return /\d/.test(name) || !family ? name : `${name} (family ${family}, model ${model})`;
+}
+
 /** The host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {
   const sysctl: [string, string][] = [];
@@ -95,7 +101,7 @@ export async function describeMachine(): Promise<Machine> {
   return {
     platform: `${process.platform} ${process.arch}`,
     kernel: `${type()} ${release()}`,
-    cpu_model: cpus()[0]?.model ?? "unknown",
+    cpu_model: cpuName(cpus()[0]?.model ?? "unknown", await textOf("/proc/cpuinfo")),
     cpus: cpus().length,
     memory_bytes: totalmem(),
     ...(governor ? { governor } : {}),
