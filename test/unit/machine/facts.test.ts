@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { cpuName } from "../../../src/machine/facts.js";
+
+const cpuinfo = `processor : 0
+vendor_id : AuthenticAMD
+cpu family : 26
+model  : 2
+model name : AMD EPYC
+`;
+
+test.each([
+  ["AMD EPYC", cpuinfo, "AMD EPYC (family 26, model 2)"],
+  ["AMD EPYC 7763 64-Core Processor", cpuinfo, "AMD EPYC 7763 64-Core Processor"],
+  ["AMD EPYC", undefined, "AMD EPYC"],
+  ["unknown", "processor : 0\nBogoMIPS : 243.75\n", "unknown"],
+])("a CPU whose name has no number is named by its generation: %s", (name, text, named) => {
+  expect(cpuName(name, text)).toBe(named);
+});
