@@ -50,6 +50,7 @@ import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
 import {
   addedReference,
+  isControl,
   MIN_ROUNDS_FOR_A_COPY,
   noteOnStores,
   originals,
@@ -443,6 +444,8 @@ export function selectConfigurations(
     const reasons = allSkips.map(({ asked, reason }) => `${asked}: ${reason}`).join("; ");
     throw usageError(`nothing is left to measure (${reasons})`);
   }
+  if (request.thresholds.length > 0 && configurations.every(isControl))
+    throw usageError("--threshold: controls are not judged: add a client, e.g. --clients iovalkey,memory");
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
   const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));

@@ -15,6 +15,12 @@ const durations = (plan: Plan) =>
     "duration_s" in extent ? extent.duration_s : undefined,
   ]);
 
+test("a threshold by which nothing would be judged is refused", async () => {
+  const flags = ["--threshold", "p99<10ms"];
+  await expectFailure(() => planFor("--clients", "none,memory", ...flags), EXIT.usage, "--threshold");
+  expect(labels(planFor("--clients", "memory,iovalkey", ...flags))).toContain("iovalkey");
+});
+
 test.each([
   ["a store of the user", ["--store-url", "redis://localhost:1"], "rediss://"],
   ["pods", ["--runtime", "kubernetes"], "--runtime"],
