@@ -13,6 +13,7 @@ from report.analysis.summary import Summary
 from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.format import ABSENT, decimals, plural
+from report.base.markdown import prose, table
 from report.base.terminal import parser_of, run_program
 from report.compare.comparability import KINDS, together_text
 from report.compare.matching import METRICS, Compared, Metric, Outcome, compare_sides
@@ -122,20 +123,12 @@ def as_table(outcome: Outcome) -> str:
     return "\n".join([*_head(outcome), "", *lines, *(["", *notes] if notes else []), "", outcome.verdict])
 
 
-def _markdown(text: str) -> str:
-    for character in "\\`*_{}[]<>#|~":
-        text = text.replace(character, f"\\{character}")
-    return text
-
-
 def as_markdown(outcome: Outcome) -> str:
-    title, floor = map(_markdown, _head(outcome))
-    rules = ["---:" if index in _NUMBERS else "---" for index in range(len(_HEADINGS))]
-    rows = [_HEADINGS, rules, *(map(_markdown, row) for row in _rows(outcome))]
-    notes = [f"- {_markdown(text)}" for text in _notes(outcome)]
-    table = [f"| {' | '.join(cells)} |" for cells in rows]
+    title, floor = map(prose, _head(outcome))
+    rows = [[prose(text) for text in row] for row in _rows(outcome)]
+    notes = [f"- {prose(text)}" for text in _notes(outcome)]
     head = [f"**{outcome.verdict}**: {title}; {floor}", ""]
-    return "\n".join([*head, *table, *(["", *notes] if notes else [])])
+    return "\n".join([*head, *table(_HEADINGS, rows, _NUMBERS[0]), *(["", *notes] if notes else [])])
 
 
 def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, Any]:

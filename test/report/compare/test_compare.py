@@ -642,10 +642,10 @@ def test_runs_that_are_invalid_do_not_count(call: Call, put: Put) -> None:
     assert (row["base"]["runs"], row["new"]["runs"]) == (5, 6)
 
 
-def test_markdown_is_a_table_whose_text_is_escaped(call: Call, put: Put) -> None:
-    put("one_two", {IOVALKEY: 6000, GLIDE: 5000})
+def test_markdown_is_a_table_whose_names_are_code_and_mention_nobody(call: Call, put: Put) -> None:
+    put("one_@two", {IOVALKEY: 6000, GLIDE: 5000})
     lines = call(IOVALKEY, GLIDE, "--format", "md").out.splitlines()
-    assert lines[0].startswith("**regression**: one\\_two\\#valkey-glide+same-script against")
+    assert lines[0].startswith("**regression**: `one_@two#valkey-glide+same-script` against")
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 3
     assert {line.count("|") for line in table} == {10}
