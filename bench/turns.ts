@@ -11,7 +11,8 @@ import { MeasuredServer, withStore } from "./processes.js";
 
 /**
  * Whether turns are fair to each target (M16). Every part prints ratios with intervals of 95 % (t, of log ratios of rounds):
- * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %.
+ * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %. Delays vary by a fifth: with
+ *   equal ones the connections of a continuous window stay in step, and wait for each other in every cycle.
  * - stalled: the ratio of two servers in a group with, and without, a third one whose requests hang. Contains 1.
  * - order: the rate of a target by which one had the turn before. Contains 1.
  * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest. Contains 0.
@@ -45,7 +46,7 @@ const stub = (behaviour: object) => async () => {
   return { url: `http://127.0.0.1:${port}`, stop };
 };
 const fixed = (delay_ms: number) => () =>
-  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms) }, "/");
+  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms), SPREAD: "0.2" }, "/");
 const server = (mode: string) => () =>
   MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
 
