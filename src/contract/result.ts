@@ -209,6 +209,10 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 /** From this percentage of one CPU on, other programs disturb a run (M25). */
 export const FOREIGN_CPU_PERCENT = 10;
 
+/** From this percentage of one CPU on, a run is suspect: by turns, where it cancels, half of all CPUs (M25). */
+export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>
+  byTurns ? 50 * cpus : FOREIGN_CPU_PERCENT;
+
 /** How busy the machine was in lead-in and window. Percentages are of one CPU: two busy CPUs are 200. */
 const hostLoadSchema = z.strictObject({
   cpus: z.int().min(1),

@@ -1,4 +1,4 @@
-import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import { foreignLimitPercent } from "../../contract/result.js";
 import {
   type Evidence,
   explained,
@@ -57,8 +57,7 @@ export const hostUndisturbed = {
     const load = host_load ?? busiest?.[1];
     if (!load) return notApplicable("foreign CPU is not known");
     const { cpus, foreign_cpu_percent: foreign } = load;
-    // By turns it cancels.
-    if (foreign < (turns ? 50 * cpus : FOREIGN_CPU_PERCENT)) return undefined;
+    if (foreign < foreignLimitPercent(turns !== undefined, cpus)) return undefined;
     // Programs that start, and the engine that starts and freezes them, are counted with the others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;

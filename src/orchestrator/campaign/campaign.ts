@@ -172,7 +172,7 @@ async function measure(
   const warn = (error: unknown) => eventLog.warn(messageOf(error));
   const save = () => saveManifest(manifest, folder).catch(warn);
   try {
-    const warning = await foreignLoad.warning(runtime, signal);
+    const warning = await foreignLoad.warning(runtime, manifest.plan.order === "turns", signal);
     if (warning) eventLog.warn(warning);
     const session = manifest.sessions?.at(-1);
     if (machines && session) {

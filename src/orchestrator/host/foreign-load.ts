@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import { foreignLimitPercent } from "../../contract/result.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "../../machine/cpu-time.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { pause } from "../ownership/abort.js";
@@ -14,8 +14,12 @@ export function processTreeCpuUs(stat: string): number {
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-export function foreignWarning(foreign_cpu_percent: number, cpus: number): string | undefined {
-  if (foreign_cpu_percent < FOREIGN_CPU_PERCENT) return undefined;
+export function foreignWarning(
+  foreign_cpu_percent: number,
+  cpus: number,
+  byTurns: boolean,
+): string | undefined {
+  if (foreign_cpu_percent < foreignLimitPercent(byTurns, cpus)) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
   return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
 }
@@ -40,7 +44,11 @@ export class ForeignLoadCheck {
     this.#from = this.#isDone ? undefined : read();
   }
 
-  async warning(runtime: Pick<Runtime, "engine">, signal: AbortSignal): Promise<string | undefined> {
+  async warning(
+    runtime: Pick<Runtime, "engine">,
+    byTurns: boolean,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const from = this.#from;
     this.#isDone = true;
     this.#from = undefined;
@@ -48,6 +56,6 @@ export class ForeignLoadCheck {
     await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
     const to = read();
     const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
-    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus);
+    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus, byTurns);
   }
 }

@@ -31,12 +31,14 @@ test("a package inside another checkout does not claim its revision", async () =
 });
 
 describe("what other programs use before the first run", () => {
-  test("is a warning from a tenth of one CPU on", () => {
-    expect(foreignWarning(9.9, 2)).toBeUndefined();
-    expect(foreignWarning(188, 2)).toBe(
+  test("is a warning from a tenth of one CPU on, by turns from half of all CPUs on", () => {
+    expect(foreignWarning(9.9, 2, false)).toBeUndefined();
+    expect(foreignWarning(99, 2, true)).toBeUndefined();
+    expect(foreignWarning(100, 2, true)).toContain("1.0 of this machine's 2 CPUs");
+    expect(foreignWarning(188, 2, false)).toBe(
       "Other programs use 1.9 of this machine's 2 CPUs: runs will be suspect (M25)",
     );
-    expect(foreignWarning(10, 1)).toBe(
+    expect(foreignWarning(10, 1, false)).toBe(
       "Other programs use 0.1 of this machine's one CPU: runs will be suspect (M25)",
     );
   });
@@ -45,7 +47,7 @@ describe("what other programs use before the first run", () => {
     const check = new ForeignLoadCheck();
     check.start();
     const engine = { kernel: `${release()}-of-another` } as EngineFacts;
-    expect(await check.warning({ engine }, new AbortController().signal)).toBeUndefined();
+    expect(await check.warning({ engine }, false, new AbortController().signal)).toBeUndefined();
   });
 
   test("does not delay an interruption", async () => {
@@ -55,6 +57,6 @@ describe("what other programs use before the first run", () => {
     controller.abort(new Error("stopped"));
     // Where the system tells nothing there is nothing to wait for.
     if (process.platform === "linux")
-      await expect(check.warning({}, controller.signal)).rejects.toThrow("stopped");
+      await expect(check.warning({}, false, controller.signal)).rejects.toThrow("stopped");
   });
 });
