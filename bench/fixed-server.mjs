@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 
 const delay_ms = Number(process.env.DELAY_MS);
-// The share by which times vary, evenly; connections that begin together then do not stay in step. 0 by default.
-const spread = Number(process.env.SPREAD ?? 0);
+// The share by which times vary, evenly, so that connections that begin together do not stay in step. 0 by default.
+const variation = Number(process.env.VARIATION ?? 0);
 const answer = Buffer.from(
   "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: keep-alive\r\n\r\n{}",
 );
@@ -41,8 +41,8 @@ const server = createServer({ noDelay: true }, (socket) => {
     const requests = (begun + bytes.toString("latin1")).split(REQUEST_END);
     begun = requests.pop();
     for (const _request of requests) {
-      if (spread > 0) {
-        setTimeout(() => socket.write(answer), delay_ms * (1 + spread * (2 * Math.random() - 1)));
+      if (variation > 0) {
+        setTimeout(() => socket.write(answer), delay_ms * (1 + variation * (2 * Math.random() - 1)));
         continue;
       }
       waiting.push({ due: now() + delay_ms, socket });

@@ -46,7 +46,7 @@ const stub = (behaviour: object) => async () => {
   return { url: `http://127.0.0.1:${port}`, stop };
 };
 const fixed = (delay_ms: number) => () =>
-  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms), SPREAD: "0.2" }, "/");
+  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms), VARIATION: "0.2" }, "/");
 const server = (mode: string) => () =>
   MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
 

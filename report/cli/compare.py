@@ -42,7 +42,7 @@ def _ratio_text(value: float) -> str:
 
 
 def _p_text(p: float | None) -> str:
-    return ABSENT if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+    return ABSENT if p is None else "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
