@@ -56,6 +56,7 @@ test("each target is measured in each Node of --node, by the version that it pri
   await expectFailure(() => requestOf("--node", twice), EXIT.usage, "--node", own);
   await expectFailure(() => requestOf("--node", "/bin/true"), EXIT.usage, "--node", "/bin/true");
   await expectFailure(() => requestOf("--node", "/nowhere/node"), EXIT.usage, "/nowhere/node");
+  await expectFailure(() => requestOf("--node", ","), EXIT.usage, "--node");
   const docker = () => requestOf("--node", process.execPath, "--runtime", "docker");
   await expectFailure(docker, EXIT.usage, "--node", "--runtime local");
 });
