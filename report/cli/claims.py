@@ -193,7 +193,8 @@ def _conditions(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
 
 def _versions(row: Row) -> str:
     found = {part: version for run in row.runs for part, version in run.versions.items()}
-    names = {"client": row.identity.client, "limiter": row.identity.limiter, "store": row.identity.store}
+    of = row.identity
+    names = {"client": of.client, "limiter": of.limiter, "store": of.store, "node": "Node"}
     return ", ".join(f"{name} {found[part]}" for part, name in names.items() if part in found)
 
 
