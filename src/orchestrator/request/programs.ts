@@ -75,9 +75,10 @@ export function nodesOf(settings: Settings, runtime: string): Map<string, string
 
 function printedVersion(path: string): string {
   // No name of a file is empty or holds a NUL, and spawning one throws.
-  const { stdout } = !path || path.includes("\0")
-    ? { stdout: "" }
-    : spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  const { stdout } =
+    !path || path.includes("\0")
+      ? { stdout: "" }
+      : spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
   const version = /^v(\d+\.\d+\.\d+)\b/.exec(stdout ?? "")?.[1];
   if (version) return version;
   throw usageError(
