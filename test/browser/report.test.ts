@@ -89,9 +89,7 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("ignores what it does not know in its address", async () => {
-    const { page, complaints } = await open({
-      address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1",
-    });
+    const { page, complaints } = await open({ address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1" });
     expect(await page.locator(".filters output").textContent()).toBe("23 of 23 configurations");
     expect(await page.locator("img").count()).toBe(0);
     expect(complaints).toEqual([]);

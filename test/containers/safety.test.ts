@@ -23,10 +23,7 @@ function image(tag: string, packageFolder: string): string {
   const built = spawnSync(
     "docker",
     ["build", "--label", `ratelimit-bench.package=${label}`, "--tag", name, "-"],
-    {
-      input: `FROM scratch\nENV MADE_FOR=${tag}\n`,
-      encoding: "utf8",
-    },
+    { input: `FROM scratch\nENV MADE_FOR=${tag}\n`, encoding: "utf8" },
   );
   expect(built.status, built.stderr).toBe(0);
   onTestFinished(() => void tryDocker("image", "rm", name));

@@ -216,11 +216,7 @@ export function validEvidence(): ValidRun {
         {
           role: "store-1",
           at_start: reading(),
-          at_end: reading({
-            uptime_s: 12,
-            keys: 5_000,
-            ...evalsha(CONSUMES + 1, 1),
-          }),
+          at_end: reading({ uptime_s: 12, keys: 5_000, ...evalsha(CONSUMES + 1, 1) }),
         },
       ],
       settings: { maxmemory: "1073741824" },

@@ -13,10 +13,7 @@ import { StubServer } from "../../helpers/stub-server.js";
 const specFor = ({ url }: StubServer, warmup: string) => {
   const env = { TARGET_URL: url, DURATION: "0.6", WARMUP: warmup, CONNECTIONS: "4", TIMEOUT: "1" };
   const { generator, ...spec } = decodeGeneratorEnv(env);
-  return {
-    ...spec,
-    generator: { ...generator, waits_for_readings: true, progress: "json" as const },
-  };
+  return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
 };
 
 /** A generator of a group. @param onDrained at each drained moment, before the line that lets it go on */

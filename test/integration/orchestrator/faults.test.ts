@@ -75,10 +75,7 @@ test("without any engine `auto` falls back to this machine, and says why [R-no-e
   mkdirSync(programs);
   // Podman may be installed here: this one is not.
   writeFileSync(join(programs, "podman"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
-  const env = {
-    DOCKER_HOST: "unix:///nonexistent/docker.sock",
-    PATH: `${programs}:${process.env.PATH}`,
-  };
+  const env = { DOCKER_HOST: "unix:///nonexistent/docker.sock", PATH: `${programs}:${process.env.PATH}` };
   const campaign = Campaign.run(home, "none", ["--runtime", "auto", "--dry-run"], env);
   const { stdout } = await campaign.ends();
   expect(stdout).toMatch(/runtime: local \(.*Docker.*Podman/);

@@ -64,10 +64,7 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
     expect(code, stderr + stdout).toBe(0);
     const latest = join(folder, "results", "latest");
     const read = (name: string) => JSON.parse(readFileSync(join(latest, name), "utf8"));
-    const plugins = PLUGINS.map((name, index) => ({
-      name,
-      sha256: sha256(paths[index] ?? ""),
-    }));
+    const plugins = PLUGINS.map((name, index) => ({ name, sha256: sha256(paths[index] ?? "") }));
     const manifest = manifestSchema.parse(read("manifest.json"));
     expect(manifest.plugins).toEqual(plugins);
     expect(manifest.plan.notes.filter((note) => note.startsWith("from the plugin"))).toHaveLength(

@@ -35,10 +35,7 @@ test("the targets of a round are measured by turns; an interrupted round is meas
     if (!hasFigures(result) || result.status !== "measured") throw new Error("a run has no figures");
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     // The lengths of the first round hold for all, also after a resume.
-    expect(result.turns).toMatchObject({
-      group: ROUND,
-      ...turns?.[String(result.configuration_hash)],
-    });
+    expect(result.turns).toMatchObject({ group: ROUND, ...turns?.[String(result.configuration_hash)] });
     expect(result.resources["server-1"]?.cpu_us_per_request).toBeGreaterThan(0);
   }
   const events = stdout

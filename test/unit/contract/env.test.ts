@@ -237,11 +237,7 @@ describe("the probe's environment", () => {
 });
 
 describe("a request to a serving probe", () => {
-  const request = {
-    actions: ["read"],
-    nodes: [{ host: "127.0.0.1", port: 7001 }],
-    timeout_s: 10,
-  };
+  const request = { actions: ["read"], nodes: [{ host: "127.0.0.1", port: 7001 }], timeout_s: 10 };
 
   test("is one line of JSON", () => {
     expect(parseProbeRequest(JSON.stringify(request))).toEqual(request);

@@ -153,9 +153,7 @@ describe("the figures of a fault", () => {
       const waits = times(3, { allowed: 8 });
       expect(
         figuresOf([...slices.slice(0, 10 * start_s), ...waits], fault(start_s, start_s + 1)),
-      ).toMatchObject({
-        outage_seen_s: 3,
-      });
+      ).toMatchObject({ outage_seen_s: 3 });
     },
   );
 

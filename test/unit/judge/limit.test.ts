@@ -11,9 +11,7 @@ const GIGABIT = { there: 1e9, back: 1e9 };
 
 /** A role that sent and received so many megabytes. */
 const over = (kind: Role["kind"], sent_mb: number, received_mb = 0): Role =>
-  role(kind, 10, {
-    network: { sent_bytes: sent_mb * MEGABYTE, received_bytes: received_mb * MEGABYTE },
-  });
+  role(kind, 10, { network: { sent_bytes: sent_mb * MEGABYTE, received_bytes: received_mb * MEGABYTE } });
 
 const link = (one: string, other: string, bits_per_second = GIGABIT) => ({
   between: [one, other] as [string, string],

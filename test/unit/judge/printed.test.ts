@@ -62,10 +62,7 @@ test.each([
 
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };
-  const { calls: _, ...rest } = evidence({
-    ...onStore(bare),
-    versions: { program: "7.0.15" },
-  });
+  const { calls: _, ...rest } = evidence({ ...onStore(bare), versions: { program: "7.0.15" } });
   const { status, not_applicable } = judgePrinted(rest);
   expect(status).toBe("valid");
   expect(not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M1", "M19"]));

@@ -821,10 +821,7 @@ describe("M25, CPU time of other programs,", () => {
   test("is unknown if the system does not report it", () => {
     const run = validEvidence();
     delete run.host_load;
-    expect(judge(run)).toMatchObject({
-      status: "valid",
-      not_applicable: [{ rule: "M25" }],
-    });
+    expect(judge(run)).toMatchObject({ status: "valid", not_applicable: [{ rule: "M25" }] });
   });
 });
 

@@ -206,9 +206,7 @@ test("a store runs the clients of the store that it is compatible with, where a 
   });
   // It does not run Valkey's scripts, and has no cluster.
   expect(resolveTarget("iovalkey@mystore")).toEqual({ skip: expect.stringContaining("cannot use mystore") });
-  expect(resolveTarget("ioredis@mystore:cluster")).toEqual({
-    skip: "mystore runs standalone only",
-  });
+  expect(resolveTarget("ioredis@mystore:cluster")).toEqual({ skip: "mystore runs standalone only" });
   // Nobody gets it without asking.
   const nothingElse = (id: string) => id === "mystore";
   expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });

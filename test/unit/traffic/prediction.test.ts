@@ -21,11 +21,7 @@ const evenSlices = (requests: number): Slices => {
   const of = (count: number) => Array.from({ length: 50 }, () => count);
   return { width_ms: 100, allowed: of(requests / 50), limited: of(0), failed: of(0), latency_sum_us: of(0) };
 };
-const window = {
-  opened_at: new Date("2026-01-01T00:00:01Z"),
-  opens_s: 1,
-  slices: evenSlices(answered),
-};
+const window = { opened_at: new Date("2026-01-01T00:00:01Z"), opens_s: 1, slices: evenSlices(answered) };
 const server = serverOf({ ...run, counts });
 const readings = (limits: Limits | undefined) => ({
   at_start: [server.at_start],
@@ -36,12 +32,7 @@ const readings = (limits: Limits | undefined) => ({
 test("with a quota that cannot be used up, the keys alone decide", () => {
   expect(
     predictionFor(work, warmup, readings({ points: 1e9, window_s: 60, block_s: 0 }), counts, window),
-  ).toEqual({
-    limited_share: 0.1,
-    seen_share: 0.1,
-    tolerance: 0.012,
-    basis: "traffic",
-  });
+  ).toEqual({ limited_share: 0.1, seen_share: 0.1, tolerance: 0.012, basis: "traffic" });
 });
 
 test("with a quota that the hottest key could use up, the basis is the limits", () => {
@@ -103,11 +94,7 @@ describe("under limits that cannot be used up, the limited share is the traffic'
       const share = predictLimitedShare(
         profile,
         profile.limits,
-        evenly({
-          opens_s: 10,
-          closes_s: 310,
-          requests_per_second,
-        }),
+        evenly({ opens_s: 10, closes_s: 310, requests_per_second }),
       );
       expect(share).toBeCloseTo(expected[profile.id as keyof typeof expected], 12);
     }

@@ -77,10 +77,7 @@ test("checksums are read by sha256sum, are added one by one, and leave nothing e
     writeFileSync(join(folder, file), file);
     await sums.add(file, file);
   }
-  const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], {
-    cwd: folder,
-    encoding: "utf8",
-  });
+  const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], { cwd: folder, encoding: "utf8" });
   expect(printed).toBe("a_run1.json: OK\nb_run1.json: OK\n");
   const again = await Checksums.read(folder);
   expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);

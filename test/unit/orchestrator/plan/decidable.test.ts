@@ -29,19 +29,14 @@ test.each([
   const clients = EIGHT.split(",")
     .slice(0, others + 1)
     .join(",");
-  expect(found(clients)).toEqual({
-    lines: [expect.stringContaining(`--runs ${fewest} `)],
-    warnings: [],
-  });
+  expect(found(clients)).toEqual({ lines: [expect.stringContaining(`--runs ${fewest} `)], warnings: [] });
   expect(found(clients, "--runs", String(fewest - 1)).warnings).toHaveLength(1);
   expect(found(clients, "--runs", String(fewest)).warnings).toEqual([]);
 });
 
 test("where targets do not go by turns a conclusion takes many more minutes", () => {
   const cost = (...flags: string[]) =>
-    costOfOrder(planFor("--clients", "iovalkey,valkey-glide", ...flags), {
-      standalone: 2,
-    });
+    costOfOrder(planFor("--clients", "iovalkey,valkey-glide", ...flags), { standalone: 2 });
   expect(cost("--order", "turns")).toEqual([]);
   expect(cost("--order", "interleaved", "--runs", "60")).toEqual([]);
   expect(cost("--order", "interleaved")).toEqual([expect.stringMatching(/about \d+ (h|min)/)]);

@@ -44,12 +44,7 @@ test("the image of a store's version is its own with that tag; its program is th
   const flags = ["--program", "redis~7.4=/opt/r7", "--redis-server", "/opt/r"];
   const clients = "ioredis@valkey~9.1,ioredis@redis~7.4,ioredis@redis~8.0";
   expect(programSources(requestOf("--clients", clients, ...flags, "--image", "redis~8.0=mine:1"))).toEqual([
-    {
-      id: "valkey~9.1",
-      command: "valkey-server",
-      version: "9.1",
-      image: "registry:5000/valkey:9.1",
-    },
+    { id: "valkey~9.1", command: "valkey-server", version: "9.1", image: "registry:5000/valkey:9.1" },
     { id: "redis~7.4", command: "redis-server", version: "7.4", path: "/opt/r7", image: "redis:7.4" },
     { id: "redis~8.0", command: "redis-server", version: "8.0", path: "/opt/r", image: "mine:1" },
   ]);

@@ -3,11 +3,7 @@ import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
 import { askProbe } from "../../../../src/orchestrator/run/store.js";
 import type { Exit, RunningPart } from "../../../../src/runtimes/types.js";
 
-const request: ProbeRequest = {
-  actions: ["ready"],
-  nodes: [{ host: "127.0.0.1", port: 1 }],
-  timeout_s: 1,
-};
+const request: ProbeRequest = { actions: ["ready"], nodes: [{ host: "127.0.0.1", port: 1 }], timeout_s: 1 };
 
 /** A probe that gives this answer to whatever it is asked, and has ended so if it gives none. */
 function probe(
