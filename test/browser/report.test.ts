@@ -3,17 +3,7 @@ import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { drawn, type Opening, openReport } from "./page.js";
 
-const charts = [
-  "throughput",
-  "latency",
-  "percentiles",
-  "tradeoff",
-  "ceiling",
-  "cpu",
-  "memory",
-  "limited",
-  "series",
-];
+const charts = "throughput latency percentiles tradeoff ceiling cpu memory limited series".split(" ");
 
 describe("the report in a browser", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);

@@ -57,11 +57,8 @@ test("all six targets on real stores, with every role's caps, counters and image
     const nodes = configuration?.target.topology === "cluster" ? 6 : 1;
     expect(versions.store).toMatch(configuration?.target.store === "redis" ? /^8\.0/ : /^8\.1/);
     expect(store?.nodes).toHaveLength(nodes);
-    const roles = [
-      "generator-1",
-      "server-1",
-      ...Array.from({ length: nodes }, (_, index) => `store-${index + 1}`),
-    ];
+    const stores = Array.from({ length: nodes }, (_, index) => `store-${index + 1}`);
+    const roles = ["generator-1", "server-1", ...stores];
     for (const role of roles) {
       const figures = resources[role];
       expect(figures?.cpu_us, role).toBeGreaterThan(0);

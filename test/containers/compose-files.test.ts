@@ -219,14 +219,8 @@ test.each(["server", "loadtest"])(
     expect(facts.Config.User).toBe("1000:1000");
     expect(facts.Config.Cmd).toEqual(["node", `dist/${id === "server" ? "server" : "benchmark"}/index.js`]);
     expect(facts.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
-    const held = docker(
-      "run",
-      "--rm",
-      image,
-      "sh",
-      "-c",
-      "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*",
-    ).split("\n");
+    const list = "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*";
+    const held = docker("run", "--rm", image, "sh", "-c", list).split("\n");
     const { devDependencies, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(held.filter((path) => path.startsWith("/app/") && path.split("/").length === 3)).toEqual(
       ["dist", "node_modules", "package.json"].map((name) => `/app/${name}`),

@@ -171,11 +171,8 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
   test("an engine that hangs does not hold up the campaign, which names what is left; clean removes it [R-host-hangs-1]", async () => {
     const home = newFolder();
     const file = hostsFile(home);
-    const campaign = Campaign.run(
-      home,
-      "iovalkey",
-      onHosts(file, "--duration-mode", "custom:8", "--runs", "2"),
-    );
+    const flags = ["--duration-mode", "custom:8", "--runs", "2"];
+    const campaign = Campaign.run(home, "iovalkey", onHosts(file, ...flags));
     await campaign.waitForLog("measure");
     const engine = engineOf("store");
     onTestFinished(() => void process.kill(engine, "SIGCONT"));

@@ -34,15 +34,8 @@ export const added = (before: readonly string[]): string[] =>
 
 /** Containers that the campaigns of this host run now, by role. */
 export function running(): Map<string, string> {
-  const lines = listed(
-    docker(
-      "ps",
-      "--filter",
-      "label=ratelimit-bench.owner",
-      "--format",
-      '{{.ID}} {{.Label "ratelimit-bench.role"}}',
-    ),
-  );
+  const format = '{{.ID}} {{.Label "ratelimit-bench.role"}}';
+  const lines = listed(docker("ps", "--filter", "label=ratelimit-bench.owner", "--format", format));
   return new Map(lines.map((line) => line.split(" ").reverse() as [string, string]));
 }
 

@@ -97,12 +97,8 @@ export class TargetSystem {
       : { nodes: [], processes: [] };
     const place: StorePlace = { store: target.store, topology: target.topology, nodes };
     const service = target.service === undefined ? undefined : await serviceOf(target, place, limits, folder);
-    const system = new TargetSystem(
-      service ? { ...place, service: service.spec } : place,
-      folder,
-      processes,
-      service?.process,
-    );
+    const whole = service ? { ...place, service: service.spec } : place;
+    const system = new TargetSystem(whole, folder, processes, service?.process);
     try {
       await system.run(true);
       return system;

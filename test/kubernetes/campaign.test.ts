@@ -43,21 +43,11 @@ describe("a campaign in a namespace with the restricted profile", needs(["kubern
         { name: "main", image: "valkey/valkey:8.1", command: ["sleep", "600"], securityContext: secure },
       ],
     };
-    kubectl(
-      "--namespace",
-      namespace,
-      "run",
-      foreign,
-      "--image=valkey/valkey:8.1",
-      `--overrides=${JSON.stringify({ spec })}`,
-    );
+    const overrides = `--overrides=${JSON.stringify({ spec })}`;
+    kubectl("--namespace", namespace, "run", foreign, "--image=valkey/valkey:8.1", overrides);
     const before = everything(namespace);
-    const campaign = Campaign.run(
-      newFolder(),
-      "iovalkey",
-      [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:3"],
-      env(),
-    );
+    const flags = [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:3"];
+    const campaign = Campaign.run(newFolder(), "iovalkey", flags, env());
     const { code, stderr } = await campaign.ended;
     expect(stderr).toBe(campaign.suspectWarning);
     expect(code).toBe(0);
@@ -116,12 +106,8 @@ describe("a campaign in a namespace with the restricted profile", needs(["kubern
 
   test("Ctrl-C removes all of it", async () => {
     const namespace = restricted();
-    const campaign = Campaign.run(
-      newFolder(),
-      "iovalkey",
-      [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:20"],
-      env(),
-    );
+    const flags = [...flagsFor(namespace), ...CAPS, "--duration-mode", "custom:20"];
+    const campaign = Campaign.run(newFolder(), "iovalkey", flags, env());
     await campaign.waitForLog("measure");
     expect(everything(namespace).length).toBeGreaterThan(3);
     campaign.signal("SIGINT");

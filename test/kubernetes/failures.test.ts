@@ -122,12 +122,8 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
     const part = await runtime.start(scripted("generator-1", WAIT), begun);
     kubectl("delete", "namespace", namespace, "--wait=false");
     expect((await part.exited).signal).toMatch(/is being deleted|is gone/);
-    await expectFailure(
-      () => runtime.start(scripted("generator-2", WAIT), begun),
-      EXIT.environment,
-      namespace,
-      "--namespace",
-    );
+    const refused = () => runtime.start(scripted("generator-2", WAIT), begun);
+    await expectFailure(refused, EXIT.environment, namespace, "--namespace");
     await part.stop();
     await runtime.close();
   });
@@ -139,11 +135,8 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
       "kubectl create namespace ratelimit-bench-none",
     );
     const restricted = testNamespace({ "pod-security.kubernetes.io/enforce": "restricted" });
-    await expectFailure(
-      () => open({ namespace: restricted, host_network: true }),
-      EXIT.environment,
-      "--host-network",
-    );
+    const refused = () => open({ namespace: restricted, host_network: true });
+    await expectFailure(refused, EXIT.environment, "--host-network");
     const small = testNamespace();
     kubectl("--namespace", small, "create", "quota", "small", "--hard=pods=0");
     await expectFailure(() => open({ namespace: small }), EXIT.environment, small);

@@ -142,11 +142,8 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
         const decisions = await Promise.all(asked.map((key) => opened.standard.consume(key)));
         for (const key of KEYS) {
           const own = decisions.filter((_, n) => asked[n] === key);
-          expect(countOutcomes(own)).toEqual({
-            allowed: LIMITS.points,
-            limited: 2 * LIMITS.points,
-            failed: 0,
-          });
+          const ends = { allowed: LIMITS.points, limited: 2 * LIMITS.points, failed: 0 };
+          expect(countOutcomes(own)).toEqual(ends);
         }
         expect(sum(await setup.decisions())).toBe(asked.length);
         if (!setup.hasScripts) return;
@@ -183,12 +180,8 @@ function onStore(kind: StoreKind, topology: string, targets: readonly Target[]):
           for (const round of [1, 2]) {
             const decisions = await Promise.all(asked.map((key) => opened.standard.consume(key)));
             const expected = opened.description.survivesScriptFlush ? "allowed" : "failed";
-            expect(countOutcomes(decisions)).toEqual({
-              allowed: 0,
-              limited: 0,
-              failed: 0,
-              [expected]: asked.length,
-            });
+            const ends = { allowed: 0, limited: 0, failed: 0, [expected]: asked.length };
+            expect(countOutcomes(decisions)).toEqual(ends);
             const values = [...(await setup.keys()).values()].map(({ value }) => value);
             expect(values).toEqual(expected === "allowed" ? KEYS.map(() => 5 * round) : []);
           }

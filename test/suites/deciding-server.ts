@@ -65,11 +65,8 @@ export function decidingServerContract(
 
       test("admits exactly the points of a key among requests at once, and it counts each of them", async () => {
         const asked = Array.from({ length: AT_ONCE }, () => opened.limiter.consume(key("once")));
-        expect(countOutcomes(await Promise.all(asked))).toEqual({
-          allowed: LIMITS.points,
-          limited: AT_ONCE - LIMITS.points,
-          failed: 0,
-        });
+        const ends = { allowed: LIMITS.points, limited: AT_ONCE - LIMITS.points, failed: 0 };
+        expect(countOutcomes(await Promise.all(asked))).toEqual(ends);
         expect(opened.limiter.consumes).toMatchObject({ calls: AT_ONCE, allowed: LIMITS.points });
         expect((await server.decisions()) - before).toBe(AT_ONCE);
       });

@@ -114,13 +114,8 @@ async function withClients<Result>(
     for (let n = 0; n < count; n++) {
       const client = await description.open(place);
       const used = findLimiter(target.limiter);
-      const created = await used.create(
-        client,
-        description,
-        limitsOf(points),
-        undefined,
-        librariesOnDemand(used.onDemand),
-      );
+      const libraries = librariesOnDemand(used.onDemand);
+      const created = await used.create(client, description, limitsOf(points), undefined, libraries);
       if (!created) throw new Error(`${target.text} decides nothing`);
       const limiter = "standard" in created ? created.standard : created;
       opened.push({
@@ -338,14 +333,6 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
     await generous.stop();
   }
   const cluster = await clusterFact(target);
-  return {
-    target: target.text,
-    atomic,
-    survives_restart,
-    survives_flush,
-    cluster,
-    commands,
-    bytes_per_key,
-    tried,
-  };
+  const facts = { atomic, survives_restart, survives_flush, cluster, commands, bytes_per_key };
+  return { target: target.text, ...facts, tried };
 }

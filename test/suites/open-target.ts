@@ -68,13 +68,8 @@ async function connected<Result>(
   const client = await description.open(place);
   try {
     const limiter = findLimiter(target.limiter);
-    const created = await limiter.create(
-      client,
-      description,
-      limits,
-      undefined,
-      librariesOnDemand(limiter.onDemand),
-    );
+    const libraries = librariesOnDemand(limiter.onDemand);
+    const created = await limiter.create(client, description, limits, undefined, libraries);
     return use({ target, description, client }, created);
   } catch (error) {
     await client.close();

@@ -123,12 +123,8 @@ export async function consumeOnDeadStore(
       .filter(({ description }) => waits === Boolean(description.waitsForStore))
       .flatMap(({ standard }) => KEYS.map((key) => standard.consume(key)));
   const [waiting, asked] = [consumesOf(true), consumesOf(false)];
-  expect(countOutcomes(await Promise.all(asked))).toEqual({
-    allowed: 0,
-    limited: 0,
-    failed: 0,
-    [lost]: asked.length,
-  });
+  const ends = { allowed: 0, limited: 0, failed: 0, [lost]: asked.length };
+  expect(countOutcomes(await Promise.all(asked))).toEqual(ends);
   return { waiting };
 }
 

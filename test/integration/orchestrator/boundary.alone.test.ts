@@ -22,14 +22,8 @@ const ADMISSION_HOLDS = { burst: true, rate: true, "over-admission": true, "unde
 
 describe("traffic at the boundary, on real limiters", () => {
   test("fixed windows, two servers and two workers; GCRA: promises hold, and bursts are as the algorithm says", async () => {
-    const [_campaign, found] = await results(
-      "iovalkey,ioredis@valkey+redis-gcra",
-      ...SHORT,
-      "--servers",
-      "2",
-      "--workers",
-      "2",
-    );
+    const two = ["--servers", "2", "--workers", "2"];
+    const [_campaign, found] = await results("iovalkey,ioredis@valkey+redis-gcra", ...SHORT, ...two);
     expect(found).toHaveLength(2);
     for (const result of found) {
       expect(held(result)).toMatchObject(ADMISSION_HOLDS);

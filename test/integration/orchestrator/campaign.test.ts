@@ -48,11 +48,8 @@ test("a campaign on a real cluster measures six nodes and leaves no process, soc
 
 test("a single run, set by the environment whose OUTPUT_FILE cannot be written is refused before anything is measured", async () => {
   const home = newFolder();
-  const env = {
-    RATE_LIMITER_TYPE: "none",
-    OUTPUT_FILE: join(home, "no", "such", "folder.json"),
-    OUTPUT_DIR: home,
-  };
+  const file = join(home, "no", "such", "folder.json");
+  const env = { RATE_LIMITER_TYPE: "none", OUTPUT_FILE: file, OUTPUT_DIR: home };
   const { code, stderr } = await Campaign.command(home, ["single"], env).ended;
   expect({ code, lines: stderr.trimEnd().split("\n").length }).toEqual({ code: 3, lines: 1 });
   expect(stderr).toContain("OUTPUT_FILE");

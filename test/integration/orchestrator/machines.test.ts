@@ -45,12 +45,8 @@ describe("a campaign on several machines", () => {
     if (!result) throw new Error("there is no result");
     expectConsistent(result);
     expectReconciled(result);
-    expect(result.placement).toEqual({
-      "generator-1": "left",
-      "generator-2": "left",
-      "server-1": "right",
-      "store-1": "right",
-    });
+    const places = { "generator-1": "left", "generator-2": "left", "server-1": "right", "store-1": "right" };
+    expect(result.placement).toEqual(places);
     const { clock: _, ...measured } = link;
     expect(result.links).toEqual([measured]);
     expect(result).not.toHaveProperty("host_load");

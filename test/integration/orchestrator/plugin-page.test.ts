@@ -21,12 +21,8 @@ function shell(command: string, folder: string, home: string): Promise<Ended> {
   mkdirSync(bin, { recursive: true });
   const cli = join(ROOT, "dist/orchestrator/cli.js");
   writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
-  const env = {
-    PATH: `${bin}${delimiter}${process.env.PATH}`,
-    HOME: home,
-    XDG_STATE_HOME: join(home, "state"),
-    RATELIMIT_BENCH: ROOT,
-  };
+  const PATH = `${bin}${delimiter}${process.env.PATH}`;
+  const env = { PATH, HOME: home, XDG_STATE_HOME: join(home, "state"), RATELIMIT_BENCH: ROOT };
   return new Promise((resolve) => {
     const parameters = ["-euo", "pipefail", "-c", command];
     const child = execFile("bash", parameters, { cwd: folder, env }, (error, stdout, stderr) =>

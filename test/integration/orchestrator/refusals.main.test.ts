@@ -11,11 +11,8 @@ describe("before anything is started", () => {
   async function expectRefused(campaign: Campaign, expected: number, ...parts: string[]): Promise<void> {
     const { code, stdout, stderr } = await campaign.ended;
     for (const part of parts) expect(stderr).toContain(part);
-    expect({ code, stdout, lines: stderr.trimEnd().split("\n").length }).toEqual({
-      code: expected,
-      stdout: "",
-      lines: 1,
-    });
+    const lines = stderr.trimEnd().split("\n").length;
+    expect({ code, stdout, lines }).toEqual({ code: expected, stdout: "", lines: 1 });
     expect(campaign.processCount).toBe(0);
     expect(await campaign.leftovers()).toEqual([]);
     expect(readdirSync(campaign.root).sort()).not.toContain("x");

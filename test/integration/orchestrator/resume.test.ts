@@ -87,12 +87,8 @@ test("damaged results are measured again with a warning, a full disk keeps the o
   expect(atFull.code).toBe(4);
   expect(readFileSync(join(folder, spoilt))).toEqual(half);
 
-  change(
-    folder,
-    kept,
-    (text) => text.replace(/"verdict":\{"status":"\w+"/, '"verdict":{"status":"invalid"'),
-    true,
-  );
+  const spoil = (text: string) => text.replace(/"verdict":\{"status":"\w+"/, '"verdict":{"status":"invalid"');
+  change(folder, kept, spoil, true);
   writeFileSync(join(folder, `.${kept}.0badcafe.tmp`), "half");
   const resumed = Campaign.resume(home);
   const end = await resumed.ended;

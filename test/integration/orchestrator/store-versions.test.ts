@@ -65,11 +65,8 @@ test("a store and a Node that run with another version than their programs said 
   await campaign.ends(5);
   const found = campaign.measured.map(({ configuration, versions, verdict: { reasons } }) => {
     const invalid = reasons.filter(({ severity }) => severity === "invalid");
-    return [
-      configuration?.target.label,
-      versions.store,
-      ...invalid.flatMap(({ rule, text }) => [rule, text]),
-    ];
+    const told = invalid.flatMap(({ rule, text }) => [rule, text]);
+    return [configuration?.target.label, versions.store, ...told];
   });
   expect(found.sort()).toEqual([
     ["ioredis@valkey+node-1.2.3", seen, "M19", expect.stringContaining("Node 1.2.3")],

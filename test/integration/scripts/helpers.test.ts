@@ -71,21 +71,15 @@ describe("check-config.sh", () => {
       /python .*3\.11/,
     ],
   ])("%s is named with its fix", (_case, programs, expected) => {
-    const { code, stdout } = run(
-      "check-config.sh",
-      ["--runtime", "docker"],
-      pathWith({ ...FIT, ...programs }),
-    );
+    const path = pathWith({ ...FIT, ...programs });
+    const { code, stdout } = run("check-config.sh", ["--runtime", "docker"], path);
     expect(code).toBe(3);
     expect(stdout).toMatch(expected);
   });
 
   test("works without Node.js and Python, and its JSON stays JSON", () => {
-    const { code, stdout } = run(
-      "check-config.sh",
-      ["--json"],
-      pathWith({ docker: `echo '"\\' >&2; exit 1` }),
-    );
+    const path = pathWith({ docker: `echo '"\\' >&2; exit 1` });
+    const { code, stdout } = run("check-config.sh", ["--json"], path);
     expect(code).toBe(3);
     expect(statusOf(stdout, "node")).toBe("fail");
     expect(statusOf(stdout, "python")).toBe("fail");

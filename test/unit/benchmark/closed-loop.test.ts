@@ -76,13 +76,8 @@ describe("requests in flight when the window of a closed loop closes", () => {
     // The fast channel may have had one in flight, too.
     const fast = after_window.allowed - 1;
     expect([0, 1]).toContain(fast);
-    expect(after_window).toEqual({
-      allowed: 1 + fast,
-      limited: 1,
-      failed_answers: 1,
-      connection_errors: 1,
-      timed_out: 1,
-    });
+    const ends = { allowed: 1 + fast, limited: 1, failed_answers: 1, connection_errors: 1, timed_out: 1 };
+    expect(after_window).toEqual(ends);
     expect({ followed, cut }).toEqual({ followed: 5 + fast, cut: 0 });
     expect(counts.sent).toBe(total(sent));
     expect(counts.sent).toBe(counts.allowed + followed);

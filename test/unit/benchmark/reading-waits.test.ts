@@ -10,13 +10,8 @@ import { secondEvent } from "../../../src/benchmark/run.js";
 import { BenchError, EXIT } from "../../../src/contract/errors.js";
 import { type Progress, progressSchema } from "../../../src/contract/progress.js";
 
-const server = {
-  at_ms: 1000,
-  cpu_percent: 96.04,
-  event_loop_utilisation: 0.78,
-  heap_used_bytes: 1,
-  resident_bytes: 1,
-};
+const memory = { heap_used_bytes: 1, resident_bytes: 1 };
+const server = { at_ms: 1000, cpu_percent: 96.04, event_loop_utilisation: 0.78, ...memory };
 
 /** The second of a window in which each worker was so busy and had these answers. */
 function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {
@@ -49,12 +44,8 @@ describe("a second of the load generator's progress", () => {
 
   test("without answers has no share and no latency, instead of zeros", () => {
     const silent = second([0.1], []);
-    expect(silent).toEqual({
-      event: "second",
-      t_s: 1,
-      requests_per_second: 0,
-      generator_event_loop_utilisation: 0.1,
-    });
+    const idle = { event: "second", t_s: 1, requests_per_second: 0, generator_event_loop_utilisation: 0.1 };
+    expect(silent).toEqual(idle);
     expect(secondText(silent)).toBe("1 s: 0 requests/s, generator 10 % busy");
   });
 });

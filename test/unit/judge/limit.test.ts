@@ -162,43 +162,26 @@ const samples = [
 ];
 
 const TURNS = { group: 2, turns: 10, lead_in_ms: 5, slice_ms: 100, drained_s: 0.01 };
+const halves = (ratio: number) => ({ turns: { ...TURNS, halves: { ratio, error: 0.01 } } });
+const stores = { ...store(30), "store-2": role("store", 96) };
 
 describe("the resource that limited a run, with its figure", () => {
   test.each<[string, Evidence, string, ...string[]]>([
     ["a busy loop", run(0.97, { ...server(90), ...store(40) }), "server loop", "97 %"],
-    [
-      "a busy store",
-      run(0.5, { ...store(30), "store-2": role("store", 96) }),
-      "store CPU",
-      "store-2",
-      "96 %",
-    ],
+    ["a busy store", run(0.5, stores), "store CPU", "store-2", "96 %"],
     ["the most used of several, all of which are named", run(0.92, store(99)), "store CPU", "92 %", "99 %"],
     ["a server at its cap", run(0.4, server(48, { caps: { cpus: 0.5 } })), "server CPU"],
     ["a server that was held up", run(0.4, server(30, { caps: { cpus: 2 }, throttling })), "server CPU"],
     ["a store at its cap", run(0.4, store(49, { caps: { cpus: 0.5 } })), "store CPU"],
     ["a store below its cap", run(0.4, store(49, { caps: { cpus: 2 } })), "none"],
-    [
-      "an unsteady window",
-      run(0.97, {}, { turns: { ...TURNS, halves: { ratio: 0.8, error: 0.01 } } }),
-      "none",
-    ],
-    [
-      "a steady one",
-      run(0.97, {}, { turns: { ...TURNS, halves: { ratio: 0.95, error: 0.01 } } }),
-      "server loop",
-    ],
+    ["an unsteady window", run(0.97, {}, halves(0.8)), "none"],
+    ["a steady one", run(0.97, {}, halves(0.95)), "server loop"],
     ["a busy generator", run(0.5, {}, withWorkers({ event_loop_utilisation: 0.95 })), "generator"],
     ["a generator without a CPU", run(0.5, {}, withWorkers({ cpu_wait_share: 0.7 })), "generator", "70 %"],
     ["the loop by its active time, not by samples", run(0.96, {}, { samples }), "server loop", "96 %"],
     // Answers to requests that were under way when the window closed come after it.
     ["a loop that went on after the window", run(1.02, {}), "server loop", "100 %"],
-    [
-      "the host, rather than a loop that may have waited for it",
-      run(1, {}, hostLoad(184)),
-      "host CPU",
-      "92 %",
-    ],
+    ["the host, not a loop that may have waited for it", run(1, {}, hostLoad(184)), "host CPU", "92 %"],
     ["other programs on the host", run(0.4, {}, hostLoad(198, 112.4)), "host CPU", "99 %", "112 %"],
     ["a loop on a host that was not full", run(0.95, {}, hostLoad(178)), "server loop"],
     ["nothing, most of all the host", run(0.3, {}, hostLoad(160)), "none", "80 %"],

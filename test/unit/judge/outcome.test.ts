@@ -25,12 +25,8 @@ describe("M5 invalid:", () => {
   test("more than one send in a hundred was never made", () => {
     const { sent } = openLoopEvidence().counts;
     const offered = Math.ceil(sent / 0.985);
-    const run = openLoopEvidence({
-      offered,
-      dropped: 100,
-      unsent: offered - sent - 100,
-      blocked: offered - sent,
-    });
+    const missing = offered - sent;
+    const run = openLoopEvidence({ offered, dropped: 100, unsent: missing - 100, blocked: missing });
     expect(reasons(run)).toEqual(["M5 invalid"]);
     expect(text(run)).toMatch(
       /saturated: 2000\/s were offered, 2000\/s answered, and none of the 200 connections/,

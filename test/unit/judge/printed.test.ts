@@ -42,11 +42,7 @@ test.each<[string, Partial<PrintedEvidence>, string]>([
   ["another process at the end", onStore(reading, { ...reading, run_id: "b" }), "M14 invalid"],
   ["evicted keys", onStore(reading, { ...reading, evicted_keys: 3 }), "M14 suspect"],
   ["no counters of a role", { resources: { "store-1": role("store", 60) } }, "M15 suspect"],
-  [
-    "other programs",
-    { host_load: { cpus: 4, busy_cpu_percent: 200, foreign_cpu_percent: 40 } },
-    "M25 suspect",
-  ],
+  ["foreign load", { host_load: { cpus: 4, busy_cpu_percent: 200, foreign_cpu_percent: 40 } }, "M25 suspect"],
 ])("%s", (_, changes, expected) => {
   expect(rulesOf(changes)).toEqual([expected]);
 });

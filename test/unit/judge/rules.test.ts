@@ -33,12 +33,8 @@ const restart: FaultRecord = {
   injected: { from_s: 3.5, to_s: 4.1 },
   undone: true,
 };
-const flush: FaultRecord = {
-  ...restart,
-  name: "script-flush",
-  action: "flush-scripts",
-  planned: { start_s: 3.5, length_s: 0 },
-};
+const planned = { start_s: 3.5, length_s: 0 };
+const flush: FaultRecord = { ...restart, name: "script-flush", action: "flush-scripts", planned };
 const serverRestart: FaultRecord = { ...restart, name: "server-restart", roles: ["server-1"] };
 
 /** A run with these faults, changed. */
@@ -198,11 +194,7 @@ describe("the rules of a run with a service", () => {
         Object.assign(at_end, { allowed: (at_end.allowed ?? 0) - 1, limited: (at_end.limited ?? 0) + 1 }),
       "M8 invalid",
     ],
-    [
-      "decisions of which the store saw too few",
-      (run) => (storeOf(run).at_end.decisions = CONSUMES - 1),
-      "M8 invalid",
-    ],
+    ["too few decisions in the store", (run) => (storeOf(run).at_end.decisions = CONSUMES - 1), "M8 invalid"],
     ["another process at the end", ({ service }) => (service.at_end.run_id = "2"), "M14 invalid"],
     ["no CPU counters", (run) => delete run.resources["service-1"], "M15 suspect"],
   ])("object to %s", (_name, spoil, expected) => {

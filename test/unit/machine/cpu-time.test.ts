@@ -158,14 +158,8 @@ describe("the CPU time of the system", () => {
   );
 });
 
-const start: HostCpu = {
-  at_ms: 1_000,
-  cpus: 2,
-  idle_us: 50_000_000,
-  stolen_us: 1_000_000,
-  interrupts_us: 0,
-  accounted_us: 100_000_000,
-};
+const counted = { idle_us: 50e6, stolen_us: 1e6, interrupts_us: 0, accounted_us: 1e8 };
+const start: HostCpu = { at_ms: 1_000, cpus: 2, ...counted };
 
 /** After so many seconds, with so many microseconds of each kind; the rest of both CPUs' time was busy. */
 function reading(seconds: number, { idle_us = 0, stolen_us = 0, interrupts_us = 0 }): HostCpu {
@@ -202,9 +196,6 @@ describe("foreign CPU", () => {
 test("the load of a host is that of the window: idle time just before and after it does not dilute it", () => {
   // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the time.
   const end = reading(5, { idle_us: 10_000_000 - 6_000_000 - 2_500_000 });
-  expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual({
-    cpus: 2,
-    busy_cpu_percent: 200,
-    foreign_cpu_percent: 50,
-  });
+  const load = { cpus: 2, busy_cpu_percent: 200, foreign_cpu_percent: 50 };
+  expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual(load);
 });

@@ -64,12 +64,8 @@ describe("a run spec", () => {
   });
 
   test("is taken as it is; other variables are ignored, except the credentials of the store", () => {
-    const environment = {
-      ...encodeRunSpec(spec),
-      MODE: "nope",
-      PORT: "1",
-      STORE_URL: "redis://:secret@10.0.0.1",
-    };
+    const own = encodeRunSpec(spec);
+    const environment = { ...own, MODE: "nope", PORT: "1", STORE_URL: "redis://:secret@10.0.0.1" };
     expect(readConfig(environment)).toEqual({ spec, access: { password: "secret" } });
   });
 

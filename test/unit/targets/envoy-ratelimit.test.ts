@@ -9,12 +9,8 @@ const NODES = [
   { host: "store-1", port: 1 },
   { host: "store-2", port: 2 },
 ];
-const allocation = {
-  bind: "0.0.0.0",
-  port: 7000,
-  ports: { grpc: 7001, debug: 7002, prometheus: 7003 },
-  files: "/files",
-};
+const ports = { grpc: 7001, debug: 7002, prometheus: 7003 };
+const allocation = { bind: "0.0.0.0", port: 7000, ports, files: "/files" };
 
 test("its configuration has the run's own domain, the quota, and a key of quota 0", () => {
   const [[path = "", text = ""] = []] = Object.entries(envoyRatelimit.files(LIMITS, "0123456789abcdef"));

@@ -86,13 +86,8 @@ gubernator_unexpired_evictions_count 7
 `;
 
 test("counters are read to the last one, however they are written; a missing one is refused", async () => {
-  expect(readingOf("node", METRICS)).toEqual({
-    version: "",
-    run_id: "1795661723.05",
-    decisions: 1_234_567,
-    keys: 12,
-    evicted_keys: 7,
-  });
+  const expected = { version: "", run_id: "1795661723.05", decisions: 1_234_567, keys: 12, evicted_keys: 7 };
+  expect(readingOf("node", METRICS)).toEqual(expected);
   // Before the first decision.
   const fresh = METRICS.replace(/.*getratelimit.*\n/, "").replace("counter 30", "counter 0");
   expect(readingOf("node", fresh).decisions).toBe(0);

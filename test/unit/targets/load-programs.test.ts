@@ -147,11 +147,8 @@ describe("ghz", () => {
 
 test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
   const benchmark = findLoadProgram("redis-benchmark");
-  const words = benchmark.arguments(
-    workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__"),
-    1_000,
-    "",
-  );
+  const work = workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__");
+  const words = benchmark.arguments(work, 1_000, "");
   expect(words.join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 10 -P 1 --csv THROTTLE rl:user-__rand_int__ 100 100 60 1",
   );

@@ -74,12 +74,8 @@ describe("the commands", () => {
       ]),
     );
     sent.length = 0;
-    expect(await standard.consume("ada", 5)).toEqual({
-      outcome: "limited",
-      limit: 20,
-      remaining: 3,
-      msBeforeNext: 17_000,
-    });
+    const denied = { outcome: "limited", limit: 20, remaining: 3, msBeforeNext: 17_000 };
+    expect(await standard.consume("ada", 5)).toEqual(denied);
     expect(await exhausted.consume("ada", 5)).toMatchObject({ remaining: 0, msBeforeNext: 600_000 });
     expect(sent).toEqual([
       ["rl:ada", "cl.throttle", "rl:ada", 19, 20, 600, 5],
@@ -92,12 +88,8 @@ describe("the commands", () => {
     const denying = answering(-1);
     const { standard, exhausted } = pairOf(await redisShield.create(denying.client, ioredis(), LIMITS));
     denying.sent.length = 0;
-    expect(await standard.consume("ada", 5)).toEqual({
-      outcome: "limited",
-      limit: 20,
-      remaining: 0,
-      msBeforeNext: 150_000,
-    });
+    const denied = { outcome: "limited", limit: 20, remaining: 0, msBeforeNext: 150_000 };
+    expect(await standard.consume("ada", 5)).toEqual(denied);
     await exhausted.consume("ada");
     expect(denying.sent).toEqual([
       ["rl:ada", "SHIELD.absorb", "rl:ada", 20, 600, 5],

@@ -91,11 +91,8 @@ describe("under limits that cannot be used up, the limited share is the traffic'
   const expected = { realistic: 0.1, fixed: 0, allowed: 0, denied: 1 };
   test.each([realistic, fixed, allowed, denied])("$id", (profile) => {
     for (const requests_per_second of [10, 100_000]) {
-      const share = predictLimitedShare(
-        profile,
-        profile.limits,
-        evenly({ opens_s: 10, closes_s: 310, requests_per_second }),
-      );
+      const span = evenly({ opens_s: 10, closes_s: 310, requests_per_second });
+      const share = predictLimitedShare(profile, profile.limits, span);
       expect(share).toBeCloseTo(expected[profile.id as keyof typeof expected], 12);
     }
   });
@@ -114,12 +111,7 @@ describe("one key under explicit limits is predicted exactly", () => {
     ["windows one after the other", { points: 250, window_s: 1, block_s: 0 }, seen(0, 100, 1000), 0.75],
     ["a block takes the window's place", { points: 100, window_s: 60, block_s: 3 }, seen(0, 325, 100), 0.75],
     ["a cost", { points: 5000, window_s: 10, block_s: 0, cost: 2 }, seen(0, 10, 1000), 0.75],
-    [
-      "a rest that is less than a cost",
-      { points: 9, window_s: 1, block_s: 0, cost: 5 },
-      seen(0, 100, 10),
-      0.9,
-    ],
+    ["a rest of less than a cost", { points: 9, window_s: 1, block_s: 0, cost: 5 }, seen(0, 100, 10), 0.9],
     ["a block after a cost", { points: 100, window_s: 60, block_s: 3, cost: 30 }, seen(0, 303, 1), 0.5],
     ["a cost above the quota", { points: 4, window_s: 60, block_s: 0, cost: 5 }, seen(0, 10, 1), 1],
     ["never reached", { points: 100, window_s: 1, block_s: 9 }, seen(0, 10, 99), 0],

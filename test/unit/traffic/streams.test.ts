@@ -14,14 +14,8 @@ const columns = traceColumns(8);
 columns.keys.set([0, 0, 0, 0, 1, 2, 3, 4]);
 columns.times_ms.set([0, 1, 2, 3, 1000, 2000, 3000, 3500]);
 const top_shares = { top_1: 0.5, top_10: 1, top_100: 1 };
-const facts = {
-  sha256: "0".repeat(64),
-  lines: 8,
-  keys: 5,
-  span_s: 3.5,
-  rate_per_second: meanRate(columns),
-  top_shares,
-};
+const rate_per_second = meanRate(columns);
+const facts = { sha256: "0".repeat(64), lines: 8, keys: 5, span_s: 3.5, rate_per_second, top_shares };
 const trace = { facts, ...columns };
 const profile = traceProfile(trace);
 

@@ -45,12 +45,8 @@ describe("a standalone store", () => {
     const clean = await reported(["ready", "reset", "read", "settings"], env);
     expect(clean.flushed).toBe(true);
     expect([keys(clean), decisions(clean)]).toEqual([[0], 0]);
-    expect(clean.settings).toMatchObject({
-      maxmemory: String(1024 ** 3),
-      "maxmemory-policy": "volatile-lru",
-      save: "",
-      appendonly: "no",
-    });
+    const asked = { maxmemory: "1073741824", "maxmemory-policy": "volatile-lru", save: "", appendonly: "no" };
+    expect(clean.settings).toMatchObject(asked);
     await node.ask(async (store) => {
       await store.evalsha("0".repeat(40), 0).catch(() => undefined);
       for (let n = 0; n < 7; n++) await store.eval("return redis.call('SET', KEYS[1], '1')", 1, `k${n}`);
@@ -131,18 +127,12 @@ describe("a memcached", () => {
       for (let n = 0; n < 50; n++) await node.tell(`set left-${n} 0 0 1\r\n1`);
       const clean = await reported(["ready", "reset", "read", "settings"], envOf(node));
       expect([clean.flushed, keys(clean), decisions(clean)]).toEqual([true, [0], 0]);
-      expect(clean.settings).toMatchObject({
-        maxbytes: String(64 * 1024 ** 2),
-        evictions: "on",
-        udpport: "0",
-      });
+      const settings = { maxbytes: String(64 * 1024 ** 2), evictions: "on", udpport: "0" };
+      expect(clean.settings).toMatchObject(settings);
       expect(clean.readings?.[0]).not.toHaveProperty("script_calls");
       const target = targetOf("memcached");
-      const place = {
-        store: "memcached",
-        topology: "standalone",
-        nodes: [{ host: "127.0.0.1", port: node.port }],
-      };
+      const nodes = [{ host: "127.0.0.1", port: node.port }];
+      const place = { store: "memcached", topology: "standalone", nodes };
       // Two clients, so that they race to create each key. Opening them consumed, too.
       const { consumes, opening } = await withOpenTargets([target, target], place, async (opened) => {
         const opening = decisions(await reported(["read"], envOf(node))) ?? Number.NaN;
@@ -313,11 +303,8 @@ describe("six empty nodes", () => {
   test("of which one never comes are told by that node [R-cluster-2]", async () => {
     const nodes = await clusterNodes(5);
     const missing = await freePort();
-    const env = {
-      PROBE_NODES: `${placesOf(nodes)},127.0.0.1:${missing}`,
-      PROBE_TOPOLOGY: "cluster",
-      PROBE_TIMEOUT: WAIT_S,
-    };
+    const places = `${placesOf(nodes)},127.0.0.1:${missing}`;
+    const env = { PROBE_NODES: places, PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: WAIT_S };
     const { code, stderr } = await probe(["form"], env);
     expect(code).toBe(3);
     expect(stderr).toContain(`127.0.0.1:${missing}`);

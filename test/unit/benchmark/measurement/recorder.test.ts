@@ -98,12 +98,8 @@ describe("the recorder of a window", () => {
     const sample = recorder.sample(1_000);
     expect(sample).toMatchObject({ at_ms: 1_000, allowed: 2, limited: 1, failed: 3 });
     expect([...sample.latencies_us]).toEqual([470, 1_500, 2_000]);
-    expect(recorder.sample(2_000)).toMatchObject({
-      allowed: 0,
-      limited: 0,
-      failed: 0,
-      latencies_us: { length: 0 },
-    });
+    const nothing = { allowed: 0, limited: 0, failed: 0, latencies_us: { length: 0 } };
+    expect(recorder.sample(2_000)).toMatchObject(nothing);
   });
 
   test("keeps the age of each request without an answer, also of one that was never sent", () => {
@@ -210,13 +206,8 @@ describe("the samples of several workers", () => {
   test("have the nearest reading of the server, if there is one", () => {
     const sheet = new SampleMerger(1);
     for (const at_s of [1, 2]) sheet.add(0, second(at_s, 1), 0);
-    const reading = {
-      at_ms: 2_010,
-      cpu_percent: 51.26,
-      event_loop_utilisation: 0.5,
-      heap_used_bytes: 7,
-      resident_bytes: 8,
-    };
+    const memory = { heap_used_bytes: 7, resident_bytes: 8 };
+    const reading = { at_ms: 2_010, cpu_percent: 51.26, event_loop_utilisation: 0.5, ...memory };
     const [first, last] = sheet.rows([reading], 0);
     expect(first).not.toHaveProperty("server_cpu_percent");
     expect(last).toMatchObject({ server_cpu_percent: 51.3, server_heap_used_bytes: 7 });

@@ -171,29 +171,15 @@ describe("the outputs of several generators", () => {
         output.share = { ...share, timeline: { latencies: own.map(histogramWith), ...more } };
       }),
     );
-    const facts = {
-      opens_s: share.opens_s,
-      opened_at: new Date(opened_at),
-      opened_late_ms: 0,
-      openLoop: false,
-    };
+    const facts = { ...share, opened_at: new Date(opened_at), openLoop: false };
     const whole = { ...more, due: more.due.map((count) => 2 * count) };
-    expect(merged.timeline).toEqual(
-      timelineFrom(
-        merged.slices,
-        whole,
-        slices.map((values_us) => [{ values_us }]),
-        facts,
-      ),
-    );
+    const values = slices.map((values_us) => [{ values_us }]);
+    expect(merged.timeline).toEqual(timelineFrom(merged.slices, whole, values, facts));
   });
 
   test("were not steady if one of them was not", () => {
-    const { warmup } = merge(
-      outputs((output, index) => {
-        output.warmup.steady = index === 0;
-      }),
-    );
+    const parts = outputs((output, index) => (output.warmup.steady = index === 0));
+    const { warmup } = merge(parts);
     expect(warmup.steady).toBe(false);
   });
 });

@@ -122,11 +122,8 @@ describe("the number of generators, where a campaign is to find it", () => {
     if (!one) throw new Error("a target");
     const bound = await found([one], 1000, 1_000_000);
     expect(bound).toMatchObject({ generators: 3 });
-    const flat = await generatorsNeeded(
-      [one],
-      async () => ({ isSaturated: true, requests_per_second: 1000 }),
-      () => {},
-    );
+    const saturated = async () => ({ isSaturated: true, requests_per_second: 1000 });
+    const flat = await generatorsNeeded([one], saturated, () => {});
     expect(flat.generators).toBe(1);
     expect(generatorsText(flat)).toContain("--generators 1");
   });

@@ -20,6 +20,7 @@ const run = (
 });
 
 const served = run("served");
+const servedElsewhere = run("served", "valid", other);
 const failed = run("failed");
 const overloaded = run("overloaded", "invalid");
 const invalid = run(undefined, "invalid");
@@ -30,22 +31,12 @@ describe("the exit code of a campaign is", () => {
     ["0 where a configuration was also served", EXIT.done, [failed, served, failed], 0],
     ["5 where a run is invalid", EXIT.runsInvalid, [served, invalid], 0],
     ["5 where no run of a configuration is known to be served or spoiled", EXIT.runsInvalid, [invalid], 0],
-    [
-      "5 where an overloaded run is invalid beside one that was served",
-      EXIT.runsInvalid,
-      [overloaded, served],
-      0,
-    ],
+    ["5 where an overloaded run is invalid beside a served one", EXIT.runsInvalid, [overloaded, served], 0],
     ["6 where a threshold is missed", EXIT.regression, [failed, served, invalid], 1],
     ["4 where a configuration was spoiled and never served", EXIT.configurationFailed, [failed, failed], 1],
     ["4 where a configuration was only overloaded", EXIT.configurationFailed, [overloaded], 0],
     ["4 where the other runs are invalid", EXIT.configurationFailed, [failed, invalid], 0],
-    [
-      "4 where another configuration was served",
-      EXIT.configurationFailed,
-      [failed, run("served", "valid", other)],
-      0,
-    ],
+    ["4 where another configuration was served", EXIT.configurationFailed, [failed, servedElsewhere], 0],
     ["4 where a run has no figures", EXIT.configurationFailed, [served, run(undefined, "failed")], 1],
   ])("%s", (_what, code, outcomes, missed) => {
     expect(exitCodeOf(outcomes, missed)).toBe(code);

@@ -186,12 +186,8 @@ const CONTEXT: CliContext = {
 };
 
 test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j", async (seconds) => {
-  await expectFailure(
-    () => doctor.run([`--seconds=${seconds}`], CONTEXT),
-    EXIT.usage,
-    "--seconds",
-    "0 to 600",
-  );
+  const refused = () => doctor.run([`--seconds=${seconds}`], CONTEXT);
+  await expectFailure(refused, EXIT.usage, "--seconds", "0 to 600");
 });
 
 test.each<[flags: string[], words: string, env?: Record<string, string>]>([

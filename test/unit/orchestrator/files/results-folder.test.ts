@@ -82,11 +82,8 @@ describe("a campaign's folder", () => {
   test("two campaigns of the same second have different folders", async () => {
     const root = newFolder();
     const folders = await Promise.all([1, 2, 3].map(() => createCampaignFolder(root, now)));
-    expect(folders.map((folder) => basename(folder)).sort()).toEqual([
-      "20260102_030405",
-      "20260102_030406",
-      "20260102_030407",
-    ]);
+    const names = folders.map((folder) => basename(folder)).sort();
+    expect(names).toEqual(["20260102_030405", "20260102_030406", "20260102_030407"]);
   });
 
   test("below something that is not a folder is an unfit environment [R-unwritable-1]", async () => {

@@ -273,10 +273,7 @@ test("the trials last as long as asked, else ten seconds, and --runs makes more 
     configurations.map(({ configuration }) => configuration.extent);
   expect(lengths(plan())).toEqual([{ duration_s: 10 }]);
   expect(lengths(plan("--duration-mode", "custom:12"))).toEqual([{ duration_s: 12 }]);
-  expect(plan("--rate", "500").max_rate).toMatchObject({
-    from: 500,
-    trials_per_rate: 5,
-    objectives: ["p99<10ms"],
-  });
+  const asked = { from: 500, trials_per_rate: 5, objectives: ["p99<10ms"] };
+  expect(plan("--rate", "500").max_rate).toMatchObject(asked);
   expect(plan("--runs", "8").max_rate?.trials_per_rate).toBe(8);
 });

@@ -26,12 +26,8 @@ describe("references", () => {
     const plan = planOf(
       "node-redis@valkey,iovalkey,ioredis,node-redis,iovalkey+same-script,ioredis@valkey+same-script,iovalkey:cluster,valkey-glide:cluster",
     );
-    expect(references(plan)).toEqual([
-      "node-redis@valkey",
-      "ioredis",
-      "iovalkey+same-script",
-      "iovalkey:cluster",
-    ]);
+    const expected = ["node-redis@valkey", "ioredis", "iovalkey+same-script", "iovalkey:cluster"];
+    expect(references(plan)).toEqual(expected);
     expect(planSchema.parse(plan)).toEqual(plan);
   });
 
@@ -104,11 +100,8 @@ describe("copies", () => {
       label: "",
       options: [],
     };
-    expect({ text, label, options }).toEqual({
-      text: "iovalkey@valkey:standalone+copy",
-      label: "iovalkey+copy",
-      options: ["copy"],
-    });
+    const named = { text: "iovalkey@valkey:standalone+copy", label: "iovalkey+copy", options: ["copy"] };
+    expect({ text, label, options }).toEqual(named);
     expect(original?.configuration).toMatchObject({ ...copy?.configuration, target: same });
     expect(references(plan)).toEqual(["iovalkey"]);
   });

@@ -83,12 +83,8 @@ test.each([
   ["run-benchmark.sh", () => parseSingle({ RATE_LIMITER_TYPE: "ioredis", RUNS: "2", DURATION: "7" })],
 ])("the settings that a manifest of %s keeps give the same plan, whatever the seed was", (_name, parse) => {
   const request = parse();
-  const manifest = {
-    schema: MANIFEST_SCHEMA,
-    schema_version: MANIFEST_SCHEMA_VERSION,
-    settings: request.settings,
-    plan: {},
-  };
+  const { settings } = request;
+  const manifest = { schema: MANIFEST_SCHEMA, schema_version: MANIFEST_SCHEMA_VERSION, settings, plan: {} };
   const again = withFile(JSON.stringify(manifest, null, 2));
   expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
   expect(again.caps).toEqual(request.caps);

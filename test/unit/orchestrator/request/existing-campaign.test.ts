@@ -173,11 +173,8 @@ describe("machine, images and versions", () => {
     const before = { ...manifest, status: "aborted" as const, finished_at: "2026-01-01T00:10:00.000Z" };
     const now = { ...structuredClone(manifest), conditions: ["a condition of today"] };
     const resumed = resumedManifest(before, now);
-    expect(resumed).toMatchObject({
-      status: "running",
-      started_at: manifest.started_at,
-      plan: manifest.plan,
-    });
+    const { started_at, plan } = manifest;
+    expect(resumed).toMatchObject({ status: "running", started_at, plan });
     expect(resumed).not.toHaveProperty("finished_at");
     expect(resumed.sessions).toHaveLength(2);
     expect(resumed.conditions).toEqual([...manifest.conditions, "a condition of today"]);

@@ -123,12 +123,8 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
     expect(skipsWith("iovalkey", "partition", "store-pause")).toEqual([]);
     expect(skipsWith("iovalkey:cluster", "partition")).toHaveLength(1);
     expect(skipsWith("envoy-http", "disconnect:service")).toHaveLength(1);
-    const external = {
-      store: "valkey",
-      version: "9.1.2",
-      topology: "standalone",
-      nodes: [{ host: "127.0.0.1", port: 6379 }],
-    };
+    const nodes = [{ host: "127.0.0.1", port: 6379 }];
+    const external = { store: "valkey", version: "9.1.2", topology: "standalone", nodes };
     expect(skipsOf({ ...everything, external }, "iovalkey", "store-pause", "server-restart")).toEqual([
       expect.stringContaining("already runs"),
     ]);

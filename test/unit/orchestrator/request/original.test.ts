@@ -43,12 +43,8 @@ describe("run-all.sh", () => {
 
 describe("run-benchmark.sh", () => {
   test("takes flags beside variables; a flag wins", () => {
-    const request = single("--time 7 --requests light", {
-      DURATION: "60",
-      RATE_LIMITER_TYPE: "ioredis",
-      CONNECTIONS: "12",
-      RUNS: "2",
-    });
+    const env = { DURATION: "60", RATE_LIMITER_TYPE: "ioredis", CONNECTIONS: "12", RUNS: "2" };
+    const request = single("--time 7 --requests light", env);
     expect(request).toMatchObject({
       clients: ["ioredis"],
       duration: { mode: "fixed", seconds: 7 },
@@ -66,13 +62,8 @@ describe("run-benchmark.sh", () => {
 
   test("a flag that changes nothing in the plan leaves a run by variables as it is", () => {
     const request = single("--runtime local --runs 2 --output x", { DURATION: "4" });
-    expect(request).toMatchObject({
-      clients: ["valkey-glide"],
-      connections: [10],
-      runs: 2,
-      output: "x",
-      duration: { seconds: 4 },
-    });
+    const asked = { clients: ["valkey-glide"], connections: [10], runs: 2, output: "x" };
+    expect(request).toMatchObject({ ...asked, duration: { seconds: 4 } });
     expect(request.notices).toEqual([]);
     expect(request.planFirst).toBeUndefined();
   });

@@ -69,12 +69,8 @@ describe("counters at the two ends of a window", () => {
       role("server", 1, server),
       role("generator", 1, { cpu_us: [0, 2_000_000] }),
     ]);
-    expect(resources["server-1"]).toMatchObject({
-      kind: "server",
-      cpu_us: 4_000_000,
-      cpu_us_per_request: 4_000,
-      run_delay_us: 250,
-    });
+    const expected = { kind: "server", cpu_us: 4_000_000, cpu_us_per_request: 4_000, run_delay_us: 250 };
+    expect(resources["server-1"]).toMatchObject(expected);
     expect(resources["generator-1"]).not.toHaveProperty("run_delay_us");
   });
 

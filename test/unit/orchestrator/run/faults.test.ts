@@ -110,11 +110,8 @@ test("faults are done and undone at their times after the opening of the window,
 
 test("the end of a run undoes what is still done, the last first, and does nothing more", async () => {
   const long = { ...restart, start_s: 3, length_s: 5 };
-  const { injection, clock, runtime } = await injectionOf([
-    { ...pause, length_s: 6 },
-    long,
-    { ...pause, start_s: 9 },
-  ]);
+  const faults = [{ ...pause, length_s: 6 }, long, { ...pause, start_s: 9 }];
+  const { injection, clock, runtime } = await injectionOf(faults);
   injection.windowOpensIn(0);
   await clock.moveTo(9_000);
   expect(runtime.calls).toEqual(["pause store-1", "kill server-1"]);
@@ -131,11 +128,8 @@ test("a killed primary is not asked again, stays down and needs no undoing", asy
   await clock.moveTo(20_000);
   expect(runtime.calls).toEqual(["store ready", "without store-1", "kill store-1"]);
   const [record] = await injection.finish();
-  expect(record).toMatchObject({
-    planned: { start_s: 4, length_s: 6 },
-    injected: { from_s: 4, to_s: 10 },
-    undone: true,
-  });
+  const done = { planned: { start_s: 4, length_s: 6 }, injected: { from_s: 4, to_s: 10 }, undone: true };
+  expect(record).toMatchObject(done);
 });
 
 test("a fault that cannot be done fails the run, and names itself", async () => {

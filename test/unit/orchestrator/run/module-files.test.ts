@@ -53,11 +53,7 @@ test.each([
   ["an object file", elf({ type: 1 }), undefined],
   ["a text", Buffer.from("#!/bin/sh\n".padEnd(64)), undefined],
   ["an empty file", Buffer.alloc(0), undefined],
-  [
-    "a Java class",
-    Buffer.concat([Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61]), Buffer.alloc(56)]),
-    undefined,
-  ],
+  ["a Java class", Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61, ...Array(56).fill(0)]), undefined],
 ])("the platform of %s is read from the first bytes", (_, header, expected) => {
   expect(libraryPlatform(header)).toEqual(expected);
 });
@@ -80,14 +76,8 @@ test.each([
 ])("a module that %s is an unfit machine, in one line with file and fix", async (_, makePath, problem) => {
   const path = makePath();
   const request = asked(path);
-  await expectFailure(
-    () => requireModules(request, LINUX),
-    EXIT.environment,
-    path,
-    problem,
-    "--program redis-cell=",
-    "REDIS_CELL_MODULE",
-  );
+  const told = [path, problem, "--program redis-cell=", "REDIS_CELL_MODULE"];
+  await expectFailure(() => requireModules(request, LINUX), EXIT.environment, ...told);
   // No target uses it.
   await requireModules(asked(path, "ioredis"), LINUX);
 });

@@ -53,11 +53,8 @@ test("the image of a store's version is its own with that tag; its program is th
 test("a program of another version than was asked for is an unfit machine, in a dry run too", async () => {
   const node = ["--program", `valkey~1.0=${process.execPath}`];
   const request = requestOf("--clients", "ioredis@valkey~1.0", ...node);
-  await expectFailure(
-    () => expectedStores(local, request, process.cwd()),
-    EXIT.environment,
-    "--program valkey~1.0=PATH",
-  );
+  const refused = () => expectedStores(local, request, process.cwd());
+  await expectFailure(refused, EXIT.environment, "--program valkey~1.0=PATH");
 });
 
 test("a named program needs this machine, a named image needs containers, and both need --runtime", async () => {

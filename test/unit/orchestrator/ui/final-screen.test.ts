@@ -27,12 +27,8 @@ describe("the final lines", () => {
   });
 
   test("of a search are its results, and missed rates are no problems", () => {
-    const row = {
-      label: "iovalkey",
-      estimate_per_second: 1015,
-      interval: { low: 1000, high: 1030 },
-      sentence: "what was found",
-    };
+    const interval = { low: 1000, high: 1030 };
+    const row = { label: "iovalkey", estimate_per_second: 1015, interval, sentence: "what was found" };
     const invalid = (rule: string) =>
       tell.finished(1, { status: "invalid", reasons: [{ rule, severity: "invalid", text: "why" }] });
     const missed = [invalid("M5"), tell.finished(2, { outcome: "overloaded", outcome_text: "too much" })];

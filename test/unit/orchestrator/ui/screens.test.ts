@@ -143,11 +143,8 @@ describe("a name with control characters", () => {
   });
 
   test("is escaped on a live screen", () => {
-    const { out, err } = render(
-      (outputs) => new LiveScreen(outputs, "verbose"),
-      events,
-      new CapturedOutput(true),
-    );
+    const terminal = new CapturedOutput(true);
+    const { out, err } = render((outputs) => new LiveScreen(outputs, "verbose"), events, terminal);
     // What the screen itself writes: cursor and erase sequences, and returns to the first column.
     const own = (out.text + err.text)
       .replaceAll(new RegExp(`${ESC}\\[(\\?25[lh]|\\d*[AJK])`, "g"), "")

@@ -28,14 +28,8 @@ describe("valkey.conf and redis.conf", () => {
       const names = lines.map((line) => line.split(" ")[0] ?? "");
       expect(new Set(names).size).toBe(names.length);
       expect(names.filter((name) => /^(port|bind|dir|include|cluster-.*)$/.test(name))).toEqual([]);
-      expect(lines).toEqual(
-        expect.arrayContaining([
-          'save ""',
-          "appendonly no",
-          "maxmemory 1gb",
-          "maxmemory-policy volatile-lru",
-        ]),
-      );
+      const kept = ['save ""', "appendonly no", "maxmemory 1gb", "maxmemory-policy volatile-lru"];
+      expect(lines).toEqual(expect.arrayContaining(kept));
     },
   );
 });

@@ -63,12 +63,8 @@ test("an engine that stops answering is lost: what waits for it fails, and it is
 });
 
 const host = (name: string, ...roles: PlacedKind[]) => ({ spec: { name, roles } });
-const hosts = [
-  host("a", "store"),
-  host("b", "server"),
-  host("c", "generator"),
-  host("d", "store", "generator"),
-];
+const shared = host("d", "store", "generator");
+const hosts = [host("a", "store"), host("b", "server"), host("c", "generator"), shared];
 const nameOf = (part: Parameters<typeof hostOf>[0]) => hostOf(part, hosts).spec.name;
 
 test.each([

@@ -109,13 +109,8 @@ describe("scripts/renew-image-digests.sh", () => {
     const env = { PATH: `${folder}:${process.env.PATH}` };
     const script = join(ROOT, "scripts/renew-image-digests.sh");
     const { status, stdout, stderr } = spawnSync("bash", [script, list], { env, encoding: "utf8" });
-    return {
-      status,
-      stdout,
-      lines: stderr.split("\n").length - 1,
-      before,
-      after: readFileSync(list, "utf8"),
-    };
+    const after = readFileSync(list, "utf8");
+    return { status, stdout, lines: stderr.split("\n").length - 1, before, after };
   };
 
   test("writes the digests, and names the tags that have moved", () => {

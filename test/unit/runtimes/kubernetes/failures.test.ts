@@ -8,12 +8,7 @@ import { apiFailure, podFailure, unknownContext } from "../../../../src/runtimes
 const recorded = <Value>(name: string): Record<string, Value> =>
   JSON.parse(readFileSync(new URL(`../../../fixtures/kubernetes/${name}.json`, import.meta.url), "utf8"));
 const pods = recorded<{ pod: V1Pod; events: CoreV1Event[] }>("pods");
-const errors = recorded<{
-  request: string;
-  message: string;
-  status?: number;
-  code?: string;
-}>("api-errors");
+const errors = recorded<{ request: string; message: string; status?: number; code?: string }>("api-errors");
 
 const failureOf = (name: string) => podFailure(pods[name]?.pod ?? expect.fail(name), pods[name]?.events);
 function apiTextOf(name: string): string {

@@ -32,38 +32,20 @@ afterEach(() => {
 
 test("the given path comes before PATH, and PATH before the embedded program", async () => {
   const inPackages = program(embedded(), "3.0.0");
-  expect(await findProgram({ command: NAME }, environment)).toEqual({
-    path: inPackages,
-    version: "3.0.0",
-    embedded: true,
-  });
+  const first = await findProgram({ command: NAME }, environment);
+  expect(first).toEqual({ path: inPackages, version: "3.0.0", embedded: true });
   const installed = program(join(onPath, NAME), "2.0.0");
-  expect(await findProgram({ command: NAME }, environment)).toEqual({
-    path: installed,
-    version: "2.0.0",
-    embedded: false,
-  });
+  const second = await findProgram({ command: NAME }, environment);
+  expect(second).toEqual({ path: installed, version: "2.0.0", embedded: false });
   const given = program(join(newFolder(), "mine"), "1.2.3");
-  expect(await findProgram({ command: NAME, path: given }, environment)).toEqual({
-    path: given,
-    version: "1.2.3",
-    embedded: false,
-  });
+  const named = await findProgram({ command: NAME, path: given }, environment);
+  expect(named).toEqual({ path: given, version: "1.2.3", embedded: false });
 });
 
 test("a given path that is not a program, or does not run, is an environment error that names it", async () => {
   const missing = join(root, "missing");
-  await expectFailure(
-    () => findProgram({ command: NAME, path: missing }, environment),
-    EXIT.environment,
-    missing,
-    NAME,
-  );
+  const find = (path: string) => () => findProgram({ command: NAME, path }, environment);
+  await expectFailure(find(missing), EXIT.environment, missing, NAME);
   const broken = program(join(root, "broken"), "1.0.0", 7);
-  await expectFailure(
-    () => findProgram({ command: NAME, path: broken }, environment),
-    EXIT.environment,
-    broken,
-    "cannot be run",
-  );
+  await expectFailure(find(broken), EXIT.environment, broken, "cannot be run");
 });

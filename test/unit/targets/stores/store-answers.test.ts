@@ -114,14 +114,8 @@ test("a store without some evidence is read without it; settings and statistics 
   const info =
     "own_version:1.2.3\r\nuptime_in_seconds:7\r\nrun_id:abc\r\nexpired_keys:0\r\ncmdstat_own.take:calls=9,failed_calls=2\r\n";
   const node = nodeWith(info);
-  expect(await readNode(node, store)).toEqual({
-    version: "1.2.3",
-    uptime_s: 7,
-    run_id: "abc",
-    decisions: 7,
-    keys: 0,
-    expired_keys: 0,
-  });
+  const expected = { version: "1.2.3", uptime_s: 7, run_id: "abc", decisions: 7, keys: 0, expired_keys: 0 };
+  expect(await readNode(node, store)).toEqual(expected);
   expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty("evicted_keys");
   for (const refusal of ["ERR unknown command", "NOPERM no permissions", "ERR CONFIG is disabled", "No."]) {
     const refusing = nodeWith(info, refusal);

@@ -39,11 +39,7 @@ describe("the connections of a run to several servers", () => {
   const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map((url) => new URL(url));
   const stream = { next: () => 0 };
   const connections = (count: number, first = 0) =>
-    connectionsTo(servers, {
-      requests: [[FRESH_KEY]],
-      streams: Array.from({ length: count }, () => stream),
-      first,
-    });
+    connectionsTo(servers, { requests: [[FRESH_KEY]], streams: Array(count).fill(stream), first });
 
   test("are spread evenly, however many workers there are", () => {
     const one = connections(7).map(({ url }) => url.host);

@@ -83,12 +83,8 @@ describe("a channel to a limiter", () => {
 
 describe("the keys of a channel", () => {
   const keysOf = (requests: readonly (readonly [string, ...string[]])[], connection: number): Keys[] => {
-    const source = new KeySource(
-      requests,
-      stream,
-      connection,
-      new RequestCounts(requests.length).connection(),
-    );
+    const counts = new RequestCounts(requests.length).connection();
+    const source = new KeySource(requests, stream, connection, counts);
     return [source.next(), source.next()];
   };
 
