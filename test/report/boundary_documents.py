@@ -11,15 +11,8 @@ def boundary(burst: float, admitted_after: float | None = None) -> Document:
     ]
     promises[1]["holds"] = burst <= 2
     if admitted_after is not None:
-        promises.append(
-            {
-                "id": "retry-after-admits",
-                "promised": 1,
-                "seen": admitted_after,
-                "unit": "share",
-                "holds": admitted_after == 1,
-            }
-        )
+        holds: Document = {"seen": admitted_after, "holds": admitted_after == 1}
+        promises.append({"id": "retry-after-admits", "promised": 1, "unit": "share", **holds})
     return {
         "algorithm": "fixed window",
         "quota": 10,

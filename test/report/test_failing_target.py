@@ -59,12 +59,8 @@ def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: 
     assert markdown.index(f"| `{STEADY}`") < markdown.index(f"| `{FLAKY}`"), "the best comes first"
     summary = json.loads((outcome.folder / "report" / "summary.json").read_text(encoding="utf-8"))
     summaries = {row["label"]: row for row in summary["configurations"]}
-    assert [summaries[FLAKY][count] for count in ("runs", "valid_runs", "served_runs", "spoiled_runs")] == [
-        10,
-        10,
-        7,
-        3,
-    ]
+    counted = ("runs", "valid_runs", "served_runs", "spoiled_runs")
+    assert [summaries[FLAKY][count] for count in counted] == [10, 10, 7, 3]
     assert summaries[STEADY]["spoiled_runs"] == 0
     assert summaries[FLAKY]["median_run"] not in FAILED
 

@@ -40,10 +40,9 @@ def manifest_of(results: list[Document]) -> Document:
 
 def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
     analysis = analysis_of_results(*two_layers())
-    assert [(part.name, part.title) for part in analysis.runtimes] == [
-        ("Server layer", "Server layer"),
-        ("Limiter layer", "Limiter layer"),
-    ]
+    names = ["Server layer", "Limiter layer"]
+    assert [part.name for part in analysis.runtimes] == names
+    assert [part.title for part in analysis.runtimes] == names
     for cell in analysis.cells:
         assert len({row.identity.layer for row in cell.summaries}) == 1
     winners = [ranking.winner for cell in analysis.cells for ranking in cell.rankings]
@@ -52,7 +51,7 @@ def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
     server, limiter = found.lead.split(" Limiter layer: ")
     assert server.startswith("Server layer: on this machine iovalkey is the fastest.")
     assert limiter.startswith("on this machine ioredis@valkey is the fastest.")
-    assert [line.text.split(" · ")[0] for line in found.lines] == ["Server layer", "Limiter layer"]
+    assert [line.text.split(" · ")[0] for line in found.lines] == names
     assert any("several layers (server and limiter)" in line.text for line in caveats_of(analysis))
 
 
@@ -69,12 +68,8 @@ def test_tables_of_the_limiter_layer_have_no_column_of_a_server() -> None:
     analysis = analysis_of_results(*two_layers())
     tables = [result_tables(part.cells, part.controls)[0] for part in analysis.runtimes]
     server, limiter = ({(column.name, column.unit) for column in table.columns} for table in tables)
-    assert {
-        ("Throughput", "requests/s"),
-        ("Server CPU", "µs/request"),
-        ("Heap", "MiB"),
-        ("p50", "ms"),
-    } <= server
+    of_server = {("Throughput", "requests/s"), ("Server CPU", "µs/request"), ("Heap", "MiB"), ("p50", "ms")}
+    assert of_server <= server
     assert {("Throughput", "decisions/s"), ("Client CPU", "µs/decision"), ("p99.9", "µs")} <= limiter
     assert not {"Server CPU", "Heap"} & {name for name, _ in limiter}
     assert all(len(row.cells) == len(table.columns) for table in tables for row in table.rows)
@@ -132,14 +127,10 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     assert "all servers together" in table.caption
     outcome = build(manifest_of(results), results)
     data = data_of(read(outcome.page))
-    assert [(line["name"], line["x"]) for line in data["figures"]["scaling"]["data"]] == [
-        ("iovalkey", [1, 2]),
-        ("iovalkey, linear", [1, 2]),
-        ("ioredis@valkey", [1, 2]),
-        ("ioredis@valkey, linear", [1, 2]),
-    ]
-    heights = [line["y"] for line in data["figures"]["scaling"]["data"]]
-    assert heights == [[6000, 12000], [6000, 12000], [5000, 10000], [5000, 10000]]
+    lines = data["figures"]["scaling"]["data"]
+    names = ["iovalkey", "iovalkey, linear", "ioredis@valkey", "ioredis@valkey, linear"]
+    assert [(line["name"], line["x"]) for line in lines] == [(name, [1, 2]) for name in names]
+    assert [line["y"] for line in lines] == [[6000, 12000], [6000, 12000], [5000, 10000], [5000, 10000]]
     assert len(data["figures"]["scaling"]["layout"]["meta"]["views"]) == 1
     rows = list(csv.DictReader(io.StringIO(outcome.csv)))
     assert [row["servers"] for row in rows] == ["1", "1", "2", "2"]
@@ -198,11 +189,8 @@ def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
     outcome = build(manifest([each["configuration"] for each in results], 1), results, "--summary-json")
     assert outcome.code == 0, outcome.err
     rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
-    assert {label: row["store_memory_bytes"] for label, row in rows.items()} == {
-        "memcached@memcached": "3145728",
-        "ioredis@mystore": "",
-        "ioredis@valkey": "3145728",
-    }
+    memory = {label: row["store_memory_bytes"] for label, row in rows.items()}
+    assert memory == {"memcached@memcached": "3145728", "ioredis@mystore": "", "ioredis@valkey": "3145728"}
     page = read(outcome.page).text
     assert "On memcached 9.1.2:" in page and "On valkey 9.1.2, each client's own script:" in page
     first = json.loads(outcome.out)["configurations"][0]

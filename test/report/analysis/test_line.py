@@ -7,17 +7,11 @@ from report.analysis.memory_per_key import least_squares
 
 
 def test_same_as_scipy() -> None:
-    points = [
-        (10.0, 1500.0),
-        (10.0, 1490.0),
-        (50.0, 6800.0),
-        (50.0, 6900.0),
-        (100.0, 13500.0),
-        (100.0, 13100.0),
-    ]
-    line = least_squares(points)
-    found = linregress([x for x, _ in points], [y for _, y in points])
-    reach = float(t.ppf(0.975, len(points) - 2)) * found.stderr
+    x = [10.0, 10.0, 50.0, 50.0, 100.0, 100.0]
+    y = [1500.0, 1490.0, 6800.0, 6900.0, 13500.0, 13100.0]
+    line = least_squares(list(zip(x, y, strict=True)))
+    found = linregress(x, y)
+    reach = float(t.ppf(0.975, len(x) - 2)) * found.stderr
     assert line.slope == pytest.approx(found.slope)
     assert line.intercept == pytest.approx(found.intercept)
     assert line.low == pytest.approx(found.slope - reach)

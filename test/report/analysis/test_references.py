@@ -34,16 +34,11 @@ def cell_of(truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY
 def test_each_row_is_compared_with_the_reference_by_pairs() -> None:
     (ranking,) = cell_of({FAST: 1.1, SLOW: 0.9}).rankings
     assert ranking.reference and ranking.reference.identity.label == REFERENCE
-    assert {(pair.base.identity.label, pair.new.identity.label) for pair in ranking.pairs} == {
-        (REFERENCE, FAST),
-        (REFERENCE, SLOW),
-    }
+    compared = {(pair.base.identity.label, pair.new.identity.label) for pair in ranking.pairs}
+    assert compared == {(REFERENCE, FAST), (REFERENCE, SLOW)}
     assert {(pair.comparison.pairs, pair.comparison.comparisons) for pair in ranking.pairs} == {(10, 2)}
-    assert list(zip([row.identity.label for row in ranking.summaries], ranks_of(ranking), strict=True)) == [
-        (FAST, 1),
-        (REFERENCE, 2),
-        (SLOW, 3),
-    ]
+    ranked = zip((row.identity.label for row in ranking.summaries), ranks_of(ranking), strict=True)
+    assert list(ranked) == [(FAST, 1), (REFERENCE, 2), (SLOW, 3)]
     assert ranking.winner and ranking.winner.identity.label == FAST
 
 
@@ -135,9 +130,8 @@ def test_the_report_of_such_a_campaign(build: Build) -> None:
     assert "iovalkey+copy is iovalkey once more and had 1.00×" in conclusion["sentence"]
     by_label: dict[str, Any] = {row["label"]: row for row in told["configurations"]}
     assert by_label[COPY]["control"] is True
-    assert {(row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()} == {
-        (10, 1, 0)
-    }
+    counted = {(row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()}
+    assert counted == {(10, 1, 0)}
     # Those before the first round were three times slower, and are in no figure.
     assert by_label[REFERENCE]["requests_per_second"]["min"] >= 2000
 

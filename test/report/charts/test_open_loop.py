@@ -51,11 +51,8 @@ def test_closed_and_open_loops_of_the_same_target_share_no_cell() -> None:
             open_result("iovalkey", 2000),
         )
     )
-    assert [(cell.identity.open_loop, len(cell.summaries)) for cell in found] == [
-        (False, 1),
-        (True, 2),
-        (True, 1),
-    ]
+    loads = [(cell.identity.open_loop, len(cell.summaries)) for cell in found]
+    assert loads == [(False, 1), (True, 2), (True, 1)]
 
 
 def test_page_tells_capacity_and_latency_at_a_rate_apart(build: Build) -> None:
@@ -85,11 +82,8 @@ def chart_data(summaries: tuple[Summary, ...]) -> ChartData:
 
 
 def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
-    documents = [
-        result(configuration("iovalkey")),
-        open_result("iovalkey", 1000),
-        open_result("iovalkey", 2000),
-    ]
+    at_rate = (open_result("iovalkey", 1000), open_result("iovalkey", 2000))
+    documents = [result(configuration("iovalkey")), *at_rate]
     data = data_of(read(build(None, documents).page))
     is_open = {row: "/s" in values["load"] for row, values in data["rows"].items()}
     assert sorted(is_open.values()) == [False, True, True]
@@ -103,11 +97,8 @@ def test_no_chart_holds_capacity_beside_latency_at_a_rate(build: Build) -> None:
 
 
 def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
-    documents = [
-        open_result(label, per_second)
-        for label in ("iovalkey", "ioredis@valkey")
-        for per_second in (1000, 500)
-    ]
+    both = ("iovalkey", "ioredis@valkey")
+    documents = [open_result(label, per_second) for label in both for per_second in (1000, 500)]
     summaries = summaries_of(*documents)
     drawn = over_rate(chart_data(summaries))
     assert drawn

@@ -87,13 +87,8 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(script), "a b", "--summary-json"], capture_output=True, text=True, check=False
     )
-    assert done.stdout.splitlines() == [
-        "-I",
-        str(script.parents[1] / "report"),
-        "generate",
-        "a b",
-        "--summary-json",
-    ]
+    script_folder = str(script.parents[1] / "report")
+    assert done.stdout.splitlines() == ["-I", script_folder, "generate", "a b", "--summary-json"]
 
 
 def test_missing_packages_are_one_line(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, result
+from builder import Document, configuration, result, verdict
 from campaign_writer import manifest, write_campaign
 from report.base.paths import PACKAGE
 from report.cli.compare import main
@@ -81,15 +81,9 @@ def put(tmp_path: Path) -> Put:
         rates = throughputs if reference is None else {REFERENCE: reference, **throughputs}
         configurations = [configuration(label, load=load) for label in rates for load in loads]
         by_turns: Document = {"turns": turns or TURNS} if reference is not None else {}
+        more = by_turns | (result_changes or {})
         results = [
-            result(
-                configured,
-                run,
-                int(rates[label] * factor),
-                campaign=name,
-                **by_turns,
-                **(result_changes or {}),
-            )
+            result(configured, run, int(rates[label] * factor), campaign=name, **more)
             for configured in configurations
             for label in [configured["target"]["label"]]
             for own in [cycle(REFERENCE_JITTER) if label == REFERENCE else factors]
@@ -134,6 +128,14 @@ def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
     assert call(IOVALKEY, GLIDE, "--fail-on", "never").code == 0
 
 
+def changing(folder: Path) -> Iterator[Document]:
+    """Each result of a campaign, which is written as it is changed."""
+    for path in sorted(folder.glob("*_run*.json")):
+        document = json.loads(path.read_text())
+        yield document
+        path.write_text(json.dumps(document))
+
+
 def at_rate(per_second: int) -> Document:
     return {"model": "open", "rate_per_second": per_second, "arrivals": "constant", "connections": 50}
 
@@ -155,13 +157,9 @@ def put_burning(put: Put) -> Callable[..., None]:
     """A campaign in which a target takes a tenth more CPU per request than another, at the same loads."""
 
     def write(*loads: Document, runs: int = 6) -> None:
-        for path in put("one", {IOVALKEY: 6000, BURNING: 6000}, JITTER[:runs], loads=loads).glob(
-            "*_run*.json"
-        ):
-            document = json.loads(path.read_text())
+        for document in changing(put("one", {IOVALKEY: 6000, BURNING: 6000}, JITTER[:runs], loads=loads)):
             if document["configuration"]["target"]["label"] == BURNING:
                 document["resources"]["server-1"]["cpu_us_per_request"] *= 1.1
-                path.write_text(json.dumps(document))
 
     return write
 
@@ -261,11 +259,9 @@ def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
 
 
 def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
-    for number, path in enumerate(sorted(put("one", {IOVALKEY: 6000, GLIDE: 5000}).glob("*_run*.json"))):
-        document = json.loads(path.read_text())
+    for number, document in enumerate(changing(put("one", {IOVALKEY: 6000, GLIDE: 5000}))):
         if number >= len(JITTER):
             document["consumers"][0]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
-            path.write_text(json.dumps(document))
     refused = call(IOVALKEY, GLIDE)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "were to run one script and did not (EVALSHA " in refused.err
@@ -288,10 +284,8 @@ def test_other_store_is_refused(call: Call, put: Put) -> None:
 
 
 def test_an_embedded_store_beside_an_installed_one_is_one_runtime(call: Call, put: Put) -> None:
-    for path in put("one", {"ioredis": 6000, "ioredis@valkey": 5000}).glob("*_run*.json"):
-        document = json.loads(path.read_text())
+    for document in changing(put("one", {"ioredis": 6000, "ioredis@valkey": 5000})):
         document["runtime"]["embedded_store"] = document["configuration"]["target"]["store"] == "valkey"
-        path.write_text(json.dumps(document))
     assert "runtime differs" not in call("ioredis", "ioredis@valkey").err
     assert call("ioredis", "ioredis@valkey", "--allow", "store").code == 6
 
@@ -301,8 +295,7 @@ DOCKER = {"id": "docker", "embedded_store": False, "caps_applied": True}
 
 def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000)
-    machine = {**manifest([configuration()])["machine"], "cpu_model": "Another CPU"}
-    put("two", {IOVALKEY: 6000}, reference=4000, machine=machine)
+    put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(cpu_model="Another CPU"))
     refused = call("results/one", "results/two")
     assert refused.code == 2
     assert "machine differs: CPU model Example CPU @ 2.50GHz, then Another CPU" in refused.err
@@ -357,12 +350,8 @@ def test_other_hardware_is_named(call: Call, put: Put, facts: Document, text: st
 
 def test_two_machines_of_the_same_hardware_are_compared_with_a_note(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
-    put(
-        "two",
-        {IOVALKEY: 5000},
-        reference=4000,
-        machine=on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"}),
-    )
+    other = on_machine(**{**HARDWARE, "machine_id": "fedcba9876543210"})
+    put("two", {IOVALKEY: 5000}, reference=4000, machine=other)
     said = call("results/one", "results/two")
     assert said.code == 6
     assert "(id 0123456789abcdef, then fedcba9876543210)" in said.out
@@ -398,11 +387,9 @@ def test_other_store_versions_of_local_and_container_campaigns_are_one_notice_th
     rates = {"ioredis": 7000, IOVALKEY: 6000, GLIDE: 5000, "none": 20000}
     put("one", rates)
     assert call("--save-baseline", "main").code == 0
-    for path in put("two", rates, result_changes={"runtime": DOCKER}, runtime=DOCKER).glob("*_run*.json"):
-        document = json.loads(path.read_text())
+    for document in changing(put("two", rates, result_changes={"runtime": DOCKER}, runtime=DOCKER)):
         if "store" in document["versions"]:
             document["versions"]["store"] = "8.1.1"
-            path.write_text(json.dumps(document))
     notice = (
         "store version and runtime differ: one ran on redis 9.1.2 (embedded) and valkey 9.1.2 (embedded), "
         "runtime local; two on redis 8.1.1 and valkey 8.1.1, runtime docker"
@@ -452,12 +439,9 @@ def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Pu
     said = call("results/one", "results/two", "--format", "json")
     assert said.code == 6
     first, second = said.document["comparisons"]
-    assert (first["new"]["label"], first["status"], first["reference"]) == (
-        IOVALKEY,
-        "no difference",
-        REFERENCE,
-    )
-    assert (second["new"]["label"], second["status"]) == (GLIDE, "worse")
+    assert [row["new"]["label"] for row in (first, second)] == [IOVALKEY, GLIDE]
+    assert (first["status"], first["reference"]) == ("no difference", REFERENCE)
+    assert second["status"] == "worse"
     assert second["ratio"] == pytest.approx(0.9, rel=2e-3)
     assert second["interval"]["low"] < 0.9 < second["interval"]["high"]
     assert (second["pairs"], second["comparisons_in_family"]) == (None, 2)
@@ -482,11 +466,9 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
         for run in manifested["plan"]["runs"]:
             del run["round"], run["group"]
         (folder / "manifest.json").write_text(json.dumps(manifested))
-    for path in folder.glob("*_run*.json"):
-        document = json.loads(path.read_text())
+    for document in changing(folder):
         if document["configuration"]["target"]["label"] == REFERENCE and change in ("version", "store"):
             document["versions"]["client" if change == "version" else "store"] = "9.9.9"
-            path.write_text(json.dumps(document))
     said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
     (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
     assert (said.code, row["status"], row["reference"]) == (7, "not decided", None)
@@ -497,12 +479,10 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
 def test_a_round_in_which_the_reference_failed_its_load_is_left_out(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000)
     folder = put("two", {IOVALKEY: 6000}, (*JITTER, *JITTER), reference=4000)
-    for path in sorted(folder.glob("*_run*.json"))[:2]:
-        document = json.loads(path.read_text())
-        assert document["configuration"]["target"]["label"] == REFERENCE
-        document["outcome"] = "failed"
-        document["outcome_text"] = "failed"
-        path.write_text(json.dumps(document))
+    for number, document in enumerate(changing(folder)):
+        if number < 2:
+            assert document["configuration"]["target"]["label"] == REFERENCE
+            document |= {"outcome": "failed", "outcome_text": "failed"}
     said = call("results/one", "results/two", "--format", "json")
     (row,) = said.document["comparisons"]
     assert (said.code, row["status"], row["ratio"]) == (0, "no difference", pytest.approx(1, abs=0.01))
@@ -632,12 +612,9 @@ def test_no_load_in_common(call: Call, put: Put, tmp_path: Path) -> None:
 
 
 def test_runs_that_are_invalid_do_not_count(call: Call, put: Put) -> None:
-    folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
-    path = next(folder.glob("00_*.json"))
-    document = json.loads(path.read_text())
-    reason = {"rule": "M9", "severity": "invalid", "text": "failed"}
-    document["verdict"] = {"status": "invalid", "reasons": [reason], "not_applicable": []}
-    path.write_text(json.dumps(document))
+    for number, document in enumerate(changing(put("one", {IOVALKEY: 6000, GLIDE: 5000}))):
+        if number == 0:
+            document["verdict"] = verdict("invalid", ("M9", "failed"))
     (row,) = call(IOVALKEY, GLIDE, "--format", "json").document["comparisons"]
     assert (row["base"]["runs"], row["new"]["runs"]) == (5, 6)
 

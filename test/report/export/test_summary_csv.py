@@ -129,14 +129,8 @@ def test_cell_that_could_be_a_formula_is_quoted(start: str) -> None:
 
 
 def test_numbers_are_not_quoted() -> None:
-    assert [safe_cell(cell) for cell in ("-1", "+2.50", -3, None, "plain", "-1x")] == [
-        "-1",
-        "+2.50",
-        "-3",
-        "",
-        "plain",
-        "'-1x",
-    ]
+    cells = [safe_cell(cell) for cell in ("-1", "+2.50", -3, None, "plain", "-1x")]
+    assert cells == ["-1", "+2.50", "-3", "", "plain", "'-1x"]
 
 
 def test_summary_document_fits_its_schema(build: Build) -> None:
@@ -160,15 +154,8 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     Draft202012Validator(schema).validate(document)
     assert document["report"] == str(outcome.folder / "report" / "index.html")
     first, second, third = document["configurations"]
-    counted = (
-        "runs",
-        "valid_runs",
-        "suspect_runs",
-        "invalid_runs",
-        "failed_runs",
-        "missing_runs",
-        "median_run",
-    )
+    statuses = ("valid", "suspect", "invalid", "failed", "missing")
+    counted = ("runs", *(f"{status}_runs" for status in statuses), "median_run")
     assert [first[name] for name in counted] == [3, 2, 1, 1, 0, 0, 1]
     assert first["requests_per_second"] == {"median": 2000, "min": 2000, "max": 2100, "cv_percent": 3.449}
     assert first["verdict"] == "invalid"
@@ -179,17 +166,9 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
 
 
 def test_planned_row_without_any_file_is_there(build: Build) -> None:
-    outcome = build(
-        manifest([configuration(), configuration("ioredis")], runs=2),
-        [result(configuration(), 1)],
-        "--summary-json",
-    )
+    planned = manifest([configuration(), configuration("ioredis")], runs=2)
+    outcome = build(planned, [result(configuration(), 1)], "--summary-json")
     missing = json.loads(outcome.out)["configurations"][0]
-    assert (missing["label"], missing["runs"], missing["missing_runs"], missing["verdict"]) == (
-        "ioredis",
-        0,
-        2,
-        None,
-    )
+    assert [missing[name] for name in ("label", "runs", "missing_runs", "verdict")] == ["ioredis", 0, 2, None]
     assert missing["hole"] == "no run recorded"
     assert "planned, but no result file was found" in outcome.page

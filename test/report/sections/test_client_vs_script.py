@@ -82,12 +82,8 @@ def test_clients_are_read_down_the_column_of_the_one_script() -> None:
         *measured("node-redis@valkey", 4000),
     )
     rows = rows_of(table)
-    assert [row.label for row in rows] == [
-        "iovalkey",
-        "iovalkey+autopipelining",
-        "valkey-glide",
-        "node-redis",
-    ]
+    labels = [row.label for row in rows]
+    assert labels == ["iovalkey", "iovalkey+autopipelining", "valkey-glide", "node-redis"]
     assert rows[0].own == ("–", "–", "–", "–")
     assert rows[0].ratios == rows[3].ratios == ("–", "–", "–")
     assert rows[1].ratios[0] == "0.57×"

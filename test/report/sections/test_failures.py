@@ -62,11 +62,8 @@ def test_no_error_is_said_and_no_row_is_shown() -> None:
 
 
 def test_runs_with_errors_stand_beside_those_without() -> None:
-    found = failures_of(
-        result(configuration(), 1, 2000),
-        result(configuration(), 2, 1000),
-        failing(3, 3000, connection_errors=7),
-    )
+    failed = failing(3, 3000, connection_errors=7)
+    found = failures_of(result(configuration(), 1, 2000), result(configuration(), 2, 1000), failed)
     (row,) = found.tables[1].rows
     texts = [cell.text for cell in row.cells]
     # With errors 3,000; without the median of 1,000 and 2,000. One run has no ratio.
@@ -77,11 +74,7 @@ def test_runs_with_errors_stand_beside_those_without() -> None:
 def test_store_failures_are_those_within_the_window() -> None:
     document = result(configuration())
     for moment, failed in (("at_start", 0), ("at_window_open", 2), ("at_end", 9)):
-        document["consumers"][0][moment]["consumes"] = {
-            "calls": 2 + failed,
-            "allowed": 1,
-            "limited": 1,
-            "failed": failed,
-        }
+        consumes = {"calls": 2 + failed, "allowed": 1, "limited": 1, "failed": failed}
+        document["consumers"][0][moment]["consumes"] = consumes
     document["consumers"][0]["consumes"] = {"calls": 7, "allowed": 0, "limited": 0, "failed": 7}
     assert requests_of(failures_of(document))["store"] == ("7", "1")

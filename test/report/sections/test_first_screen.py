@@ -64,11 +64,8 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
         "node-redis@valkey+same-script has 3 valid runs, and a difference takes at least 5" in group.sentence
     )
     assert "fastest" not in group.sentence
-    assert [(row.ratio, row.status) for row in group.rows] == [
-        ("–", ""),
-        ("0.83×, 0.83–0.84×", "slower"),
-        ("0.67×, 0.66–0.67×", "not decided"),
-    ]
+    shown = [(row.ratio, row.status) for row in group.rows]
+    assert shown == [("–", ""), ("0.83×, 0.83–0.84×", "slower"), ("0.67×, 0.66–0.67×", "not decided")]
 
 
 def test_warnings_reach_the_row() -> None:

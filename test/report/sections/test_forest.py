@@ -29,11 +29,8 @@ def forest_of(*results: Document) -> Forest:
 
 
 def test_rows_stand_by_their_ratio_and_are_told_by_shape_and_word() -> None:
-    found = forest_of(
-        *runs_of("iovalkey", 6000, WIDE),
-        *runs_of("ioredis@valkey", 5990, WIDE),
-        *runs_of("valkey-glide", 3000),
-    )
+    tied = (*runs_of("iovalkey", 6000, WIDE), *runs_of("ioredis@valkey", 5990, WIDE))
+    found = forest_of(*tied, *runs_of("valkey-glide", 3000))
     by_label = {row.label: row for row in found.rows}
     base, open_row, slower = (by_label[name] for name in ("iovalkey", "ioredis@valkey", "valkey-glide"))
     assert base.at == found.one

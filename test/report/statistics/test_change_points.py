@@ -26,11 +26,7 @@ def test_a_step_of_two_percent_or_less_is_not_told() -> None:
 
 
 def test_two_steps_are_found() -> None:
-    low, high, middle = (
-        [80.0 + n / 10 for n in range(10)],
-        [100.0 + n / 10 for n in range(10)],
-        [90.0 + n / 10 for n in range(10)],
-    )
+    low, high, middle = ([start + n / 10 for n in range(10)] for start in (80.0, 100.0, 90.0))
     assert [found.index for found in change_points([*low, *high, *middle])] == [10, 20]
 
 
