@@ -1,8 +1,12 @@
 """What the tests share: summaries of results, and building a report in this process, as the command would."""
 
+import csv
+import io
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,9 +50,16 @@ class Outcome:
     def page(self) -> str:
         return (self.folder / "report" / "index.html").read_text(encoding="utf-8")
 
+    def text(self, name: str) -> str:
+        """A file of the report, to the byte."""
+        return (self.folder / "report" / name).read_bytes().decode("utf-8")
+
+    def rows(self, name: str = "summary.csv") -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.text(name))))
+
     @property
-    def csv(self) -> str:
-        return (self.folder / "report" / "summary.csv").read_bytes().decode("utf-8")
+    def summary(self) -> Any:
+        return json.loads(self.text("summary.json"))
 
 
 Build = Callable[..., Outcome]

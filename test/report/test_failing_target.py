@@ -1,7 +1,5 @@
 """A target that fails in 3 of 10 runs beside an equal one that does not: page, CSV, summary, `compare`."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -50,15 +48,14 @@ def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: 
     outcome = build(planned(), runs())
     assert outcome.code == 0
     assert SAID in outcome.page
-    rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    rows = {row["Client"]: row for row in outcome.rows()}
     steady, flaky = rows[STEADY], rows[FLAKY]
     assert [(row["served_runs"], row["spoiled_runs"]) for row in (steady, flaky)] == [("10", "0"), ("7", "3")]
     assert float(flaky["ReqPerSec"]) < float(steady["ReqPerSec"]) < 7000, "no figure is of a run that failed"
-    markdown = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    markdown = outcome.text("summary.md")
     assert SAID in markdown
     assert markdown.index(f"| `{STEADY}`") < markdown.index(f"| `{FLAKY}`"), "the best comes first"
-    summary = json.loads((outcome.folder / "report" / "summary.json").read_text(encoding="utf-8"))
-    summaries = {row["label"]: row for row in summary["configurations"]}
+    summaries = {row["label"]: row for row in outcome.summary["configurations"]}
     counted = ("runs", "valid_runs", "served_runs", "spoiled_runs")
     assert [summaries[FLAKY][count] for count in counted] == [10, 10, 7, 3]
     assert summaries[STEADY]["spoiled_runs"] == 0

@@ -1,8 +1,5 @@
 """Layers and numbers of servers: nothing is ranked across them, and each layer has its own words."""
 
-import csv
-import io
-import json
 from typing import Any
 
 from builder import Document, configuration, result
@@ -103,7 +100,7 @@ def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
     drawn = {row for trace in data["figures"]["throughput-limiter"]["data"] for row in trace["meta"]}
     assert {data["rows"][row]["client"] for row in drawn} == {"iovalkey", "ioredis"}
     assert "Limiter layer: Standalone · realistic · 50 at a time" in reader.text
-    summary = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    summary = outcome.text("summary.md")
     assert "## Server layer" in summary and "## Limiter layer" in summary
     assert "### Standalone · realistic · 50 at a time" in summary
     assert "Decisions/s" in summary
@@ -132,7 +129,7 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     assert [(line["name"], line["x"]) for line in lines] == [(name, [1, 2]) for name in names]
     assert [line["y"] for line in lines] == [[6000, 12000], [6000, 12000], [5000, 10000], [5000, 10000]]
     assert len(data["figures"]["scaling"]["layout"]["meta"]["views"]) == 1
-    rows = list(csv.DictReader(io.StringIO(outcome.csv)))
+    rows = outcome.rows()
     assert [row["servers"] for row in rows] == ["1", "1", "2", "2"]
     # Both servers of a run count for its CPU per request: 4 s of CPU over the answers of 5 s.
     assert {row["server_cpu_percent"] for row in rows} == {"80.00"}
@@ -149,7 +146,7 @@ def test_numbers_of_generators_are_conditions_that_are_never_compared(build: Bui
     assert [{row.identity.generators for row in cell.summaries} for cell in analysis.cells] == [{1}, {2}]
     assert filter_values(analysis.summaries)["generators"] == ["1 generator", "2 generators"]
     outcome = build(manifest_of(results), results)
-    rows = list(csv.DictReader(io.StringIO(outcome.csv)))
+    rows = outcome.rows()
     assert [row["generators"] for row in rows] == ["1", "1", "2", "2"]
     # Lines over servers and charts of capacity keep them apart, too.
     assert "scaling" not in data_of(read(outcome.page))["figures"]
@@ -186,12 +183,12 @@ def without_evidence() -> Document:
 
 def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
     results = [memcached(), without_evidence(), result(configuration("ioredis@valkey"))]
-    outcome = build(manifest([each["configuration"] for each in results], 1), results, "--summary-json")
+    outcome = build(manifest([each["configuration"] for each in results], 1), results)
     assert outcome.code == 0, outcome.err
-    rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    rows = {row["Client"]: row for row in outcome.rows()}
     memory = {label: row["store_memory_bytes"] for label, row in rows.items()}
     assert memory == {"memcached@memcached": "3145728", "ioredis@mystore": "", "ioredis@valkey": "3145728"}
     page = read(outcome.page).text
     assert "On memcached 9.1.2:" in page and "On valkey 9.1.2, each client's own script:" in page
-    first = json.loads(outcome.out)["configurations"][0]
+    first = outcome.summary["configurations"][0]
     assert (first["layer"], first["servers"], first["calls_per_request"]) == ("server", 1, 1)

@@ -1,7 +1,5 @@
 """Runs that the target spoiled stay in their ranking, at its end (M24)."""
 
-import csv
-import io
 import json
 import math
 import re
@@ -45,7 +43,7 @@ def test_a_row_whose_median_run_failed_has_no_figures_and_says_so(build: Build) 
     configured = [configuration(label) for label in ("iovalkey", "ioredis@valkey")]
     outcome = build(manifest(configured, runs=10, thresholds=asked), documents)
     assert outcome.code == 0, outcome.err
-    document = json.loads((outcome.folder / "report" / "summary.json").read_text())
+    document = outcome.summary
     Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
     row = next(each for each in document["configurations"] if each["label"] == "iovalkey")
     assert row["requests_per_second"] is None
@@ -62,9 +60,9 @@ def test_a_row_whose_median_run_failed_has_no_figures_and_says_so(build: Build) 
     assert "ioredis@valkey is the fastest" in page
     assert "iovalkey failed its load in 9 of 10 runs: these rank lowest" in page
     for name in ("summary.csv", "runs.csv", "summary.md", "summary.json"):
-        assert not re.search(r"\b(inf|nan|infinity)\b", (outcome.folder / "report" / name).read_text(), re.I)
+        assert not re.search(r"\b(inf|nan|infinity)\b", outcome.text(name), re.I)
     assert not re.search(r"\b(inf|nan)\b[×, ]", page, re.I)
-    lines = list(csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text())))
+    lines = outcome.rows("runs.csv")
     outcomes = [line["outcome"] for line in lines if line["label"] == "iovalkey"]
     assert outcomes == ["failed"] * 9 + ["served"]
     assert "9 of 10" in page[page.index("Failed its load") :]
@@ -82,12 +80,12 @@ def test_a_percentile_that_failures_could_move_is_printed_as_its_bounds(build: B
     asked = [{"text": "p99_9<5ms", "metric": "p99_9", "op": "<", "value": 5}]
     outcome = build(manifest([configuration()], runs=1, thresholds=asked), [stalls])
     assert outcome.code == 0, outcome.err
-    (line,) = csv.DictReader(io.StringIO(outcome.csv))
+    (line,) = outcome.rows()
     assert (line["latency_p99_9_ms"], line["latency_p99_9_high_ms"]) == ("", "")
     assert line["latency_p99_9_low_ms"].startswith("1000") or line["latency_p99_9_low_ms"].startswith("1001")
     assert (line["Latency_Avg"], line["latency_max_ms"], line["latency_stddev_ms"]) == ("", "", "")
     assert line["Latency_P99"] == "1.000"
-    document = json.loads((outcome.folder / "report" / "summary.json").read_text())
+    document = outcome.summary
     Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
     (row,) = document["configurations"]
     assert row["latency_ms"]["p99_9"] is None
@@ -150,7 +148,7 @@ def test_two_rows_that_always_failed_are_not_called_equally_fast(build: Build) -
     assert "ioredis@valkey and iovalkey rank equal: their typical runs have no throughput" in page
     assert "1.00×" not in page and "within ±" not in page
     for name in ("summary.csv", "runs.csv", "summary.md", "summary.json"):
-        text = (outcome.folder / "report" / name).read_text()
+        text = outcome.text(name)
         assert not re.search(r"\b(inf|nan|infinity)\b|1\.00×", text, re.I), name
 
 

@@ -1,7 +1,5 @@
 """Campaigns in rounds: the reference, its copy, and runs that were set aside."""
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -122,8 +120,7 @@ def table_rows(text: str, label: str) -> list[str]:
 def test_the_report_of_such_a_campaign(build: Build) -> None:
     outcome = build(*in_rounds(previous=True))
     assert outcome.code == 0, outcome.err
-    folder = outcome.folder / "report"
-    told = json.loads((folder / "summary.json").read_text())
+    told = outcome.summary
     (conclusion,) = told["conclusions"]
     assert (conclusion["reference"], conclusion["winner"]) == (REFERENCE, FAST)
     assert conclusion["resolution"]["copy"] == COPY
@@ -135,12 +132,11 @@ def test_the_report_of_such_a_campaign(build: Build) -> None:
     # Those before the first round were three times slower, and are in no figure.
     assert by_label[REFERENCE]["requests_per_second"]["min"] >= 2000
 
-    runs = list(csv.DictReader(io.StringIO((folder / "runs.csv").read_text())))
-    assert [row["run"] for row in runs if row["set_aside"]] == ["1"] * 3
+    assert [row["run"] for row in outcome.rows("runs.csv") if row["set_aside"]] == ["1"] * 3
     assert outcome.page.count("set aside<") == 3
-    rows_of = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    rows_of = {row["Client"]: row for row in outcome.rows()}
     assert (rows_of[COPY]["control"], rows_of[COPY]["copy_of"]) == ("true", REFERENCE)
-    text = (folder / "summary.md").read_text()
+    text = outcome.text("summary.md")
     assert "Controls, not ranked:" in text
     (copy,) = table_rows(text, COPY)
     assert "not told apart" in copy or "no difference" in copy
@@ -153,7 +149,7 @@ def test_a_plan_without_rounds_is_compared_unpaired(build: Build) -> None:
         del run["round"]
     del document["plan"]["references"]
     outcome = build(document, results)
-    (conclusion,) = json.loads((outcome.folder / "report" / "summary.json").read_text())["conclusions"]
+    (conclusion,) = outcome.summary["conclusions"]
     assert conclusion["reference"] is None
     assert [each["pairs"] for each in conclusion["comparisons"]] == [None]
 
@@ -175,10 +171,8 @@ def test_rounds_that_were_measured_again_are_listed_and_in_no_figure(build: Buil
     document["set_aside"] = ["aborted/1-x_run1.json"]
     outcome = build(document, results, files={"aborted/1-x_run1.json": json.dumps(aborted).encode()})
     assert outcome.code == 0, outcome.err
-    folder = outcome.folder / "report"
-    runs = list(csv.DictReader(io.StringIO((folder / "runs.csv").read_text())))
-    (listed,) = [row for row in runs if row["set_aside"]]
+    (listed,) = [row for row in outcome.rows("runs.csv") if row["set_aside"]]
     assert (listed["started_at"], listed["file"]) == (aborted["started_at"], "aborted/1-x_run1.json")
     assert "in no figure: its round was interrupted" in outcome.page and aborted["started_at"] in outcome.page
-    told = json.loads((folder / "summary.json").read_text())["configurations"]
+    told = outcome.summary["configurations"]
     assert sorted((row["runs"], row["runs_set_aside"]) for row in told) == [(10, 0), (10, 0), (10, 1)]

@@ -1,7 +1,5 @@
 """Golden: one estimate of a ratio for a pair of rows, wherever one is printed (M28)."""
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterable
@@ -64,8 +62,7 @@ def printed_rows(page: str, table: str, column: int, word: int = 0) -> dict[str,
 def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[str]) -> None:
     outcome = build(*campaign())
     assert outcome.code == 0, outcome.err
-    folder = outcome.folder / "report"
-    (told,) = json.loads((folder / "summary.json").read_text())["conclusions"]
+    (told,) = outcome.summary["conclusions"]
     by_rate, by_cpu = estimates(told["comparisons"]), estimates(told["server_cpu_comparisons"])
     assert all(each["ratio_of_medians"] is None for each in told["comparisons"])
 
@@ -86,7 +83,7 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
     forest = {re.sub(r"<[^>]*>|\s", "", label): text for label, text in texts}
     decision_cpu = printed_rows(outcome.page, "decision", 2, word=1)
     figures = printed_rows(outcome.page, "table1", 6)
-    text = (folder / "summary.md").read_text()
+    text = outcome.text("summary.md")
     for label, ratio in first.items():
         assert forest[label].startswith(f"{ratio}× ")
         assert figures[label] == f"{ratio}×,"
@@ -113,7 +110,7 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
         assert row["base"]["median"] == middle["iovalkey"]
 
     # No ratio is in the CSV: figures of the median run, with their range.
-    rows = {row["Client"]: row for row in csv.DictReader(io.StringIO(outcome.csv))}
+    rows = {row["Client"]: row for row in outcome.rows()}
     assert float(rows["valkey-glide"]["ReqPerSec"]) == middle["valkey-glide"]
     assert not [
         name for name in rows["iovalkey"] if re.search(r"ratio(_|$)", name.replace("configuration", ""))

@@ -1,7 +1,5 @@
 """The CSV to the byte, and the summary document against its schema."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -9,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
-from conftest import Build, Outcome
+from conftest import Build
 from evidence import REDIS_SHA1
 from report.base.csv_text import safe_cell
 from report.base.paths import SCHEMAS
@@ -50,10 +48,6 @@ HEADER = (
 )
 
 
-def rows(outcome: Outcome) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(outcome.csv)))
-
-
 def test_bytes_of_a_known_campaign(build: Build) -> None:
     configured = configuration("ioredis@valkey:cluster")
     outcome = build(
@@ -74,12 +68,12 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         + "," * 34
         + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1,,true,none\n"
     )
-    assert outcome.csv == HEADER + line
+    assert outcome.text("summary.csv") == HEADER + line
 
 
 def test_absent_figures_are_empty_cells(build: Build) -> None:
     outcome = build(manifest([configuration()], runs=1), [failed_result(configuration(), 1)])
-    (row,) = rows(outcome)
+    (row,) = outcome.rows()
     figures = [
         name for name in row if name.startswith(("Req", "Latency", "latency", "requests", "CPU", "Memory"))
     ]
@@ -109,7 +103,7 @@ def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> 
     foreign["request"]["label"] = "my-gateway"
     outcome = build(None, [foreign])
     assert outcome.code == 0, outcome.err
-    (row,) = rows(outcome)
+    (row,) = outcome.rows()
     assert (row["Client"], row["Mode"], row["store"], row["CPUUsage"]) == ("my-gateway", "", "", "")
     assert row["ReqPerSec"] == "2000.00"
     assert "Not compared: the store is not known." in outcome.page
@@ -118,7 +112,7 @@ def test_foreign_address_has_a_row_without_what_it_cannot_tell(build: Build) -> 
 def test_client_named_like_a_control_at_a_foreign_address_is_no_control(build: Build) -> None:
     foreign = result(configuration(), configuration=None, configuration_hash=None)
     foreign["request"]["label"] = "none"
-    (row,) = rows(build(None, [foreign]))
+    (row,) = build(None, [foreign]).rows()
     assert row["control"] == "false"
 
 

@@ -1,7 +1,5 @@
 """runs.csv to the byte, summary.md, summary.json, images, and the files for github-action-benchmark."""
 
-import csv
-import io
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -29,7 +27,7 @@ def test_bytes_of_runs_csv(build: Build) -> None:
     known = result(configured, 2, **KNOWN, verdict=verdict("suspect", ("M6", "generator saturated")))
     outcome = build(manifest([configured], runs=3), [known, failed_result(configured, 1)])
     key = known["configuration_hash"]
-    header, *lines = (outcome.folder / "report" / "runs.csv").read_bytes().decode().splitlines(keepends=True)
+    header, *lines = outcome.text("runs.csv").splitlines(keepends=True)
     assert header.startswith("configuration_hash,label,topology,workload,complexity,traffic,connections,")
     first = f"{key},ioredis@valkey:cluster,cluster,light,,realistic,50,,,5,,"
     assert lines == [
@@ -57,7 +55,7 @@ def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
     for node in ("store-1", "store-2"):
         disturbed["resources"][node] = {**disturbed["resources"]["store-1"], "run_delay_us": 500}
     outcome = build(manifest([configuration()], runs=2), [result(configuration(), 1), disturbed])
-    silent, told = csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text()))
+    silent, told = outcome.rows("runs.csv")
     names = ["foreign_cpu_percent", *(f"{role}_run_delay_us" for role in ("server", "store", "generator"))]
     assert [told[name] for name in names] == ["88.2", "1234", "1000", ""]
     assert [silent[name] for name in names] == ["", "", "", ""]
@@ -84,24 +82,18 @@ def test_a_long_sentence_is_whole_and_a_cut_text_ends_with_one() -> None:
 
 def test_summary_json_names_no_folder(build: Build) -> None:
     outcome = build(manifest([configuration()], 1), [result(configuration())])
-    text = (outcome.folder / "report" / "summary.json").read_text(encoding="utf-8")
+    text = outcome.text("summary.json")
     document = json.loads(text)
     assert document["report"] == "index.html"
     assert str(outcome.folder) not in text
     assert document["configurations"][0]["versions"]["client"] == "1.2.3"
 
 
-def markdown(build: Build, *arguments: object) -> str:
-    outcome = build(*arguments)
-    assert outcome.code == 0, outcome.err
-    return (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
-
-
 def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
     slow, fast, control = configuration("iovalkey"), configuration("valkey-glide"), configuration("none")
     rates = {1000: slow, 4000: fast, 8000: control}
     runs = [result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)]
-    text = markdown(build, manifest([slow, fast, control]), runs)
+    text = build(manifest([slow, fast, control]), runs).text("summary.md")
     assert re.search(r"\| `valkey-glide` \| 4,000 \(4,000–4,000\) \|.* \| – \| – \| 3 of 3 \|", text)
     assert re.search(r"\| `iovalkey` \| 1,000 \(1,000–1,000\) \|.* \| 0\.25× \| 4\.00× \| 3 of 3 \|", text)
     assert "| `none` | 8,000 (8,000–8,000) |" in text
@@ -112,7 +104,8 @@ def test_markdown_stays_small_whatever_comes(build: Build) -> None:
     many = [
         configuration("iovalkey", load={"model": "closed", "connections": number}) for number in range(1, 401)
     ]
-    text = markdown(build, manifest(many, 1), [result(each) for each in many], "--output-format", "md")
+    runs = [result(each) for each in many]
+    text = build(manifest(many, 1), runs, "--output-format", "md").text("summary.md")
     assert len(text.encode()) <= MAX_BYTES
     assert text.endswith("More was left out here: summary.csv and runs.csv hold every row.\n")
 
@@ -166,7 +159,7 @@ def test_containers_and_local_processes_share_no_table(build: Build) -> None:
     local, docker = configuration("iovalkey"), configuration("valkey-glide")
     runtime = {"id": "docker", "embedded_store": False, "caps_applied": True}
     outcome = build(None, [result(local), result(docker, 1, 3000, runtime=runtime)], "--images")
-    text = (outcome.folder / "report" / "summary.md").read_text(encoding="utf-8")
+    text = outcome.text("summary.md")
     assert "## Runtime `local`" in text
     assert "## Runtime `docker`" in text
     assert "0.67×" not in text

@@ -142,9 +142,9 @@ def test_page_is_the_same_every_time(build: Build) -> None:
     rows = [configuration("iovalkey"), configuration("ioredis"), configuration("none")]
     results = [result(row, run) for row in rows for run in (1, 2)]
     first = build(manifest(rows, 2), results)
-    page, table = first.page, first.csv
+    page, table = first.page, first.text("summary.csv")
     again = build(manifest(rows, 2), results)
-    assert (again.page, again.csv) == (page, table)
+    assert (again.page, again.text("summary.csv")) == (page, table)
 
 
 def test_controls_alone_make_a_page(build: Build) -> None:

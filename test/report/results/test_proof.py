@@ -1,8 +1,5 @@
 """What the stores counted, and stores that the user already ran."""
 
-import csv
-import io
-
 import pytest
 
 from builder import Document, configuration, result
@@ -75,7 +72,7 @@ def test_csv_names_script_options_and_whose_store(build: Build) -> None:
     labels = ["iovalkey+autopipelining+same-script", "valkey-glide", "none"]
     outcome = build(None, [result(configuration(label)) for label in labels])
     columns = ("Client", "store_external", "limiter_script_kind", "limiter_script", "options")
-    rows = [tuple(row[name] for name in columns) for row in csv.DictReader(io.StringIO(outcome.csv))]
+    rows = [tuple(row[name] for name in columns) for row in outcome.rows()]
     assert rows == [
         (labels[0], "false", "evalsha", REDIS_SHA1, "autopipelining same-script"),
         ("valkey-glide", "false", "fcall", "consume", ""),
@@ -102,7 +99,7 @@ def test_store_that_already_ran_is_said_to(build: Build) -> None:
     assert "9.1.2, already ran, not emptied" in page
     assert "On valkey 9.1.2 (already ran), each client&#39;s own script" in page
     assert "counts the calls of its other users too" in page
-    assert {row["store_external"] for row in csv.DictReader(io.StringIO(outcome.csv))} == {"true"}
+    assert {row["store_external"] for row in outcome.rows()} == {"true"}
 
 
 def test_store_and_configuration_must_agree_on_whose_store_it_is() -> None:

@@ -1,8 +1,5 @@
 """Promises of limiters: the worst of the runs, on the page and in the files."""
 
-import csv
-import io
-import json
 from typing import Any
 
 from boundary_documents import boundary
@@ -35,14 +32,14 @@ def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_
         ("iovalkey", boundary(1.95, 0.5), "served"),
         ("ioredis", boundary(3.25), "failed"),
     )
-    rows = list(csv.DictReader(io.StringIO(outcome.csv)))
+    rows = outcome.rows()
     by_client = {row["Client"].split("@")[0]: row for row in rows}
     assert by_client["iovalkey"]["burst_quotas"] == "1.950"
     assert by_client["iovalkey"]["promises_broken"] == "retry-after-admits"
     assert by_client["ioredis"]["promises_broken"] == "burst over-admission"
     assert by_client["ioredis"]["over_admitted"] == "7"
 
-    documents = json.loads((outcome.folder / "report" / "summary.json").read_text())["configurations"]
+    documents = outcome.summary["configurations"]
     by_label = {each["label"]: each["promises"] for each in documents}
     assert by_label["iovalkey"][2] == {
         "id": "retry-after-admits",
@@ -53,7 +50,7 @@ def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_
         "held_runs": 1,
     }
 
-    markdown = (outcome.folder / "report" / "summary.md").read_text()
+    markdown = outcome.text("summary.md")
     assert "| at most 2.00 quotas | 3.25 quotas | ✗ does not hold |" in markdown
     assert "| 100 % | 50 % | ✗ does not hold in 1 of 2 runs |" in markdown
     assert "What limiters promise, and what was seen" in outcome.page

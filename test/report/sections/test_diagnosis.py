@@ -92,7 +92,7 @@ def test_a_diagnosing_run_is_in_no_figure_and_is_not_missing(build: Build) -> No
     page = outcome.page
     assert "Where a request’s microseconds go" in page
     assert "planned, but no result file was found" not in page
-    csv = (outcome.folder / "report" / "runs.csv").read_text()
+    csv = outcome.text("runs.csv")
     assert len(csv.strip().splitlines()) == 1 + len(runs)
 
 

@@ -1,7 +1,5 @@
 """Load programs in the place of a client: beside it, and in no ranking."""
 
-import csv
-import json
 from typing import Any
 
 from builder import Document, configuration, printed_result, result, target
@@ -43,18 +41,15 @@ def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> No
     results += [control_run(run, 50_000 + run) for run in (1, 2)]
     outcome = build(None, results, "--output-format", "all")
     assert outcome.code == 0, outcome.err
-    report = outcome.folder / "report"
-    (row,) = csv.DictReader((report / "load-programs.csv").read_text().splitlines())
+    (row,) = outcome.rows("load-programs.csv")
     assert (row["target"], row["program"], row["counted_runs"]) == ("throttlecrab-http+wrk", "wrk", "2")
     assert float(row["decisions_per_second"]) in (50_001, 50_002)
-    (client,) = csv.DictReader((report / "summary.csv").read_text().splitlines())
+    (client,) = outcome.rows()
     assert client["Client"] == "throttlecrab-http"
     assert float(row["client_decisions_per_second"]) == float(client["ReqPerSec"])
-    document = json.loads((report / "summary.json").read_text())
-    assert [each["label"] for each in document["configurations"]] == ["throttlecrab-http"]
-    assert any(
-        "wrk in the place of throttlecrab-http" in each for each in document["recommendation"]["sentences"]
-    )
+    assert [each["label"] for each in outcome.summary["configurations"]] == ["throttlecrab-http"]
+    sentences = outcome.summary["recommendation"]["sentences"]
+    assert any("wrk in the place of throttlecrab-http" in each for each in sentences)
     assert "Load programs in the place of Node" in outcome.page
     assert "4 runs" in outcome.page
 
@@ -62,6 +57,6 @@ def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> No
 def test_a_control_without_its_client_is_shown_alone(build: Build) -> None:
     outcome = build(None, [control_run(1, 50_000)], "--output-format", "all")
     assert outcome.code == 0, outcome.err
-    (row,) = csv.DictReader((outcome.folder / "report" / "load-programs.csv").read_text().splitlines())
+    (row,) = outcome.rows("load-programs.csv")
     assert row["client"] == "throttlecrab-http"
     assert row["client_decisions_per_second"] == ""

@@ -1,8 +1,5 @@
 """Several machines on the page: the picture, the speed of each, and the columns of runs.csv."""
 
-import csv
-import io
-
 from builder import Document, configuration
 from conftest import Build
 from machine_documents import APART, TOGETHER, link, machine, machines_manifest, placed_result
@@ -74,7 +71,7 @@ def test_a_clock_that_moved_is_told_beside_links_that_were_not_measured() -> Non
 
 def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:
     outcome = build(machines_manifest([configuration()], 2), [placed_result(1), placed_result(2)])
-    first, _ = csv.DictReader(io.StringIO((outcome.folder / "report" / "runs.csv").read_text()))
+    first, _ = outcome.rows("runs.csv")
     assert first["machines"] == "3"
     assert first["placement"] == "generator-1=load-host server-1=app-host store-1=data-host"
 

@@ -20,7 +20,7 @@ def test_other_programs_are_said_once_with_the_most_that_they_used(build: Build)
     said = "Other programs disturbed 2 of 3 runs: they used up to 153 % of one CPU meanwhile."
     page = outcome.page
     assert page.count(said) == 1
-    assert said in (outcome.folder / "report" / "summary.md").read_text()
+    assert said in outcome.text("summary.md")
 
 
 def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:

@@ -1,8 +1,5 @@
 """What several servers bring and cost, against the fewest of them."""
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -121,12 +118,11 @@ def test_page_csv_and_json_agree(build: Build) -> None:
     outcome = build(manifest_of(documents), documents)
     assert outcome.code == 0
     assert "each of the 2 gives 0.75×" in read(outcome.page).text
-    folder = outcome.folder / "report"
-    one, two = csv.DictReader(io.StringIO((folder / "servers.csv").read_text("utf-8")))
+    one, two = outcome.rows("servers.csv")
     assert (one["servers"], one["throughput_per_server_ratio"]) == ("1", "")
     assert (two["servers"], two["throughput_per_server_ratio"]) == ("2", "0.7500")
     assert (two["added_server_share"], two["fairness_index"]) == ("0.5000", "1.000000")
-    (target,) = json.loads((folder / "summary.json").read_text("utf-8"))["several_servers"]
+    (target,) = outcome.summary["several_servers"]
     step = target["steps"][1]
     assert step["throughput_per_server"]["ratio"] == pytest.approx(0.75)
     assert step["throughput_per_server"]["status"] == "worse"

@@ -28,9 +28,7 @@ def planned(configurations: list[Document], runs: int, reference: str = "redis")
 
 
 def rows_in(outcome: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(
-        (outcome.folder / "report" / "store-operations.json").read_text()
-    )
+    found: list[dict[str, Any]] = json.loads(outcome.text("store-operations.json"))
     return found
 
 
@@ -94,11 +92,8 @@ def test_rows_enter_no_ranking_of_another_layer(build: Build) -> None:
     results = [*runs_of("redis", REDIS), *runs_of("valkey", VALKEY), result(configuration(), 1)]
     configurations = [store_configuration("redis"), store_configuration("valkey"), configuration()]
     outcome = build(planned(configurations, len(REDIS)), results, "--output-format", "all")
-    report = outcome.folder / "report"
-    assert "valkey-benchmark" not in (report / "summary.csv").read_text()
-    assert [row["label"] for row in json.loads((report / "summary.json").read_text())["configurations"]] == [
-        "iovalkey"
-    ]
+    assert "valkey-benchmark" not in outcome.text("summary.csv")
+    assert [row["label"] for row in outcome.summary["configurations"]] == ["iovalkey"]
     assert "Store operations" in outcome.page
 
 
