@@ -42,6 +42,8 @@ const FOREIGN_LOAD_WARNING = /^Other programs use [\d.]+ of this machine's [^\n]
 
 const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 
+type Environment = Readonly<Record<string, string>>;
+
 /**
  * The command line as a user starts it. It has its own state folder, results root and folder for temporary files (each
  * with a space in its name), so that tests see what it leaves behind.
@@ -54,18 +56,13 @@ export class Campaign {
   readonly #output = { stdout: "", stderr: "" };
   #over = false;
 
-  private constructor(home: string, command: readonly string[], env: Readonly<Record<string, string>>) {
+  private constructor(home: string, command: readonly string[], env: Environment) {
     this.root = home;
     for (const folder of [this.state, this.temporary]) mkdirSync(folder, { recursive: true });
+    const places = { XDG_STATE_HOME: this.state, TMPDIR: this.temporary };
     this.#process = spawn(command[0] ?? "", command.slice(1), {
       cwd: home,
-      env: {
-        PATH: process.env.PATH,
-        XDG_STATE_HOME: this.state,
-        TMPDIR: this.temporary,
-        RUNTIME: "local",
-        ...env,
-      },
+      env: { PATH: process.env.PATH, ...places, RUNTIME: "local", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process.stdout?.on("data", (text) => {
@@ -104,60 +101,30 @@ export class Campaign {
   }
 
   /** Any command of the CLI, in a fresh home. */
-  static command(
-    home: string,
-    parameters: readonly string[],
-    env: Readonly<Record<string, string>> = {},
-  ): Campaign {
+  static command(home: string, parameters: readonly string[], env: Environment = {}): Campaign {
     return new Campaign(home, [...CLI, ...parameters], env);
   }
 
   /** One of the project's scripts. */
-  static script(home: string, name: string, env: Readonly<Record<string, string>>): Campaign {
+  static script(home: string, name: string, env: Environment): Campaign {
     return new Campaign(home, [join(ROOT, "scripts", name)], env);
   }
 
   /** A campaign of short runs, of one target alone; given flags replace the defaults. */
-  static run(
-    home: string,
-    clients: string,
-    flags: readonly string[] = [],
-    env: Readonly<Record<string, string>> = {},
-  ) {
+  static run(home: string, clients: string, flags: readonly string[] = [], env: Environment = {}) {
     const output = ["--output", join(home, "results root")];
-    return new Campaign(
-      home,
-      [
-        ...CLI,
-        "run",
-        "--clients",
-        clients,
-        "--seed",
-        "1",
-        "--no-reference",
-        ...quick(flags),
-        ...output,
-        ...flags,
-      ],
-      env,
-    );
+    const asked = ["--clients", clients, "--seed", "1", "--no-reference", ...quick(flags)];
+    return new Campaign(home, [...CLI, "run", ...asked, ...output, ...flags], env);
   }
 
   /** As `run`, but no file can become larger than so many KiB, as on a full disk. */
   static onFullDisk(home: string, kib: number, parameters: readonly string[]): Campaign {
-    return new Campaign(
-      home,
-      ["bash", "-c", `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`, "bash", ...CLI, ...parameters],
-      {},
-    );
+    const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$@"`;
+    return new Campaign(home, ["bash", "-c", limited, "bash", ...CLI, ...parameters], {});
   }
 
   /** Resumes the campaign of that home. */
-  static resume(
-    home: string,
-    flags: readonly string[] = [],
-    env: Readonly<Record<string, string>> = {},
-  ): Campaign {
+  static resume(home: string, flags: readonly string[] = [], env: Environment = {}): Campaign {
     const output = ["--output", join(home, "results root")];
     return new Campaign(home, [...CLI, "run", "--resume", ...output, ...flags], env);
   }

@@ -14,6 +14,8 @@ export const planOf = (...flags: readonly string[]): Plan =>
     everything,
   );
 
+const TWO_VALID = { valid: 2, suspect: 0, invalid: 0, failed: 0, aborted: 0, kept: 0, not_begun: 0 };
+
 type Change<Kind extends CampaignEvent["event"]> = Partial<Omit<EventOf<Kind>, "event" | "at">>;
 
 /** The events of a campaign; each fits the schema. `second` counts from the start of the campaign. */
@@ -155,16 +157,7 @@ export class EventFixture {
       exit_code: 0,
       folder: "/results/20260101_120000",
       ...change,
-      runs: {
-        valid: 2,
-        suspect: 0,
-        invalid: 0,
-        failed: 0,
-        aborted: 0,
-        kept: 0,
-        not_begun: 0,
-        ...change.runs,
-      },
+      runs: { ...TWO_VALID, ...change.runs },
     });
 }
 

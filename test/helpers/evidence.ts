@@ -129,6 +129,8 @@ export const CONSUMES = SENT + WARMUP;
 type Whole = "store" | "prediction";
 export type ValidRun = Omit<Evidence, Whole> & { [Part in Whole]-?: NonNullable<Evidence[Part]> };
 
+const decided = (calls: number, limited: number) => ({ calls, allowed: calls - limited, limited, failed: 0 });
+
 const consumer = (): ConsumerEvidence => ({
   id: "server-1",
   run_nonce: "nonce-1",
@@ -137,16 +139,8 @@ const consumer = (): ConsumerEvidence => ({
   limiter_script: { kind: "evalsha", name_or_sha1: "0".repeat(40) },
   client_settings: { protocol: "RESP2" },
   at_start: usage({}),
-  at_window_open: usage({
-    uptime_s: 3,
-    requests: WARMUP,
-    consumes: { calls: WARMUP, allowed: 1_800, limited: 200, failed: 0 },
-  }),
-  at_end: usage({
-    uptime_s: 9,
-    requests: CONSUMES,
-    consumes: { calls: CONSUMES, allowed: CONSUMES - 1_201, limited: 1_201, failed: 0 },
-  }),
+  at_window_open: usage({ uptime_s: 3, requests: WARMUP, consumes: decided(WARMUP, 200) }),
+  at_end: usage({ uptime_s: 9, requests: CONSUMES, consumes: decided(CONSUMES, 1_201) }),
 });
 
 /** What the slices of a window of constant speed count. */
@@ -166,6 +160,7 @@ function steadySlices(): Slices {
 export function validEvidence(): ValidRun {
   const generator = part();
   const latency = latencyBlock([generator.histograms]);
+  const at_end = reading({ uptime_s: 12, keys: 5_000, ...evalsha(CONSUMES + 1, 1) });
   return structuredClone({
     schema: "ratelimit-bench/result" as const,
     schema_version: 3 as const,
@@ -212,13 +207,7 @@ export function validEvidence(): ValidRun {
     calls_per_request: 1,
     descriptors_per_call: 1,
     store: {
-      nodes: [
-        {
-          role: "store-1",
-          at_start: reading(),
-          at_end: reading({ uptime_s: 12, keys: 5_000, ...evalsha(CONSUMES + 1, 1) }),
-        },
-      ],
+      nodes: [{ role: "store-1", at_start: reading(), at_end }],
       settings: { maxmemory: "1073741824" },
       external: false,
     },
@@ -235,17 +224,8 @@ export function openLoopEvidence(change: Partial<Schedule> = {}, connections = 2
   const load = { rate_per_second: 2000, arrivals: "constant" } as const;
   run.request.load = { model: "open", ...load, connections };
   const none = { blocked: 0, dropped: 0, unsent: 0, late_percentiles: [], shared_wakes: false };
-  const lateness_ms = { p50: 0.07, p90: 0.1, p99: 0.3, max: 2 };
-  run.schedule = {
-    ...load,
-    ...none,
-    offered: sent,
-    sent,
-    late: 3,
-    achieved_per_second: 2001,
-    lateness_ms,
-    ...change,
-  };
+  const kept = { late: 3, achieved_per_second: 2001, lateness_ms: { p50: 0.07, p90: 0.1, p99: 0.3, max: 2 } };
+  run.schedule = { ...load, ...none, offered: sent, sent, ...kept, ...change };
   // Sends that were never made are censored.
   const { dropped, unsent } = run.schedule;
   generatorOf(run).histograms.censored = histogramOf(dropped + unsent);

@@ -71,6 +71,8 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       execFileSync("cc", ["-shared", "-fPIC", "-x", "c", "-", "-o", path], { input: code });
     });
 
+  const loading = (body: string) => compiled(`int RedisModule_OnLoad(void *c) { ${body} }`);
+
   test.each([
     ["is a text", planted((path) => writeFileSync(path, "hello")), "is not a shared library"],
     [
@@ -82,16 +84,8 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       "the store does not load",
     ],
     ["is no module", compiled("int x;"), "does not export"],
-    [
-      "is a module that refuses to load",
-      compiled("int RedisModule_OnLoad(void *c) { return 1; }"),
-      "initialization failed",
-    ],
-    [
-      "takes the store down",
-      compiled("int RedisModule_OnLoad(void *c) { return *(int *)0; }"),
-      "it ended with SIG",
-    ],
+    ["is a module that refuses to load", loading("return 1;"), "initialization failed"],
+    ["takes the store down", loading("return *(int *)0;"), "it ended with SIG"],
   ])("a file that %s: exit 3 and one line with file and fix", async (_, makePath, problem) => {
     const path = makePath();
     const { code, stderr } = await Campaign.run(newFolder(), TARGET, program(path)).ended;

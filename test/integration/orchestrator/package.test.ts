@@ -69,19 +69,9 @@ beforeAll(() => {
     (JSON.parse(packed.slice(packed.search(/^\[/m))) as { filename: string }[])[0]?.filename ?? "",
   );
   writeFileSync(join(project, "package.json"), "{}");
-  execFileSync(
-    "npm",
-    [
-      "install",
-      "--ignore-scripts",
-      "--prefer-offline",
-      "--no-audit",
-      "--no-fund",
-      "--loglevel=error",
-      tarball,
-    ],
-    { cwd: project, env, stdio: ["ignore", "ignore", "inherit"] },
-  );
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
+  const parameters = ["install", "--ignore-scripts", "--prefer-offline", ...quiet, tarball];
+  execFileSync("npm", parameters, { cwd: project, env, stdio: ["ignore", "ignore", "inherit"] });
   lendEnvironment(join(project, "node_modules/ratelimit-bench"));
 }, 300_000);
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -28,14 +28,8 @@ test("base and head are measured by turns, and a slower head is a regression", {
       `git add .; git commit --quiet --message ${index}`,
     ].join("\n"),
   );
-  const made = shell(
-    [
-      "git init --quiet; git config user.name a; git config user.email a@b.c",
-      ...commits,
-      "git rev-parse HEAD~1",
-    ].join("\n"),
-    root,
-  );
+  const init = "git init --quiet; git config user.name a; git config user.email a@b.c";
+  const made = shell([init, ...commits, "git rev-parse HEAD~1"].join("\n"), root);
   const work = newFolder();
   const known = {
     "inputs.target": "ioredis@valkey",

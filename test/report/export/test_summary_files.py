@@ -89,11 +89,17 @@ def test_summary_json_names_no_folder(build: Build) -> None:
     assert document["configurations"][0]["versions"]["client"] == "1.2.3"
 
 
+def markdown(build: Build, *arguments: object) -> str:
+    outcome = build(*arguments)
+    assert outcome.code == 0, outcome.err
+    return outcome.text("summary.md")
+
+
 def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
     slow, fast, control = configuration("iovalkey"), configuration("valkey-glide"), configuration("none")
     rates = {1000: slow, 4000: fast, 8000: control}
     runs = [result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)]
-    text = build(manifest([slow, fast, control]), runs).text("summary.md")
+    text = markdown(build, manifest([slow, fast, control]), runs)
     assert re.search(r"\| `valkey-glide` \| 4,000 \(4,000–4,000\) \|.* \| – \| – \| 3 of 3 \|", text)
     assert re.search(r"\| `iovalkey` \| 1,000 \(1,000–1,000\) \|.* \| 0\.25× \| 4\.00× \| 3 of 3 \|", text)
     assert "| `none` | 8,000 (8,000–8,000) |" in text
@@ -104,8 +110,7 @@ def test_markdown_stays_small_whatever_comes(build: Build) -> None:
     many = [
         configuration("iovalkey", load={"model": "closed", "connections": number}) for number in range(1, 401)
     ]
-    runs = [result(each) for each in many]
-    text = build(manifest(many, 1), runs, "--output-format", "md").text("summary.md")
+    text = markdown(build, manifest(many, 1), [result(each) for each in many], "--output-format", "md")
     assert len(text.encode()) <= MAX_BYTES
     assert text.endswith("More was left out here: summary.csv and runs.csv hold every row.\n")
 

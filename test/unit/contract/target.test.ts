@@ -8,6 +8,8 @@ import {
 } from "../../../src/contract/target.js";
 import { expectFailure } from "../../helpers/errors.js";
 
+const CLUSTER = { client: "ioredis", store: "valkey", topology: "cluster" };
+
 describe("the text of a target", () => {
   test.each([
     ["iovalkey", { client: "iovalkey", options: [] }],
@@ -15,13 +17,7 @@ describe("the text of a target", () => {
     ["ioredis@valkey", { client: "ioredis", store: "valkey", options: [] }],
     [
       "ioredis~5.6.1-rc.1@valkey:cluster+same-script+a",
-      {
-        client: "ioredis",
-        version: "5.6.1-rc.1",
-        store: "valkey",
-        topology: "cluster",
-        options: [{ id: "a" }, { id: "same-script" }],
-      },
+      { ...CLUSTER, version: "5.6.1-rc.1", options: [{ id: "a" }, { id: "same-script" }] },
     ],
     [
       "ioredis+rate-limiter-flexible~7.1.1",
@@ -29,13 +25,7 @@ describe("the text of a target", () => {
     ],
     [
       "ioredis@valkey~8.1-alpine:cluster+a",
-      {
-        client: "ioredis",
-        store: "valkey",
-        storeVersion: "8.1-alpine",
-        topology: "cluster",
-        options: [{ id: "a" }],
-      },
+      { ...CLUSTER, storeVersion: "8.1-alpine", options: [{ id: "a" }] },
     ],
   ])("%s is read in all its parts", (text, parts) => {
     expect(parseTargetText(text)).toEqual(parts);
