@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, type Opening, openReport } from "./page.js";
+import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
 
 const charts = "throughput latency percentiles tradeoff ceiling cpu memory limited series".split(" ");
 
@@ -14,12 +14,13 @@ describe("the report in a browser", needs(["chromium"]), () => {
   const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 
-  test("draws every chart, without a complaint and without the network", async () => {
-    const { page, complaints } = await open();
+  test.each(LOOKS)("draws every chart, without a complaint of page or axe, at $width px", async (look) => {
+    const { page, complaints } = await open(look);
     expect(await page.locator(".chart").count()).toBe(charts.length);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
     for (const id of charts)
       expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
-    expect(complaints).toEqual([]);
+    await expectSound(page, complaints);
   });
 
   test("draws a chart only when it comes near", async () => {
@@ -162,15 +163,6 @@ describe("the report in a browser", needs(["chromium"]), () => {
     await page.evaluate("dispatchEvent(new Event('afterprint'))");
     await expect.poll(() => page.locator("details:not([open])").count()).toBeGreaterThan(0);
     expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(50_000);
-    expect(complaints).toEqual([]);
-  });
-
-  test("fits a phone, before and after it is scrolled through", async () => {
-    const { page, complaints } = await open({ width: 375, colorScheme: "dark" });
-    const width = () => page.evaluate("document.documentElement.scrollWidth");
-    expect(await width()).toBe(375);
-    for (const id of charts) await drawn(page, id);
-    expect(await width()).toBe(375);
     expect(complaints).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
-import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
+import { type Opening, openReport } from "./page.js";
 
 describe("tables, keys and access in the report", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);
@@ -86,11 +86,5 @@ describe("tables, keys and access in the report", needs(["chromium"]), () => {
     await details.evaluate((element) => element.removeAttribute("open"));
     await page.locator(".decision tbody a").first().click();
     await expect.poll(() => details.getAttribute("open")).toBe("");
-  });
-
-  test.each(LOOKS)("has no serious finding of axe in $colorScheme at $width px", async (look) => {
-    const { page, complaints } = await open(look);
-    await drawn(page, "percentiles");
-    await expectSound(page, complaints);
   });
 });
