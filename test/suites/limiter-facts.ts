@@ -333,6 +333,14 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
     await generous.stop();
   }
   const cluster = await clusterFact(target);
-  const facts = { atomic, survives_restart, survives_flush, cluster, commands, bytes_per_key };
-  return { target: target.text, ...facts, tried };
+  return {
+    target: target.text,
+    atomic,
+    survives_restart,
+    survives_flush,
+    cluster,
+    commands,
+    bytes_per_key,
+    tried,
+  };
 }

@@ -26,10 +26,19 @@ test("a server that answers after 470 µs has a p50 that a plain client finds to
 test("a server of ours that is never idle: its loop was used up, and its CPU is divided by what it answered", async () => {
   const server = await TestServer.start({ MODE: "none", COMPUTATION_COMPLEXITY: "40" });
   onTestFinished(async () => void (await server.stop()));
-  const load = { REQUEST_TYPE: "heavy", DURATION: "1.2", WARMUP: "0.5", CONNECTIONS: "20" };
-  const env = { TARGET_URL: server.url, ...load };
-  const { resources, consumers, requests, samples } = await measured(env);
-  const [told] = consumers;
+  const env = {
+    TARGET_URL: server.url,
+    REQUEST_TYPE: "heavy",
+    DURATION: "1.2",
+    WARMUP: "0.5",
+    CONNECTIONS: "20",
+  };
+  const {
+    resources,
+    consumers: [told],
+    requests,
+    samples,
+  } = await measured(env);
   expect(samples[0]?.server_event_loop_utilisation).toBeGreaterThan(0.9);
   const answered = (told?.at_end.requests ?? 0) - (told?.at_window_open.requests ?? 0);
   // What was under way when the window closed cost the server as much as the rest.

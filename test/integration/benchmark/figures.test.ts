@@ -53,8 +53,13 @@ test.each(["1", "3"])(
 
 test("several workers are one generator: connections and counts add up, histograms are merged", async () => {
   const stub = await StubServer.start({ limit: 5 });
-  const load = { DURATION: "2.5", CONNECTIONS: "5", WORKERS: "2", WARMUP: "0.3" };
-  const result = await measured({ TARGET_URL: stub.url, ...load });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    DURATION: "2.5",
+    CONNECTIONS: "5",
+    WORKERS: "2",
+    WARMUP: "0.3",
+  });
   expectConsistent(result);
   const [part, ...others] = result.generators;
   if (!part) throw new Error("a generator");
@@ -81,8 +86,13 @@ test("a foreign server's figures are absent, not zero", async () => {
 test("with OUTPUT_FILE the result is there, and standard output is empty", async () => {
   const stub = await StubServer.start();
   const path = join(newFolder(), "result file.json");
-  const load = { TARGET_URL: `${stub.url}//`, REQUESTS: "50", CONNECTIONS: "1" };
-  const env = { ...load, OUTPUT_FILE: path, PROGRESS: "text" };
+  const env = {
+    TARGET_URL: `${stub.url}//`,
+    REQUESTS: "50",
+    CONNECTIONS: "1",
+    OUTPUT_FILE: path,
+    PROGRESS: "text",
+  };
   const { code, stdout, stderr } = await generate(env).ended;
   expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
   expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ requests: { total: 50 } });

@@ -10,8 +10,13 @@ import { secondEvent } from "../../../src/benchmark/run.js";
 import { BenchError, EXIT } from "../../../src/contract/errors.js";
 import { type Progress, progressSchema } from "../../../src/contract/progress.js";
 
-const memory = { heap_used_bytes: 1, resident_bytes: 1 };
-const server = { at_ms: 1000, cpu_percent: 96.04, event_loop_utilisation: 0.78, ...memory };
+const server = {
+  at_ms: 1000,
+  cpu_percent: 96.04,
+  event_loop_utilisation: 0.78,
+  heap_used_bytes: 1,
+  resident_bytes: 1,
+};
 
 /** The second of a window in which each worker was so busy and had these answers. */
 function second(busy: readonly number[], statuses: readonly number[], seen?: typeof server) {

@@ -194,8 +194,12 @@ describe("the load generator's environment", () => {
 
 describe("the probe's environment", () => {
   test("names the store's nodes, type and topology", () => {
-    const store = { PROBE_STORE: "redis", PROBE_TOPOLOGY: "cluster" };
-    const env = { PROBE_NODES: "127.0.0.1:7001", ...store, PROBE_TIMEOUT: "2.5" };
+    const env = {
+      PROBE_NODES: "127.0.0.1:7001",
+      PROBE_STORE: "redis",
+      PROBE_TOPOLOGY: "cluster",
+      PROBE_TIMEOUT: "2.5",
+    };
     expect(decodeProbeEnv(env)).toEqual({
       spec: {
         store: { id: "redis", topology: "cluster", nodes: [{ host: "127.0.0.1", port: 7001 }] },

@@ -86,8 +86,13 @@ describe("the figures of a fault", () => {
   test("of a store that stops: no answer and no error, and recovery when the backlog is served at the usual p99", () => {
     const flush: Slice = { allowed: 220, p99_us: 2_000_000 };
     const late: Slice = { ...SERVED, p99_us: 5_000 };
-    const before = [...times(10, SERVED), ...times(2, HANGS)];
-    const slices = [...before, flush, ...times(0.5, late), ...times(6, SERVED)];
+    const slices = [
+      ...times(10, SERVED),
+      ...times(2, HANGS),
+      flush,
+      ...times(0.5, late),
+      ...times(6, SERVED),
+    ];
     // It may be undone a little late: the slice of its end answers what waited.
     expect(figuresOf(slices, fault(9.998, 12.004))).toMatchObject({
       outage_seen_s: 2,
@@ -103,8 +108,13 @@ describe("the figures of a fault", () => {
   });
 
   test("without an outage: recovered at once, with the counters in use or without", () => {
-    const none = { error_share: 0, first_error_s: null, requests_lost: 0 };
-    const unharmed = { ...none, outage_seen_s: 0, recovery_s: 0 };
+    const unharmed = {
+      outage_seen_s: 0,
+      error_share: 0,
+      first_error_s: null,
+      recovery_s: 0,
+      requests_lost: 0,
+    };
     expect(figuresOf([...times(10, SERVED), ...times(8, SERVED)], fault(10, 10))).toMatchObject({
       ...unharmed,
       outage_injected_s: 0,
@@ -172,8 +182,12 @@ describe("the figures of a fault", () => {
   });
 
   test("requests that wait before the first of them fails are part of the outage", () => {
-    const hangs = [...times(10, SERVED), ...times(2, HANGS)];
-    const slices = [...hangs, ...times(1, { failed: 30 }), ...times(7, SERVED)];
+    const slices = [
+      ...times(10, SERVED),
+      ...times(2, HANGS),
+      ...times(1, { failed: 30 }),
+      ...times(7, SERVED),
+    ];
     expect(figuresOf(slices, fault(10, 13))).toMatchObject({ outage_seen_s: 3, recovery_s: 3 });
   });
 

@@ -158,8 +158,14 @@ describe("the CPU time of the system", () => {
   );
 });
 
-const counted = { idle_us: 50e6, stolen_us: 1e6, interrupts_us: 0, accounted_us: 1e8 };
-const start: HostCpu = { at_ms: 1_000, cpus: 2, ...counted };
+const start: HostCpu = {
+  at_ms: 1_000,
+  cpus: 2,
+  idle_us: 50_000_000,
+  stolen_us: 1_000_000,
+  interrupts_us: 0,
+  accounted_us: 100_000_000,
+};
 
 /** After so many seconds, with so many microseconds of each kind; the rest of both CPUs' time was busy. */
 function reading(seconds: number, { idle_us = 0, stolen_us = 0, interrupts_us = 0 }): HostCpu {

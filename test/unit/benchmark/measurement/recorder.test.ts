@@ -206,8 +206,13 @@ describe("the samples of several workers", () => {
   test("have the nearest reading of the server, if there is one", () => {
     const sheet = new SampleMerger(1);
     for (const at_s of [1, 2]) sheet.add(0, second(at_s, 1), 0);
-    const memory = { heap_used_bytes: 7, resident_bytes: 8 };
-    const reading = { at_ms: 2_010, cpu_percent: 51.26, event_loop_utilisation: 0.5, ...memory };
+    const reading = {
+      at_ms: 2_010,
+      cpu_percent: 51.26,
+      event_loop_utilisation: 0.5,
+      heap_used_bytes: 7,
+      resident_bytes: 8,
+    };
     const [first, last] = sheet.rows([reading], 0);
     expect(first).not.toHaveProperty("server_cpu_percent");
     expect(last).toMatchObject({ server_cpu_percent: 51.3, server_heap_used_bytes: 7 });

@@ -151,8 +151,12 @@ describe("lists", () => {
 
 describe("environment and flags", () => {
   const flags = ["--clients", "all"];
-  const limits = { RATE_LIMIT_POINTS: "7", RATE_LIMIT_DURATION: "8", RATE_LIMIT_BLOCK_DURATION: "9" };
-  const env = { ...limits, VALKEY_SERVER: "/opt/a/valkey-server" };
+  const env = {
+    RATE_LIMIT_POINTS: "7",
+    RATE_LIMIT_DURATION: "8",
+    RATE_LIMIT_BLOCK_DURATION: "9",
+    VALKEY_SERVER: "/opt/a/valkey-server",
+  };
 
   test("variables set limits and store programs unless a flag does", () => {
     expect(parse(flags, env)).toMatchObject({

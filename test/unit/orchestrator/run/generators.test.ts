@@ -16,8 +16,12 @@ const second = (change: Partial<Second>): Second => ({
 
 test("a second of several generators is shown once all have reported it", () => {
   const seconds = new MergedSeconds(2);
-  const busy = { generator_event_loop_utilisation: 0.5, server_cpu_percent: 80 };
-  const first = second({ limited_share: 0.1, p99_ms: 2, ...busy });
+  const first = second({
+    limited_share: 0.1,
+    p99_ms: 2,
+    generator_event_loop_utilisation: 0.5,
+    server_cpu_percent: 80,
+  });
   expect(seconds.add(0, first)).toBeUndefined();
   // The first generator may be ahead.
   expect(seconds.add(0, second({ t_s: 2 }))).toBeUndefined();

@@ -102,8 +102,13 @@ describe("the document of a measured run", () => {
   );
 
   test("keeps the exact counters that a role reported, and adds what the runtime measured", () => {
-    const cpu = { cpu_us: 1000, cpu_percent: 10, samples: [] };
-    const own = { kind: "server" as const, source: "process.cpuUsage", ...cpu };
+    const own = {
+      kind: "server" as const,
+      source: "process.cpuUsage",
+      cpu_us: 1000,
+      cpu_percent: 10,
+      samples: [],
+    };
     const result = { ...generatorsOwn(), resources: { "server-1": own } };
     const resources = { "server-1": seen, "store-1": { ...seen, kind: "store" as const } };
     const record = measuredDocument(identity, { result, store, resources, notes: ["a reading failed"] });
