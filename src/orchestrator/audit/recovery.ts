@@ -1,24 +1,26 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AuditedSystem } from "./audited-system.js";
+import { type CheckOutcome, outcomeOf } from "./check.js";
 import { admittedRanges } from "./expected.js";
 
 const EVERY_MS = 100;
 /** Requests at once on a key, in quotas, once it decides again. */
 const QUOTAS = 5;
 
-/** How a limiter came back after something broke. */
-export interface Recovery {
-  decides: boolean;
-  /** Whether each key then got exactly its quota. */
-  isExact: boolean;
-  text: string;
-}
-
 /**
- * Asks for fresh keys until all of them are decided, and then whether their quota is exact.
- * @param keys how many at once: in a cluster they reach every shard
+ * After something broke asks for fresh keys until all of them are decided, and then whether their quota is exact.
+ * @param keys how many at once: in a cluster they reach every shard @param promised what it does within `most_s`
  */
-export async function recoveryOf(system: AuditedSystem, most_s: number, keys: number): Promise<Recovery> {
+export async function recoveryOutcome(
+  system: AuditedSystem,
+  most_s: number,
+  keys: number,
+  promised: string,
+  notes?: readonly string[],
+): Promise<CheckOutcome> {
+  const { points } = system.limits;
+  const outcome = (holds: boolean, seen: string) =>
+    outcomeOf(holds, `${promised}, and exactly ${points} are admitted`, seen, notes);
   const began = performance.now();
   const passed_s = () => (performance.now() - began) / 1000;
   const fresh = (count: number) =>
@@ -30,17 +32,12 @@ export async function recoveryOf(system: AuditedSystem, most_s: number, keys: nu
     if (answers.failed.length === 0) break;
     if (passed_s() > most_s) {
       const [first] = answers.failed;
-      const last = `${first?.status ?? first?.error ?? "no answer"}`;
-      return {
-        decides: false,
-        isExact: false,
-        text: `${failed} requests failed in ${passed_s().toFixed(1)} s, the last with ${last}`,
-      };
+      const last = first?.status ?? first?.error ?? "no answer";
+      return outcome(false, `${failed} requests failed in ${passed_s().toFixed(1)} s, the last with ${last}`);
     }
     await delay(EVERY_MS);
   }
   const after_s = passed_s();
-  const { points } = system.limits;
   const bursts = await fresh(QUOTAS * points);
   const counts = Array.from({ length: keys }, (_, group) => {
     const answers = bursts.ofGroup(group);
@@ -50,9 +47,9 @@ export async function recoveryOf(system: AuditedSystem, most_s: number, keys: nu
   });
   const wrong = counts.filter(({ isExact }) => !isExact).map(({ admitted }) => admitted);
   const fails = failed === 0 ? "no request failed" : `${failed} requests failed first`;
-  return {
-    decides: true,
-    isExact: wrong.length === 0,
-    text: `it decides after ${after_s.toFixed(1)} s, ${fails}; then ${wrong.length === 0 ? `exactly ${points}` : wrong.join(", ")} admitted of a quota of ${points}`,
-  };
+  const admitted = wrong.length === 0 ? `exactly ${points}` : wrong.join(", ");
+  return outcome(
+    wrong.length === 0,
+    `it decides after ${after_s.toFixed(1)} s, ${fails}; then ${admitted} admitted of a quota of ${points}`,
+  );
 }
