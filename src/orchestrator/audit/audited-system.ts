@@ -9,11 +9,11 @@ import {
 } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
 import type { RunningPart } from "../../runtimes/types.js";
-import { describeClient, findLimiter } from "../../targets/resolve.js";
-import type { ClientDescription, LimiterDescription } from "../../targets/types.js";
+import { findLimiter } from "../../targets/resolve.js";
+import type { LimiterDescription } from "../../targets/types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { actions } from "../run/faults.js";
-import { keyPrefixOf, layoutOf, SENDER, type ServerDifference, senderRole } from "../run/layout.js";
+import { layoutOf, SENDER, type ServerDifference, senderRole } from "../run/layout.js";
 import {
   PartFailed,
   type PartPlace,
@@ -126,10 +126,8 @@ export type SendOptions = { servers?: number | readonly number[]; begin?: Sender
 export class AuditedSystem {
   readonly target: Target;
   readonly limits: Limits;
-  readonly client: ClientDescription;
   readonly limiter: LimiterDescription;
   readonly store: RunStore;
-  readonly keyPrefix: string;
   readonly #started: StartedSystem;
   readonly #nonce: string;
   #keys = 0;
@@ -137,10 +135,8 @@ export class AuditedSystem {
   private constructor({ target, limits }: SystemSettings, nonce: string, started: StartedSystem) {
     this.target = target;
     this.limits = limits;
-    this.client = describeClient(target);
     this.limiter = findLimiter(target.limiter);
     this.store = started.store;
-    this.keyPrefix = keyPrefixOf({ runNonce: nonce });
     this.#started = started;
     this.#nonce = nonce.slice(0, 6);
   }
@@ -240,21 +236,10 @@ export class AuditedSystem {
   }
 
   /** Requests with these keys, each after the answer to the one before: a limiter that is not atomic denies, too. */
-  oneByOne(
-    keys: readonly string[],
-    count: number,
-    options: { begin?: SenderRequest["begin"] } = {},
-  ): Promise<Answers> {
-    const groups = Array.from(
-      { length: count },
-      (_, n): RequestGroup => ({
-        after_ms: 0,
-        keys: [...keys],
-        count: 1,
-        ...(n > 0 ? { waits: true as const } : {}),
-      }),
-    );
-    return this.send(groups, options);
+  oneByOne(keys: readonly string[], count: number, begin?: SenderRequest["begin"]): Promise<Answers> {
+    const first: RequestGroup = { after_ms: 0, keys: [...keys], count: 1 };
+    const later = Array.from({ length: count - 1 }, () => ({ ...first, waits: true as const }));
+    return this.send([first, ...later], { begin });
   }
 
   /** The begin of a script whose requests must meet windows of the wall clock at this part of them. */

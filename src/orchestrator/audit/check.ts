@@ -48,21 +48,20 @@ export const rangeText = ({ least, most }: { least: number; most: number }): str
 
 /** Whether as many were admitted as the algorithm can admit, and by how many it differs. */
 export function admissionsOutcome(
-  admissions: Admissions,
+  { seen, least, most }: Admissions,
   texts: { promised?: string; ifOff?: string },
   notes: readonly string[] = [],
 ): CheckOutcome {
-  const { seen, least, most } = admissions;
   const over = Math.max(0, seen - most);
   const under = Math.max(0, least - seen);
   const off = over > 0 ? `: ${over} over` : under > 0 ? `: ${under} under` : "";
   return {
     ...outcomeOf(
       off === "",
-      `${rangeText(admissions)}${texts.promised ?? ""}`,
+      `${rangeText({ least, most })}${texts.promised ?? ""}`,
       `${seen}${off}${off && (texts.ifOff ?? "")}`,
       notes,
     ),
-    admissions,
+    admissions: { seen, least, most },
   };
 }

@@ -1,7 +1,7 @@
 import type { Admissions } from "../../contract/audit.js";
 import type { RequestGroup } from "../../contract/sender.js";
 import type { Answers, AuditedSystem, SendOptions } from "./audited-system.js";
-import { admittedInAll, admittedRanges, hasAlignedWindows, type Range } from "./expected.js";
+import { admittedInAll, admittedRanges, type Range } from "./expected.js";
 
 /** Requests on one key at once, at a time. */
 export interface ScriptedBurst {
@@ -11,11 +11,7 @@ export interface ScriptedBurst {
 }
 
 /** What the limiter did with one burst, and what its algorithm can do. */
-export interface JudgedBurst extends ScriptedBurst {
-  admitted: number;
-  range: Range;
-  holds: boolean;
-}
+export type JudgedBurst = ScriptedBurst & { admitted: number; range: Range; holds: boolean };
 
 /** A burst that began late, or lasted long, may meet another window than the one it is for; so often it is tried. */
 const MOST_TRIES = 3;
@@ -29,19 +25,14 @@ const MOST_TRIES = 3;
 export async function judgedBursts(
   system: AuditedSystem,
   bursts: readonly ScriptedBurst[],
-  {
-    begin = 0,
-    meetsEdges = false,
-    servers = 1,
-  }: { begin?: number; meetsEdges?: boolean; servers?: SendOptions["servers"] } = {},
+  options: { begin?: number; meetsEdges?: boolean; servers?: SendOptions["servers"] } = {},
 ): Promise<{ bursts: JudgedBurst[]; answers: Answers }> {
+  const { begin = 0, meetsEdges = false, servers = 1 } = options;
   for (let tries = 1; ; tries++) {
     const key = system.freshKey();
     const groups = bursts.map(({ after_ms, count }): RequestGroup => ({ after_ms, keys: [key], count }));
-    const aligned = system.alignedTo(begin);
-    const answers = (
-      await system.send(groups, { servers, ...(aligned ? { begin: aligned } : {}) })
-    ).requireDecided();
+    const sent = await system.send(groups, { servers, begin: system.alignedTo(begin) });
+    const answers = sent.requireDecided();
     const each = bursts.map((_, index) => answers.ofGroup(index));
     const metEdge = !meetsEdges && each.some((burst) => system.metEdge(burst));
     if (metEdge && tries < MOST_TRIES) continue;
@@ -61,16 +52,11 @@ export async function judgedBursts(
   }
 }
 
-/** Whether the windows of a limiter follow the wall clock, which decides when a script meets their ends. */
-export const followsWallClock = ({ algorithm }: AuditedSystem): boolean => hasAlignedWindows(algorithm);
-
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-
 /** `20 at 0.0 s, 0 at 1.8 s, 20 at 2.2 s`. */
 export const burstsText = (
   bursts: readonly JudgedBurst[],
   textOf: (burst: JudgedBurst) => string | number,
-): string => bursts.map((burst) => `${textOf(burst)} at ${seconds(burst.after_ms)}`).join(", ");
+): string => bursts.map((burst) => `${textOf(burst)} at ${(burst.after_ms / 1000).toFixed(1)} s`).join(", ");
 
 /** How long it sends, in windows: half a window more shows windows that are a bit too long. */
 const WINDOWS = 4.5;
@@ -79,10 +65,7 @@ const OFFERED = 2.5;
 /** By how much a count may differ from the model for each window: sends and answers take time. */
 const SLACK_PER_WINDOW = 1;
 
-export interface Steady extends Admissions {
-  requests: number;
-  seconds: number;
-}
+export type Steady = Admissions & { requests: number; seconds: number };
 
 /**
  * A key that always asks for more, evenly.
@@ -103,5 +86,3 @@ export async function steady(system: AuditedSystem, servers: readonly number[] =
     seconds: (WINDOWS * system.window_ms) / 1000,
   };
 }
-
-export const admissionsOf = ({ seen, least, most }: Admissions): Admissions => ({ seen, least, most });

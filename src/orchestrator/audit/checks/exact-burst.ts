@@ -37,14 +37,12 @@ async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome
   );
 }
 
-const MATTERS =
-  "Clients retry, pages load in parallel, attackers do it on purpose: a limiter that reads, decides and then writes admits all that come in between.";
-
 export const exactBurst: Check = {
   id: "exact-burst",
   title: "Exact burst",
   promise: "Of many requests at once on a fresh key exactly the quota is admitted.",
-  matters: MATTERS,
+  matters:
+    "Clients retry, pages load in parallel, attackers do it on purpose: a limiter that reads, decides and then writes admits all that come in between.",
   run: (system) => run(system, 1),
 };
 

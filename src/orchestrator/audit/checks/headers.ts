@@ -18,10 +18,8 @@ type NamedWait = { header: string; seconds: number };
 const EPOCH_S = 1_000_000_000;
 
 /** The waits that a denial names: `Retry-After`, `X-RateLimit-Reset`, and both forms of the draft's `RateLimit` fields. */
-export function namedWaits({
-  headers = {},
-  answered_ms,
-}: Pick<SentRequest, "headers" | "answered_ms">): NamedWait[] {
+export function namedWaits(denied: Pick<SentRequest, "headers" | "answered_ms">): NamedWait[] {
+  const { headers = {}, answered_ms } = denied;
   const texts: [header: string, text: string | undefined][] = [
     ["retry-after", headers["retry-after"]],
     ["x-ratelimit-reset", headers["x-ratelimit-reset"]],

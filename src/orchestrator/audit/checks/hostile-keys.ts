@@ -57,7 +57,7 @@ async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<T
     const begin = isSame && system.alignedTo(BEGIN);
     // One more than the quota shows that it was the quota that was admitted.
     const count = points + MORE;
-    const first = await system.oneByOne([one], count, begin ? { begin } : {});
+    const first = await system.oneByOne([one], count, begin);
     const second = await system.oneByOne([other], count);
     if (system.metEdge(first.with(second)) && tries < MOST_TRIES) continue;
     const both = [first, second];

@@ -8,9 +8,7 @@ import { admittedRanges, type Range } from "../expected.js";
 const QUOTAS = 2;
 
 /** What was admitted of one burst, and what one client gets. */
-interface Burst extends Range {
-  seen: number;
-}
+type Burst = Range & { seen: number };
 
 /**
  * @param hops through the addresses of a /64, and through the /64s of a /56

@@ -1,5 +1,5 @@
 import { admissionsOutcome, type Check } from "../check.js";
-import { admissionsOf, steady } from "../scripted.js";
+import { steady } from "../scripted.js";
 
 export const longRunRate: Check = {
   id: "long-run-rate",
@@ -9,8 +9,6 @@ export const longRunRate: Check = {
   matters: "It is the rate that a price list names. What is rounded in each window adds up over hours.",
   async run(system) {
     const found = await steady(system);
-    return admissionsOutcome(admissionsOf(found), {
-      promised: ` of ${found.requests} in ${found.seconds} s`,
-    });
+    return admissionsOutcome(found, { promised: ` of ${found.requests} in ${found.seconds} s` });
   },
 };

@@ -23,12 +23,9 @@ async function tryKeys(system: AuditedSystem): Promise<Tried> {
   const { points } = system.limits;
   for (let tries = 1; ; tries++) {
     const [a, b, c, d] = [system.freshKey(), system.freshKey(), system.freshKey(), system.freshKey()];
-    const begin = system.alignedTo(BEGIN);
-    const send = async (keys: string[], count: number, first = false): Promise<Answers> => {
-      const answers = await system.oneByOne(keys, count, first && begin ? { begin } : {});
-      return answers.requireDecided();
-    };
-    const usedUp = await send([a], points + MORE, true);
+    const send = async (keys: string[], count: number, begin?: ReturnType<AuditedSystem["alignedTo"]>) =>
+      (await system.oneByOne(keys, count, begin)).requireDecided();
+    const usedUp = await send([a], points + MORE, system.alignedTo(BEGIN));
     const both = await send([a, b], points / 2);
     const other = await send([b], points + MORE);
     const fresh = await send([c, d], points + MORE);

@@ -1,12 +1,7 @@
 import type { AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf, rangeText } from "../check.js";
-import {
-  burstsText,
-  followsWallClock,
-  type JudgedBurst,
-  judgedBursts,
-  type ScriptedBurst,
-} from "../scripted.js";
+import { hasAlignedWindows } from "../expected.js";
+import { burstsText, type JudgedBurst, judgedBursts, type ScriptedBurst } from "../scripted.js";
 
 /** Around the end of the window: far enough for a busy machine to keep apart, near enough for one that ends early. */
 const MARGIN_MS = 200;
@@ -43,7 +38,7 @@ export const windowEdge: Check = {
   promise: "A used-up quota stays used up until its window ends, and comes back then as the algorithm says.",
   matters: "A window that ends early admits more than the quota; one that ends late turns users away.",
   async run(system) {
-    const tried = followsWallClock(system)
+    const tried = hasAlignedWindows(system.algorithm)
       ? [(await judgedBursts(system, alignedScript(system), { begin: BEGIN })).bursts]
       : await Promise.all(PHASES_MS.map((phase_ms) => tryAt(system, phase_ms)));
     const isBroken = (bursts: readonly JudgedBurst[]) => bursts.some(({ holds }) => !holds);
