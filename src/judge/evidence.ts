@@ -35,10 +35,7 @@ export type Evidence = Omit<MeasuredResult, "verdict">;
 export type Finding = { severity: "invalid" | "suspect" | "not applicable"; text: string };
 
 /** A rule of docs/methodology.md; it only uses the evidence. */
-export interface Rule {
-  id: string;
-  check(evidence: Evidence): Finding | undefined;
-}
+export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
 
 export const invalid = (text: string): Finding => ({ severity: "invalid", text });
 export const suspect = (text: string): Finding => ({ severity: "suspect", text });

@@ -33,8 +33,6 @@ export interface FaultRun {
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
 
-type InjectedFault = FaultRecord & { injected: NonNullable<FaultRecord["injected"]> };
-
 /** Slices of a timeline: `from` to before `to`. */
 type Span = { from: number; to: number };
 
@@ -240,17 +238,9 @@ function memoryOf(
   };
 }
 
-function overAdmissionOf(
-  predicted: PredictedAdmissions | null | undefined,
-  admitted: number,
-): Pick<FiguresOfFault, "over_admission"> {
-  if (predicted === undefined) return {};
-  return { over_admission: predicted && { admitted, ...predicted } };
-}
-
 function figuresOf(
   service: ObservedService,
-  { injected }: InjectedFault,
+  injected: NonNullable<FaultRecord["injected"]>,
   ends_s: number,
   { samples, timeline }: FaultRun,
 ): Omit<FiguresOfFault, "fault" | "over_admission"> & { admitted: number } {
@@ -292,8 +282,6 @@ function figuresOf(
   };
 }
 
-const isInjected = (fault: FaultRecord): fault is InjectedFault => fault.injected !== undefined;
-
 /**
  * A fault is followed until the next one or the end of the window; all are judged by the service before the first.
  * docs/faults.md defines each figure. @returns one for each injected fault, in order; undefined without any
@@ -301,17 +289,18 @@ const isInjected = (fault: FaultRecord): fault is InjectedFault => fault.injecte
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;
   const injected = faults
-    .map((fault, place) => ({ fault, place }))
-    .filter((entry): entry is { fault: InjectedFault; place: number } => isInjected(entry.fault))
-    .toSorted((a, b) => a.fault.injected.from_s - b.fault.injected.from_s);
+    .flatMap((fault, place) => (fault.injected ? [{ place, ...fault.injected }] : []))
+    .toSorted((a, b) => a.from_s - b.from_s);
   const [first] = injected;
   if (!first) return undefined;
-  const service = new ObservedService(timeline, first.fault.injected.from_s);
+  const service = new ObservedService(timeline, first.from_s);
   const window_s = service.slices / service.perSecond;
-  const found = injected.map(({ fault, place }, index) => {
-    const ends_s = injected[index + 1]?.fault.injected.from_s ?? window_s;
+  const found = injected.map(({ place, ...fault }, index) => {
+    const ends_s = injected[index + 1]?.from_s ?? window_s;
     const { admitted, ...figures } = figuresOf(service, fault, ends_s, run);
-    return { fault: place, ...figures, ...overAdmissionOf(predicted[place], admitted) };
+    const model = predicted[place];
+    const over_admission = model && { admitted, ...model };
+    return { fault: place, ...figures, ...(over_admission === undefined ? {} : { over_admission }) };
   });
   return {
     ...(service.before ? { before: service.before } : {}),

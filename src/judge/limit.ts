@@ -12,22 +12,17 @@ const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "stor
 /** Each talks to one other kind alone, so that its counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 
-interface Carried {
-  /** Of its measured rate. */
-  share: number;
-  bits_per_second: number;
-}
+/** A direction, and how much of its measured rate was carried. */
+type Carried = { share: number; bits_per_second: number };
 
 /** The busier of two directions: the bytes that each carried, and its rate. Undefined where neither carried any. */
 function busier(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
 ): Carried | undefined {
+  const shareOf = (bytes: number, bits_per_second: number) => (8 * bytes) / loaded_s / bits_per_second;
   const [first] = directions
-    .map(({ bytes, bits_per_second }) => ({
-      share: (8 * bytes) / loaded_s / bits_per_second,
-      bits_per_second,
-    }))
+    .map(({ bytes, bits_per_second: rate }) => ({ share: shareOf(bytes, rate), bits_per_second: rate }))
     .sort((a, b) => b.share - a.share);
   return first && first.share > 0 ? first : undefined;
 }
@@ -45,7 +40,7 @@ export function carriedLinks(
   { links = [], placement = {}, resources }: Placed,
   loaded_s: number,
 ): (Carried & Pick<RunLink, "between">)[] {
-  const of = (kind: MeasuredKind) => Object.entries(resources).filter(([, own]) => own.kind === kind);
+  const of = (kind: MeasuredKind) => rolesOf({ resources }, kind);
   const present = PASSED.filter((kind) => of(kind).length > 0);
   const pairs = present.slice(1).flatMap((second, index) => {
     const first = present[index] as MeasuredKind;
@@ -186,7 +181,7 @@ function capped(resource: Limit["resource"], role: string, own: RoleResources): 
 }
 
 /** A store node that executes commands on one thread can use one core at most, whatever its cap. */
-export function storeNode(role: string, own: RoleResources, evidence: Pick<Evidence, "store">): Candidate[] {
+function storeNode(role: string, own: RoleResources, evidence: Pick<Evidence, "store">): Candidate[] {
   const threads = evidence.store?.command_threads ?? 1;
   const used = own.cpu_percent / 100 / threads;
   const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;
@@ -194,7 +189,7 @@ export function storeNode(role: string, own: RoleResources, evidence: Pick<Evide
 }
 
 /** A service runs on as many cores as it may: those of its cap, else all of the machine. */
-export function serviceCpu(
+function serviceCpu(
   role: string,
   own: RoleResources,
   { host_load }: Pick<Evidence, "host_load">,
@@ -207,6 +202,15 @@ export function serviceCpu(
     { resource: "service CPU", used, text: `${role} used ${percent(used)} of this machine's ${cpus} CPUs` },
   ];
 }
+
+export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
+  Object.entries(resources).filter(([, own]) => own.kind === kind);
+
+/** What decides behind the servers. */
+export const deciders = (evidence: Pick<Evidence, "resources" | "host_load" | "store">): Candidate[] => [
+  ...rolesOf(evidence, "service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
+  ...rolesOf(evidence, "store").flatMap(([role, own]) => storeNode(role, own, evidence)),
+];
 
 /** A link has its full rate in each direction. */
 function network(evidence: Evidence): Candidate[] {
@@ -239,7 +243,7 @@ export function machineLinks(
   ];
 }
 
-const rateText = (bits: number): string =>
+export const rateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
 function quota({ counts, prediction }: Evidence): Candidate[] {
@@ -256,8 +260,6 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")
     return { resource: "none", text: "the window was not steady, so no limit is named" };
-  const roles = Object.entries(evidence.resources);
-  const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
   return limitFrom(
     [
       ...quota(evidence),
@@ -267,9 +269,8 @@ export function limitOf(evidence: Evidence): Limit {
       ...network(evidence),
       ...machineLinks(evidence, loadedS(evidence)),
       ...serverLoops(evidence),
-      ...ofKind("server").flatMap(([role, own]) => capped("server CPU", role, own)),
-      ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
-      ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
+      ...rolesOf(evidence, "server").flatMap(([role, own]) => capped("server CPU", role, own)),
+      ...deciders(evidence),
     ],
     evidence.configuration?.target.decided_by === "service" ? ["the service may be able to decide more"] : [],
   );

@@ -1,13 +1,13 @@
-import type { PrintedResult, RoleResources, Verdict } from "../contract/result.js";
-import { type Finding, invalid, notApplicable, suspect } from "./evidence.js";
-import { hostCpu, type Limit, limitFrom, machineLinks, serviceCpu, storeNode } from "./limit.js";
+import type { PrintedResult, Verdict } from "../contract/result.js";
+import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
+import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
 
-type PrintedRule = { id: string; check(evidence: PrintedEvidence): Finding | undefined };
+type PrintedRule = Rule<PrintedEvidence>;
 
 /** A program may start this much slower than it says that it ran, and its container with it. */
 const START_S = 5;
@@ -70,39 +70,23 @@ const rules: readonly PrintedRule[] = [
 ];
 
 /** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */
-const NOT_APPLICABLE = [
-  "M2",
-  "M3",
-  "M5",
-  "M6",
-  "M7",
-  "M8",
-  "M10",
-  "M11",
-  "M12",
-  "M13",
-  "M18",
-  "M23",
-  "M26",
-  "M27",
-].map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
+const NOT_APPLICABLE = "M2 M3 M5 M6 M7 M8 M10 M11 M12 M13 M18 M23 M26 M27"
+  .split(" ")
+  .map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
   verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
 
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
-  const roles = Object.entries(evidence.resources);
-  const ofKind = (kind: RoleResources["kind"]) => roles.filter(([, resources]) => resources.kind === kind);
   return limitFrom([
     ...hostCpu(evidence),
-    ...ofKind("generator").map(([, own]) => ({
+    ...rolesOf(evidence, "generator").map(([, own]) => ({
       resource: "generator" as const,
       used: own.cpu_percent / 100,
       text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
     })),
     ...machineLinks(evidence, evidence.program_s),
-    ...ofKind("service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
-    ...ofKind("store").flatMap(([role, own]) => storeNode(role, own, evidence)),
+    ...deciders(evidence),
   ]);
 }

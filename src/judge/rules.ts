@@ -36,10 +36,7 @@ export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules
 
 type RuleFinding = { rule: string } & Finding;
 
-export const findingsOf = <Seen>(
-  those: readonly { id: string; check(evidence: Seen): Finding | undefined }[],
-  evidence: Seen,
-): RuleFinding[] =>
+export const findingsOf = <Seen>(those: readonly Rule<Seen>[], evidence: Seen): RuleFinding[] =>
   those.flatMap(({ id, check }) => {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];

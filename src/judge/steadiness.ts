@@ -1,5 +1,5 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
-import { mean, rounded, sum } from "../contract/numbers.js";
+import { mean, median, rounded, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { slicesOf } from "./merging/slices.js";
@@ -50,12 +50,6 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
 }
 
 const known = (values: readonly number[]): number[] => values.filter((value) => !Number.isNaN(value));
-
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  return ((sorted[Math.ceil(half) - 1] ?? Number.NaN) + (sorted[Math.floor(half)] ?? Number.NaN)) / 2;
-};
 
 /** The values less their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {

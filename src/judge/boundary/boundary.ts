@@ -21,7 +21,7 @@ type RetryAfter = NonNullable<Boundary["retry_after"]>;
 const SECOND_MS = 1000;
 
 /** Whole seconds, as in the header, or finer. */
-export function resolutionOf(keys: readonly KeyDecisions[]): number {
+function resolutionOf(keys: readonly KeyDecisions[]): number {
   const isWhole = (wait_ms: number) => Number.isNaN(wait_ms) || wait_ms % SECOND_MS === 0;
   return keys.every(({ wait_ms }) => wait_ms.every(isWhole)) ? SECOND_MS : 1;
 }
@@ -94,10 +94,9 @@ function waitsOf(
 
 /** Whether waits were honoured, over all keys; undefined where no limited answer named one. */
 export function retryAfterOf(keys: readonly KeyDecisions[], span: MeasuredSpan): RetryAfter | undefined {
-  const named = (key: KeyDecisions) =>
-    key.wait_ms.reduce((total, wait) => total + (Number.isNaN(wait) ? 0 : 1), 0);
+  const named = ({ wait_ms }: KeyDecisions) => wait_ms.filter((wait) => !Number.isNaN(wait)).length;
   const counts: RetryAfter = {
-    answers: keys.reduce((total, key) => total + named(key), 0),
+    answers: sum(keys.map(named)),
     resolution_ms: resolutionOf(keys),
     after: { requests: 0, admitted: 0 },
     before: { requests: 0, admitted: 0 },
@@ -232,14 +231,10 @@ export function boundaryOf(run: BoundaryRun): Boundary {
   };
 }
 
+type Figures = Pick<Boundary, "burst" | "rate" | "over_admission" | "under_admission" | "retry_after">;
+
 function promisesOf(
-  {
-    burst,
-    rate,
-    over_admission,
-    under_admission,
-    retry_after,
-  }: Pick<Boundary, "burst" | "rate" | "over_admission" | "under_admission" | "retry_after">,
+  { burst, rate, over_admission, under_admission, retry_after }: Figures,
   most: { quotas: number; per_second: number },
 ): LimiterPromise[] {
   const atMost = (

@@ -99,16 +99,11 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /** Decisions on descriptors, with those that may have been made although nobody got them. */
-const decisionsOf = ({
-  allowed,
-  limited,
-  failed,
-  withoutStore,
-  inFlight,
-}: NonNullable<ReturnType<typeof consumesOf>>): Range => ({
-  least: allowed + limited - withoutStore,
-  most: allowed + limited + failed + inFlight * MOST_DESCRIPTORS,
-});
+function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
+  const { allowed, limited, failed, withoutStore, inFlight } = counted;
+  const decided = allowed + limited;
+  return { least: decided - withoutStore, most: decided + failed + inFlight * MOST_DESCRIPTORS };
+}
 
 const isWithin = (count: number, { least, most }: Range): boolean => count >= least && count <= most;
 

@@ -45,12 +45,8 @@ export const everyRoleRead: Rule = {
 /** M25: other programs did not use the CPU. Roles that wait for each other are a result. */
 export const hostUndisturbed = {
   id: "M25",
-  check({
-    host_load,
-    machine_load = {},
-    faults,
-    turns,
-  }: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">): Finding | undefined {
+  check(evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">): Finding | undefined {
+    const { host_load, machine_load = {}, faults, turns } = evidence;
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
     );

@@ -2,6 +2,7 @@ import type { MachineCounters, MachineFacts } from "../../contract/machine-probe
 import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
+import { rateText } from "../../judge/limit.js";
 import { kernelInstance } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
@@ -14,9 +15,6 @@ const MOST_LINKS = 64;
 
 const tripText = (us: number): string =>
   us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
-/** `9.4 Gbit/s`, `94 Mbit/s`. */
-const rateText = (bits: number): string =>
-  bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
 function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLink): string {
   const { offset_us, bound_us } = clock.before;
