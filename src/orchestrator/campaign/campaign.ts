@@ -17,7 +17,7 @@ import { estimateRange, learnOverheads, type Overheads, overheadsOf, roomReason 
 import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
-import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
+import { findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
 import { Progress } from "../run/campaign-progress.js";
 import type { ExternalStore } from "../run/layout.js";
@@ -32,6 +32,7 @@ import {
 } from "../run/open-runtime.js";
 import { registerPlugins, withPluginNotes } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
+import type { RunOutcome } from "../run/result-documents.js";
 import { executeRun } from "../run/run.js";
 import { discoverStore } from "../run/store.js";
 import type { EventLog } from "../ui/event-log.js";
@@ -49,9 +50,8 @@ import {
 } from "./calibration.js";
 import {
   type CampaignOutcome,
-  type CompletedRuns,
   isComplete,
-  NO_COMPLETED_RUNS,
+  type OpenedCampaign,
   openExistingCampaign,
 } from "./completed-runs.js";
 import { buildFinalReport, reportInterrupted } from "./final-report.js";
@@ -73,19 +73,17 @@ export async function runCampaign(
   foreignLoad.start();
   const plugins = await registerPlugins(request);
   // Report errors of the request before anything is searched, built or started.
-  const existing = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
-  const requested = existing?.manifest.plan ?? selectConfigurations(request);
-  const place = existing ? { name: existing.manifest.campaign } : { root: request.output };
+  const found = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
+  const requested = found?.manifest.plan ?? selectConfigurations(request);
+  const place = found ? { name: found.manifest.campaign } : { root: request.output };
   return withLease(request, { ...context, plugins }, place, async (opened) => {
     const shared = { ...opened, foreignLoad, began: new Date() };
-    const completedRuns = existing
-      ? await openExistingCampaign(existing, opened.lease, eventLog)
-      : NO_COMPLETED_RUNS;
+    const existing = found && (await openExistingCampaign(found, opened.lease, eventLog));
     const outcome =
-      existing && isComplete(existing, completedRuns)
-        ? await finishCompleteCampaign(existing, completedRuns, eventLog)
-        : await withRuntime(request, requestedVersions(requested), opened, hasFaults(request), (found) =>
-            measure(request, existing, completedRuns, { ...shared, ...found }),
+      existing && isComplete(existing)
+        ? await finishCompleteCampaign(existing, eventLog)
+        : await withRuntime(request, requestedVersions(requested), opened, hasFaults(request), (ready) =>
+            measure(request, existing, { ...shared, ...ready }),
           ).catch(async (error) => {
             if (error instanceof Aborted) await reportInterrupted(error, opened.python, eventLog);
             throw error;
@@ -96,20 +94,17 @@ export async function runCampaign(
 
 const hasFaults = ({ faults }: Request): boolean => faults.some((each) => each.length > 0);
 
-interface MeasureContext extends Opened, OpenedRuntime {
-  foreignLoad: ForeignLoadCheck;
-  began: Date;
-}
+type MeasureContext = Opened & OpenedRuntime & { foreignLoad: ForeignLoadCheck; began: Date };
 
 async function measure(
   asked: Request,
-  existing: ExistingCampaign | undefined,
-  { completed }: CompletedRuns,
+  existing: OpenedCampaign | undefined,
   context: MeasureContext,
 ): Promise<CampaignOutcome> {
   const { packageFolder, eventLog, signal, foreignLoad, lease, python } = context;
   const { began, runtime, choice, versions, available } = context;
   const plugins = context.plugins.map(({ facts }) => facts);
+  const completed = existing?.completed ?? new Map<string, RunOutcome>();
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
   const external = await discoverStore(asked.storeAccess, runtime);
@@ -268,8 +263,7 @@ function trialsAt(
 
 /** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */
 async function finishCompleteCampaign(
-  { folder, manifest }: ExistingCampaign,
-  { completed, outcomes }: CompletedRuns,
+  { folder, manifest, completed, outcomes }: OpenedCampaign,
   eventLog: EventLog,
 ): Promise<CampaignOutcome> {
   const { runtime, campaign, max_rate: search } = manifest;

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Configuration } from "../../contract/configuration.js";
 import type { Manifest, MaxRateState } from "../../contract/manifest.js";
 import { isCounted, type PlannedRun, plannedConfiguration, unitsOf } from "../../contract/plan.js";
 import { hasFigures, resultSchema } from "../../contract/result.js";
@@ -15,7 +14,7 @@ import { type RunOutcome, runOutcomeOf } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 import { are, counted } from "../ui/text.js";
 
-export interface CompletedRuns {
+interface CompletedRuns {
   completed: ReadonlyMap<string, RunOutcome>;
   outcomes: readonly RunOutcome[];
   missing: number;
@@ -23,14 +22,10 @@ export interface CompletedRuns {
   rejected: readonly string[];
 }
 
-export const NO_COMPLETED_RUNS: CompletedRuns = {
-  completed: new Map(),
-  outcomes: [],
-  missing: Number.POSITIVE_INFINITY,
-  rejected: [],
-};
+/** A resumed campaign, with what its earlier sessions have measured. */
+export type OpenedCampaign = ExistingCampaign & CompletedRuns;
 
-export const isComplete = ({ manifest }: ExistingCampaign, { missing }: CompletedRuns): boolean =>
+export const isComplete = ({ manifest, missing }: OpenedCampaign): boolean =>
   missing === 0 && isDecided(manifest);
 
 export type CampaignOutcome = { folder: string; outcomes: readonly RunOutcome[]; search?: MaxRateState };
@@ -40,25 +35,26 @@ export async function openExistingCampaign(
   { folder, manifest }: ExistingCampaign,
   lease: Lease,
   eventLog: EventLog,
-): Promise<CompletedRuns> {
+): Promise<OpenedCampaign> {
   await lease.update({ folder });
   await refuseIfInUse(folder);
   eventLog.writeTo(folder);
   for (const name of await removeTemporaries(folder))
     eventLog.warn(`${name} is ignored and removed: an interrupted write left it behind`);
   const completedRuns = await readCompletedRuns(folder, manifest, await Checksums.read(folder));
+  const opened = { folder, manifest, ...completedRuns };
   const { outcomes, missing, rejected } = completedRuns;
   for (const line of rejected) eventLog.warn(line);
   const counts = `${counted(outcomes.length, "run")} completed, ${missing} missing`;
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
   // Beyond the bound of a search the target fails its load, and its schedule is not kept.
-  if (manifest.plan.max_rate) return completedRuns;
+  if (manifest.plan.max_rate) return opened;
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
     eventLog.warn(`${invalid} of the completed runs ${are(invalid)} invalid: the report says why`);
   const spoiled = outcomes.filter(isSpoiled).length;
   if (spoiled > 0) eventLog.warn(`the target failed its load in ${spoiled} of the completed runs`);
-  return completedRuns;
+  return opened;
 }
 
 /**
@@ -72,19 +68,16 @@ export async function readCompletedRuns(
   manifest: Manifest,
   checksums: Checksums,
 ): Promise<CompletedRuns> {
-  const { plan, campaign } = manifest;
   const requested = requestedRuns(manifest);
   const completed = new Map<string, RunOutcome>();
   const rejected: string[] = [];
   for (const planned of requested) {
-    const { configuration } = plannedConfiguration(plan, planned.configuration_hash);
-    const isOfGroup = plan.order === "turns";
-    const run = await readCompletedRun(folder, campaign, planned, configuration, checksums, isOfGroup);
+    const run = readCompletedRun(folder, manifest, planned, checksums);
     if (typeof run === "object") completed.set(planned.file, run);
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
   // A round is measured as a whole.
-  for (const unit of unitsOf(plan, requested))
+  for (const unit of unitsOf(manifest.plan, requested))
     if (!unit.every(({ file }) => completed.has(file))) for (const { file } of unit) completed.delete(file);
   const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
   const missing = requested.filter(({ file }) => !completed.has(file));
@@ -92,14 +85,13 @@ export async function readCompletedRuns(
 }
 
 /** @returns the completed run; or why its result does not count; or undefined where it has none */
-async function readCompletedRun(
+function readCompletedRun(
   folder: string,
-  campaign: string,
+  { campaign, plan }: Manifest,
   { file, run, configuration_hash }: PlannedRun,
-  configuration: Configuration,
   checksums: Checksums,
-  isOfGroup: boolean,
-): Promise<RunOutcome | string | undefined> {
+): RunOutcome | string | undefined {
+  const { configuration } = plannedConfiguration(plan, configuration_hash);
   const content = readOwnFile(join(folder, file));
   if (content === undefined) return checksums.has(file) ? "is gone" : undefined;
   if (!checksums.has(file)) return "has no checksum";
@@ -109,7 +101,7 @@ async function readCompletedRun(
   if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
     return "belongs to another run";
   // By turns a run that failed alone belongs to its round.
-  if (!hasFigures(result) && !(result.status === "failed" && isOfGroup))
+  if (!hasFigures(result) && !(result.status === "failed" && plan.order === "turns"))
     return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
   const seconds = (Date.parse(result.finished_at) - Date.parse(result.started_at)) / 1000;
   return runOutcomeOf(result, { file, configuration, seconds });

@@ -167,7 +167,7 @@ export class RunLoop {
     const identity = this.#identity(planned);
     const { configuration } = identity.planned;
     const result = "result" in end ? end.result : this.#failure(end.error, identity, startedAt, isFirst);
-    const saved = (await this.#save(planned, result)) && (await this.#copy(result));
+    const saved = await this.#save(planned, result);
     progress.finished(planned, result, saved);
     const seconds = (Date.now() - startedAt.getTime()) / 1000;
     const run = { file: planned.file, configuration, seconds };
@@ -285,29 +285,22 @@ export class RunLoop {
     return machines ? { links: machines.linksOf(placement) } : {};
   }
 
-  /** @returns whether the result could be written; a full disk fails only this run */
-  async #save(planned: PlannedRun, result: Result): Promise<boolean> {
-    const { folder, checksums } = this.#options;
-    const path = join(folder, planned.file);
+  /** Also the copy that OUTPUT_FILE requests. @returns whether both could be written; a full disk fails only this run */
+  async #save({ file }: PlannedRun, result: Result): Promise<boolean> {
+    const { folder, checksums, eventLog, request } = this.#options;
+    const { outputFile } = request;
+    const text = `${JSON.stringify(result)}\n`;
+    let what = join(folder, file);
     try {
-      await writeAtomically(path, textOf(result));
-      await checksums.add(planned.file, textOf(result));
+      await writeAtomically(what, text);
+      await checksums.add(file, text);
+      if (outputFile) {
+        what = `OUTPUT_FILE ${outputFile}`;
+        await writeAtomically(resolve(outputFile), text);
+      }
       return true;
     } catch (error) {
-      this.#options.eventLog.warn(`${path} could not be written: ${messageOf(error)}`);
-      return false;
-    }
-  }
-
-  /** Writes the copy that OUTPUT_FILE requests. @returns whether that succeeded */
-  async #copy(result: Result): Promise<boolean> {
-    const { eventLog, request } = this.#options;
-    if (!request.outputFile) return true;
-    try {
-      await writeAtomically(resolve(request.outputFile), textOf(result));
-      return true;
-    } catch (error) {
-      eventLog.warn(`OUTPUT_FILE ${request.outputFile} could not be written: ${messageOf(error)}`);
+      eventLog.warn(`${what} could not be written: ${messageOf(error)}`);
       return false;
     }
   }
@@ -353,5 +346,3 @@ const settled = (run: Promise<Result>): Promise<RunEnd> =>
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-
-const textOf = (result: Result): string => `${JSON.stringify(result)}\n`;
