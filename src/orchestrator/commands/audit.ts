@@ -7,31 +7,18 @@ import { requireKnown } from "../../targets/did-you-mean.js";
 import { AUDIT_FILE, AUDIT_MARKDOWN, auditLines } from "../audit/audit.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, type Request } from "../request/request.js";
 import { quoted } from "../ui/command-text.js";
-import type { CliCommand, CliContext } from "./types.js";
+import { type CliContext, parsedCommand } from "./types.js";
 
-const SETTINGS = noDefaults([
-  "clients",
-  "limiter",
-  "framework",
-  "runtime",
-  "plugin",
-  "program",
-  "image",
-  "valkey-server",
-  "redis-server",
-  "service-env",
-  "output",
-  "config",
-  "progress",
-  "quiet",
-  "verbose",
-  "allow-parallel",
-]);
+const SETTINGS = {
+  ...noDefaults(["clients", "limiter", "framework", "runtime", "plugin", "program", "image"]),
+  ...noDefaults(["valkey-server", "redis-server", "service-env", "output", "config"]),
+  ...noDefaults(["progress", "quiet", "verbose", "allow-parallel"]),
+};
 const FORMATS = ["table", "json", "md"] as const;
 type Format = (typeof FORMATS)[number];
 
@@ -85,19 +72,14 @@ export async function checkPromises(
   return exitCode;
 }
 
-export const audit: CliCommand = {
-  name: "audit",
-  definition,
-  async run(argv, { env, audit: runAudit, print }): Promise<ExitCode> {
-    const command = parseCommandLine(definition(), argv);
-    if (!command) return EXIT.done;
-    const { checks: named, format = "table" } = command.opts<{ checks?: string; format?: Format }>();
-    const chosen = checksOf(named);
-    if (env.STORE_URL)
-      throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");
-    const request = parseCampaign(takenFlags(command, SETTINGS), env);
-    if (!request) return EXIT.done;
-    const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");
-    return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
-  },
-};
+export const audit = parsedCommand("audit", definition, async (command, context, argv) => {
+  const { env, audit: runAudit, print } = context;
+  const { checks: named, format = "table" } = command.opts<{ checks?: string; format?: Format }>();
+  const chosen = checksOf(named);
+  if (env.STORE_URL)
+    throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");
+  const request = parseCampaign(takenFlags(command, SETTINGS), env);
+  if (!request) return EXIT.done;
+  const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");
+  return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
+});

@@ -1,8 +1,7 @@
-import { Argument, Option } from "commander";
-import { EXIT } from "../../contract/errors.js";
+import { Option } from "commander";
 import { runPython } from "../host/python.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
-import type { CliCommand } from "./types.js";
+import { createCommand } from "../request/command-line.js";
+import { parsedCommand } from "./types.js";
 
 const AFTER = `
 Each side is TARGET (of --campaign), DIR#TARGET, or DIR for every target of that campaign. An argument with a / is a
@@ -30,21 +29,16 @@ Examples:
 Exit codes: 0 no regression, 2 bad usage or not comparable, 3 environment not fit, 4 writing failed, 6 a regression,
             7 not decided: a regression was neither shown nor excluded`;
 
+const METRICS = ["throughput", "p50", "p99", "cpu"];
+
 const definition = () =>
   createCommand("ratelimit-bench compare")
     .description("Compares targets of a campaign, campaigns, or a campaign with a saved baseline.")
-    .addArgument(new Argument("[base]", "base of the comparison: TARGET, DIR#TARGET or DIR"))
-    .addArgument(new Argument("[new]", "what is compared with the base: TARGET, DIR#TARGET or DIR"))
-    .addOption(new Option("--campaign <dir>", "campaign of the targets (default: latest of --output)"))
-    .addOption(
-      new Option("--metric <metric>", "figure to compare (default: throughput)").choices([
-        "throughput",
-        "p50",
-        "p99",
-        "cpu",
-      ]),
-    )
-    .addOption(new Option("--floor <percent>", "differences must exceed it to count (default: 2%)"))
+    .argument("[base]", "base of the comparison: TARGET, DIR#TARGET or DIR")
+    .argument("[new]", "what is compared with the base: TARGET, DIR#TARGET or DIR")
+    .option("--campaign <dir>", "campaign of the targets (default: latest of --output)")
+    .addOption(new Option("--metric <metric>", "figure to compare (default: throughput)").choices(METRICS))
+    .option("--floor <percent>", "differences must exceed it to count (default: 2%)")
     .addOption(
       new Option("--fail-on <what>", "never: exit with 0 whatever the result (default: regression)").choices([
         "regression",
@@ -52,23 +46,13 @@ const definition = () =>
       ]),
     )
     .addOption(new Option("--format <format>", "default: table").choices(["table", "md", "json"]))
-    .addOption(new Option("--baseline <name>", "compare with this saved baseline"))
-    .addOption(new Option("--save-baseline <name>", "save a campaign under this name; compare nothing"))
-    .addOption(
-      new Option(
-        "--allow <list>",
-        "allowed differences: machine, schema, store, script, topology, runtime, order",
-      ),
-    )
-    .addOption(
-      new Option("--output <dir>", "results root, which also holds the baselines (default: results)"),
-    )
+    .option("--baseline <name>", "compare with this saved baseline")
+    .option("--save-baseline <name>", "save a campaign under this name; compare nothing")
+    .option("--allow <list>", "allowed differences: machine, schema, store, script, topology, runtime, order")
+    .option("--output <dir>", "results root, which also holds the baselines (default: results)")
     .addHelpText("after", AFTER);
 
 /** Python compares, because it has all statistics. */
-export const compare: CliCommand = {
-  name: "compare",
-  definition,
-  run: async (argv, { packageFolder }) =>
-    parseCommandLine(definition(), argv) ? runPython(packageFolder, "compare", argv) : EXIT.done,
-};
+export const compare = parsedCommand("compare", definition, (_command, { packageFolder }, argv) =>
+  runPython(packageFolder, "compare", argv),
+);

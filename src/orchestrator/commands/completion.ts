@@ -1,8 +1,8 @@
 import { Argument, type Command, type Option } from "commander";
-import { EXIT, type ExitCode } from "../../contract/errors.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { EXIT } from "../../contract/errors.js";
+import { createCommand } from "../request/command-line.js";
 import { SETTINGS } from "../request/settings.js";
-import type { CliCommand } from "./types.js";
+import { type CliCommand, parsedCommand } from "./types.js";
 
 interface CompletionFlag {
   name: string;
@@ -199,12 +199,7 @@ const definition = () =>
     .addArgument(new Argument("<shell>").choices(Object.keys(shells)))
     .addHelpText("after", EXAMPLES);
 
-export const completion: CliCommand = {
-  name: "completion",
-  definition,
-  async run(argv, { commands, print }): Promise<ExitCode> {
-    const command = parseCommandLine(definition(), argv);
-    if (command) print(shells[command.args[0] as Shell](completionOf(commands)));
-    return EXIT.done;
-  },
-};
+export const completion = parsedCommand("completion", definition, async (command, { commands, print }) => {
+  print(shells[command.args[0] as Shell](completionOf(commands)));
+  return EXIT.done;
+});

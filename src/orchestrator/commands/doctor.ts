@@ -11,11 +11,11 @@ import { isCopy } from "../../targets/options.js";
 import { parseJson } from "../files/own-files.js";
 import { runChecks } from "../host/doctor.js";
 import { askStatistics } from "../host/python.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { createCommand } from "../request/command-line.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { CUSTOM_DURATION } from "../request/request.js";
 import { durationText, textTable } from "../ui/text.js";
-import type { CliCommand, CliContext } from "./types.js";
+import { type CliContext, parsedCommand } from "./types.js";
 
 export const DOCTOR_SCHEMA = "ratelimit-bench/doctor";
 /** History: 1 — first format; 2 — a target and its copy by turns. */
@@ -43,23 +43,16 @@ goes on during campaigns, too. Its results are in a temporary folder.
 
 Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then nothing is measured), else those of run`;
 
+const RUNTIMES = ["auto", "docker", "podman", "local"];
+
 const definition = () =>
   createCommand("ratelimit-bench doctor")
     .description("Checks this machine, and measures which differences it can show.")
-    .addOption(
-      new Option(
-        "--seconds <number>",
-        `how long it measures, at least ${FEWEST_ROUNDS} short rounds; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
-      ),
+    .option(
+      "--seconds <number>",
+      `how long it measures, at least ${FEWEST_ROUNDS} short rounds; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
     )
-    .addOption(
-      new Option("--runtime <runtime>", "what must work (default: auto)").choices([
-        "auto",
-        "docker",
-        "podman",
-        "local",
-      ]),
-    )
+    .addOption(new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES))
     .option("--json", "print one JSON document")
     .addHelpText("after", AFTER);
 
@@ -210,37 +203,26 @@ export function resolutionLines(found: Resolution): string[] {
   ];
 }
 
-export const doctor: CliCommand = {
-  name: "doctor",
-  definition,
-  async run(argv, context) {
+export const doctor = parsedCommand("doctor", definition, async (command, context) => {
     const { packageFolder, print } = context;
-    const command = parseCommandLine(definition(), argv);
-    if (!command) return EXIT.done;
-    const {
-      json,
-      runtime = "auto",
-      seconds: text = DEFAULT_SECONDS,
-    } = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
-    const seconds = secondsOf(text);
-    const checks = await runChecks(runtime, packageFolder);
-    const fit = checks.every(({ status }) => status !== "fail");
-    const document = { schema: DOCTOR_SCHEMA, schema_version: DOCTOR_SCHEMA_VERSION, fit, checks };
-    if (!json) print(checkLines(checks).join("\n"));
-    if (!fit || seconds === 0) {
-      if (json) print(JSON.stringify(document, null, 2));
-      return fit ? EXIT.done : EXIT.environment;
-    }
-    const { rounds } = roundsIn(seconds);
-    process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
-    const resolution = await measure(seconds, runtime, context);
-    if (typeof resolution === "number") {
-      if (json) print(JSON.stringify(document, null, 2));
-      return resolution;
-    }
-    print(
-      json ? JSON.stringify({ ...document, resolution }, null, 2) : resolutionLines(resolution).join("\n"),
-    );
-    return EXIT.done;
-  },
-};
+  const options = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
+  const { json, runtime = "auto", seconds: text = DEFAULT_SECONDS } = options;
+  const seconds = secondsOf(text);
+  const checks = await runChecks(runtime, packageFolder);
+  const fit = checks.every(({ status }) => status !== "fail");
+  const document = { schema: DOCTOR_SCHEMA, schema_version: DOCTOR_SCHEMA_VERSION, fit, checks };
+  if (!json) print(checkLines(checks).join("\n"));
+  if (!fit || seconds === 0) {
+    if (json) print(JSON.stringify(document, null, 2));
+    return fit ? EXIT.done : EXIT.environment;
+  }
+  const { rounds } = roundsIn(seconds);
+  process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
+  const resolution = await measure(seconds, runtime, context);
+  if (typeof resolution === "number") {
+    if (json) print(JSON.stringify(document, null, 2));
+    return resolution;
+  }
+  print(json ? JSON.stringify({ ...document, resolution }, null, 2) : resolutionLines(resolution).join("\n"));
+  return EXIT.done;
+});

@@ -1,9 +1,9 @@
-import { Argument, Option } from "commander";
-import { BenchError, EXIT, type ExitCode, environmentError, usageError } from "../../contract/errors.js";
+import { Argument } from "commander";
+import { BenchError, EXIT, environmentError, usageError } from "../../contract/errors.js";
 import { contextNamespace } from "../../runtimes/kubernetes/api.js";
 import { ROLE_NAME, roleYaml } from "../../runtimes/kubernetes/permissions.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
-import type { CliCommand } from "./types.js";
+import { createCommand } from "../request/command-line.js";
+import { parsedCommand } from "./types.js";
 
 const AFTER = `
   role    prints a Role with the least rights that a campaign needs in one namespace, each with what it is for, a
@@ -19,16 +19,10 @@ const definition = () =>
   createCommand("ratelimit-bench kubernetes")
     .description("Prints the least rights that campaigns in a Kubernetes need.")
     .addArgument(new Argument("<action>", "what to do").choices(["role"]))
-    .addOption(
-      new Option("--namespace <name>", "where campaigns run (default: that of the kubeconfig's context)"),
-    )
-    .addOption(
-      new Option("--kube-context <name>", "context that tells the namespace (default: the current one)"),
-    )
-    .addOption(
-      new Option("--name <name>", "of the Role, its binding and the service account").default(ROLE_NAME),
-    )
-    .addOption(new Option("--user <name>", "user who gets the Role, instead of a service account"))
+    .option("--namespace <name>", "where campaigns run (default: that of the kubeconfig's context)")
+    .option("--kube-context <name>", "context that tells the namespace (default: the current one)")
+    .option("--name <name>", "of the Role, its binding and the service account", ROLE_NAME)
+    .option("--user <name>", "user who gets the Role, instead of a service account")
     .addHelpText("after", AFTER);
 
 /** What Kubernetes takes for a name of a namespace or a service account. */
@@ -54,19 +48,13 @@ async function namespaceOf(context: string | undefined): Promise<string> {
 
 type Options = { namespace?: string; kubeContext?: string; name: string; user?: string };
 
-export const kubernetes: CliCommand = {
-  name: "kubernetes",
-  definition,
-  async run(argv, { print }): Promise<ExitCode> {
-    const command = parseCommandLine(definition(), argv);
-    if (!command) return EXIT.done;
-    const { namespace, kubeContext, name, user } = command.opts<Options>();
-    const yaml = roleYaml({
-      namespace: requireName("--namespace", namespace ?? (await namespaceOf(kubeContext))),
-      name: requireName("--name", name),
-      ...(user === undefined ? {} : { user: requireName("--user", user, USER) }),
-    });
-    print(yaml.trimEnd());
-    return EXIT.done;
-  },
-};
+export const kubernetes = parsedCommand("kubernetes", definition, async (command, { print }) => {
+  const { namespace, kubeContext, name, user } = command.opts<Options>();
+  const yaml = roleYaml({
+    namespace: requireName("--namespace", namespace ?? (await namespaceOf(kubeContext))),
+    name: requireName("--name", name),
+    ...(user === undefined ? {} : { user: requireName("--user", user, USER) }),
+  });
+  print(yaml.trimEnd());
+  return EXIT.done;
+});

@@ -1,11 +1,11 @@
 import { Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { runPython } from "../host/python.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, type TakenSettings, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
-import type { CliCommand } from "./types.js";
+import { parsedCommand } from "./types.js";
 
 const SETTINGS: TakenSettings = {
   clients: "",
@@ -52,27 +52,22 @@ function keyCounts(text: string): string {
   return counts.join(",");
 }
 
-export const memory: CliCommand = {
-  name: "memory",
-  definition,
-  async run(argv, { env, campaign, packageFolder }): Promise<ExitCode> {
-    const command = parseCommandLine(definition(), argv);
-    if (!command) return EXIT.done;
-    const { keys = KEYS, format } = command.opts<{ keys?: string; format?: string }>();
-    if (env.STORE_URL)
-      throw usageError("STORE_URL: memory starts a fresh store for each run; unset it to go on");
-    const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
-    const request = parseCampaign([...takenFlags(command, SETTINGS), ...FIXED, ...extent], env);
-    if (!request) return EXIT.done;
-    if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
-    const { exitCode, folder } = await campaign({ ...request, ownResult: true });
-    // Python says what is missing, e.g. after Ctrl-C.
-    const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];
-    if (folder === undefined || !code.includes(exitCode)) return exitCode;
-    const analysed = await runPython(packageFolder, "memory", [
-      folder,
-      ...(format ? ["--format", format] : []),
-    ]);
-    return exitCode === EXIT.done ? analysed : exitCode;
-  },
-};
+export const memory = parsedCommand("memory", definition, async (command, context) => {
+  const { env, campaign, packageFolder } = context;
+  const { keys = KEYS, format } = command.opts<{ keys?: string; format?: string }>();
+  if (env.STORE_URL)
+    throw usageError("STORE_URL: memory starts a fresh store for each run; unset it to go on");
+  const extent = ["--duration-mode", `${REQUESTS_DURATION}${keyCounts(keys)}`];
+  const request = parseCampaign([...takenFlags(command, SETTINGS), ...FIXED, ...extent], env);
+  if (!request) return EXIT.done;
+  if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
+  const { exitCode, folder } = await campaign({ ...request, ownResult: true });
+  // Python says what is missing, e.g. after Ctrl-C.
+  const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];
+  if (folder === undefined || !code.includes(exitCode)) return exitCode;
+  const analysed = await runPython(packageFolder, "memory", [
+    folder,
+    ...(format ? ["--format", format] : []),
+  ]);
+  return exitCode === EXIT.done ? analysed : exitCode;
+});

@@ -1,12 +1,11 @@
 import { EXIT, usageError } from "../../contract/errors.js";
 import { checks } from "../audit/checks/index.js";
 import { requestFrom } from "../prompt/index.js";
-import { parseCommandLine } from "../request/command-line.js";
 import { campaignCommand } from "../request/flags.js";
 import { parseSingle, singleCommand } from "../request/original.js";
 import { isInteractive } from "../ui/tty.js";
 import { checkPromises } from "./audit.js";
-import type { CliCommand } from "./types.js";
+import { type CliCommand, parsedCommand } from "./types.js";
 
 export const run: CliCommand = {
   name: "run",
@@ -19,17 +18,11 @@ export const run: CliCommand = {
   },
 };
 
-export const single: CliCommand = {
-  name: "single",
-  definition: singleCommand,
-  async run(argv, context) {
-    const command = parseCommandLine(singleCommand(), argv);
-    if (!command) return EXIT.done;
-    if (command.getOptionValue("interactive") === true) {
-      if (argv.length > 1 || !isInteractive())
-        throw usageError("--interactive asks on a terminal and takes no other flag: leave it out");
-      return run.run([], context);
-    }
-    return (await context.campaign(parseSingle(context.env, argv, command))).exitCode;
-  },
-};
+export const single = parsedCommand("single", singleCommand, async (command, context, argv) => {
+  if (command.getOptionValue("interactive") === true) {
+    if (argv.length > 1 || !isInteractive())
+      throw usageError("--interactive asks on a terminal and takes no other flag: leave it out");
+    return run.run([], context);
+  }
+  return (await context.campaign(parseSingle(context.env, argv, command))).exitCode;
+});

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import type { Environment } from "../../contract/env.js";
-import type { ExitCode } from "../../contract/errors.js";
+import { EXIT, type ExitCode } from "../../contract/errors.js";
 import type { Check } from "../audit/check.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
+import { parseCommandLine } from "../request/command-line.js";
 import type { Request } from "../request/request.js";
 
 export interface CliContext {
@@ -21,3 +22,17 @@ export interface CliCommand {
   definition(context: Pick<CliContext, "commands">): Command;
   run(argv: readonly string[], context: CliContext): Promise<ExitCode>;
 }
+
+/** A command that runs with its parsed flags and arguments; after its help nothing is left to do. */
+export const parsedCommand = (
+  name: string,
+  definition: CliCommand["definition"],
+  run: (command: Command, context: CliContext, argv: readonly string[]) => Promise<ExitCode>,
+): CliCommand => ({
+  name,
+  definition,
+  async run(argv, context) {
+    const command = parseCommandLine(definition(context), argv);
+    return command ? run(command, context, argv) : EXIT.done;
+  },
+});

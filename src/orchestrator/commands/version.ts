@@ -14,9 +14,9 @@ import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { harnessVersion } from "../host/machine.js";
-import { createCommand, parseCommandLine } from "../request/command-line.js";
+import { createCommand } from "../request/command-line.js";
 import { SETTINGS } from "../request/settings.js";
-import type { CliCommand, CliContext } from "./types.js";
+import { type CliContext, parsedCommand } from "./types.js";
 
 type Packages = VersionReport["clients"];
 
@@ -111,14 +111,8 @@ function versionText({ version, node, ...parts }: VersionReport): string {
   ].join("\n");
 }
 
-export const version: CliCommand = {
-  name: "version",
-  definition,
-  async run(argv, context) {
-    const command = parseCommandLine(definition(), argv);
-    if (!command) return EXIT.done;
-    const report = await versionReport(context);
-    context.print(command.opts().json ? JSON.stringify(report, null, 2) : versionText(report));
-    return EXIT.done;
-  },
-};
+export const version = parsedCommand("version", definition, async (command, context) => {
+  const report = await versionReport(context);
+  context.print(command.opts().json ? JSON.stringify(report, null, 2) : versionText(report));
+  return EXIT.done;
+});
