@@ -114,8 +114,8 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   );
 }
 
-/** Undefined for a package that comes with a plugin, which the plugin's checksum covers. */
-function installedVersion(name: string): string | undefined {
+/** Undefined for a package that is missing, or comes with a plugin, whose checksum covers it. */
+export function installedVersion(name: string): string | undefined {
   try {
     return packageVersion(name);
   } catch {

@@ -10,9 +10,9 @@ import {
 import { findProgram } from "../../runtimes/local/programs.js";
 import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { clients } from "../../targets/clients/index.js";
-import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { stores } from "../../targets/stores/index.js";
+import { installedVersion } from "../campaign/manifest.js";
 import { harnessVersion } from "../host/machine.js";
 import { createCommand } from "../request/command-line.js";
 import { SETTINGS } from "../request/settings.js";
@@ -29,11 +29,8 @@ const definition = () =>
 function installed(things: readonly { id: string; package?: string }[]): Packages {
   const entries = things.flatMap(({ id, package: name }) => {
     if (name === undefined) return [];
-    try {
-      return [[id, { package: name, version: packageVersion(name) }] as const];
-    } catch {
-      return [[id, { package: name }] as const];
-    }
+    const found = installedVersion(name);
+    return [[id, { package: name, ...(found ? { version: found } : {}) }] as const];
   });
   return Object.fromEntries(entries);
 }

@@ -43,9 +43,5 @@ export const requestedRuns = ({ plan, adaptive }: Pick<Manifest, "plan" | "adapt
   adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
 
 /** Whether no decision is open: a campaign may have been killed just before it would have requested more runs. */
-export const isDecided = ({
-  plan,
-  adaptive,
-  max_rate,
-}: Pick<Manifest, "plan" | "adaptive" | "max_rate">): boolean =>
+export const isDecided = ({ plan, adaptive, max_rate }: Manifest): boolean =>
   (!plan.adaptive || adaptive?.ended !== undefined) && (!plan.max_rate || max_rate?.ended !== undefined);

@@ -270,26 +270,11 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
 
 export async function diskReason(plan: Plan, results: string, free = freeBytes): Promise<string | undefined> {
   const places = [
-    {
-      name: "results folder",
-      folder: results,
-      needed: diskBytes(plan),
-      remedy: "--output names another one",
-    },
-    {
-      name: "state folder",
-      folder: leasesFolder(),
-      needed: OWN_BYTES,
-      remedy: "XDG_STATE_HOME sets another one",
-    },
-    {
-      name: "folder for temporary files",
-      folder: tmpdir(),
-      needed: OWN_BYTES,
-      remedy: "TMPDIR sets another one",
-    },
-  ];
-  for (const { name, folder, needed, remedy } of places) {
+    ["results folder", results, diskBytes(plan), "--output names another one"],
+    ["state folder", leasesFolder(), OWN_BYTES, "XDG_STATE_HOME sets another one"],
+    ["folder for temporary files", tmpdir(), OWN_BYTES, "TMPDIR sets another one"],
+  ] as const;
+  for (const [name, folder, needed, remedy] of places) {
     const found = await free(folder).catch(messageOf);
     if (typeof found === "string") return `${name} ${folder} cannot be used (${found}): ${remedy}`;
     if (found < needed)

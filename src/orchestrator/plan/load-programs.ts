@@ -51,15 +51,12 @@ function trafficReason({ id, sends }: LoadProgram, traffic: string): string | un
 /** A run's calls, as its client would make them. @throws Error for a limiter whose calls a library makes */
 export function callsOf(
   { sends }: LoadProgram,
-  {
-    target,
-    traffic,
-    limits,
-    load: { connections },
-  }: Pick<Configuration, "target" | "traffic" | "limits" | "load">,
+  configuration: Pick<Configuration, "target" | "traffic" | "limits" | "load">,
   seed: number,
   run: { nonce: string; keyPrefix: string },
 ): Pick<LoadWork, "calls" | "keys"> {
+  const { target, traffic, limits, load } = configuration;
+  const { connections } = load;
   const { callOf } = findLimiter(target.limiter);
   if (!callOf) throw new Error(`${target.limiter} makes its calls itself`);
   const ofKey = (key: string) => callOf(key, limits, run);

@@ -191,17 +191,10 @@ function requireConnections({ layers, counts, connections, duration, rates }: Re
  * limiter layer, would admit the whole quota. Only a quota that requests can use up matters.
  */
 function separateCounters(
-  {
-    target,
-    layer,
-    servers,
-    generators = 1,
-    load,
-    traffic,
-    limits,
-  }: Pick<Configuration, "target" | "layer" | DimensionKey | "load" | "traffic" | "limits">,
+  configuration: Pick<Configuration, "target" | "layer" | DimensionKey | "load" | "traffic" | "limits">,
   workers: number,
 ): string | undefined {
+  const { target, layer, servers, generators = 1, load, traffic, limits } = configuration;
   const profile = findProfile(traffic);
   if (usesStore(target) || target.limiter === "none" || limits.points >= profile.limits.points)
     return undefined;
@@ -427,12 +420,8 @@ export function selectConfigurations(
   request: Request,
   context: PlanContext = { available: () => true },
 ): SelectedConfigurations {
-  for (const id of request.traffic)
-    requireKnown(
-      "traffic",
-      id,
-      profiles.map((profile) => profile.id),
-    );
+  const traffics = profiles.map(({ id }) => id);
+  for (const id of request.traffic) requireKnown("traffic", id, traffics);
   requireConnections(request);
   const { targets, skips, notes } = resolveTargets(request, context);
   const added = referenceBeside(targets, request, context);
@@ -449,27 +438,20 @@ export function selectConfigurations(
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
   const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));
-  const onReference = added
-    ? [
-        `${added.label} is added as the reference by which campaigns are compared (--no-reference leaves it out)`,
-      ]
-    : [];
+  const onReference = `${added?.label} is added as the reference by which campaigns are compared (--no-reference leaves it out)`;
   return {
     configurations,
     skips: allSkips,
-    notes: [...notes, ...onReference, ...ofStores.notes, ...onKeys],
+    notes: [...notes, ...(added ? [onReference] : []), ...ofStores.notes, ...onKeys],
     ...(added ? { addedReference: added } : {}),
   };
 }
 
-/** By turns at the limiter layer: how far ratios of one round lie apart, where equal targets had a generator each. */
-const PRECISION_OF_GENERATORS = "about 8 %";
-
-/** What turns can tell where each target has a generator of its own. */
+/** What turns can tell where each target has a generator of its own: how far ratios of one round lie apart. */
 const precisionNotes = (configurations: readonly Planned[]): string[] =>
   configurations.some(({ configuration: { layer } }) => isClientLayer(layer))
     ? [
-        `limiter layer: each target has a generator of its own; there pairs of equal targets deviated by ${PRECISION_OF_GENERATORS} on two shared CPUs`,
+        "limiter layer: each target has a generator of its own; there pairs of equal targets deviated by about 8 % on two shared CPUs",
       ]
     : [];
 

@@ -4,12 +4,10 @@ import { findTopology } from "../../targets/resolve.js";
 import type { RoleCounts } from "../host/machine.js";
 
 /** How many roles of each kind a run of a configuration starts. An external store is not started. */
-export function roleCounts({
-  target,
-  servers,
-  generators = 1,
-  external_store,
-}: Pick<Configuration, "target" | "servers" | "generators" | "external_store">): RoleCounts {
+export function roleCounts(
+  configuration: Pick<Configuration, "target" | "servers" | "generators" | "external_store">,
+): RoleCounts {
+  const { target, servers, generators = 1, external_store } = configuration;
   const { primaries, replicas } = findTopology(target.topology);
   return {
     server: servers,
@@ -26,13 +24,8 @@ export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
 
 export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
   const counts = configurations.map(roleCounts);
-  const most = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
-  return {
-    server: most("server"),
-    service: most("service"),
-    store: most("store"),
-    generator: most("generator"),
-  };
+  const max = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
+  return { server: max("server"), service: max("service"), store: max("store"), generator: max("generator") };
 }
 
 /** Workers of each generator, as asked but no more than it has connections. */

@@ -17,9 +17,8 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import type { Request } from "../request/request.js";
+import type { Planned } from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
-
-type Planned = Plan["configurations"][number];
 
 /** What a store lacks, or why it cannot be measured at all; a store that was not asked is absent. */
 export type StoreFindings = ReadonlyMap<string, readonly StoreFeature[] | string>;

@@ -52,12 +52,8 @@ function faultOf(source: string, text: string): Given {
   const { what = "", role, start, length } = FORM.exec(text)?.groups ?? {};
   if (what === "") throw usageError(`${source} ${shown}: give ${FORMS}`);
   const named = role === undefined ? findNamedFault(what) : undefined;
-  if (role === undefined && !named)
-    requireKnown(
-      "fault",
-      what,
-      namedFaults.map(({ id }) => id),
-    );
+  const names = namedFaults.map(({ id }) => id);
+  if (role === undefined && !named) requireKnown("fault", what, names);
   if (!named) requireKnown("fault action", what, faultActionIds);
   const action = named?.action ?? (what as FaultAction);
   const given = lengthOf(source, text, action, length);

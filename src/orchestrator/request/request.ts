@@ -238,13 +238,10 @@ export function workloadsOf(words: readonly string[]): string[] {
 }
 
 /** All requested targets: groups expanded, with each limiter, version, Node and framework. */
-export function targetTexts({
-  clients,
-  limiters,
-  storeVersions,
-  nodes,
-  frameworks,
-}: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">): string[] {
+export function targetTexts(
+  request: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">,
+): string[] {
+  const { clients, limiters, storeVersions, nodes, frameworks } = request;
   const named = limiters.map(parseLimiterText);
   const versions = storeVersions.map(parseStoreText);
   return clients

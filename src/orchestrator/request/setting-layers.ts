@@ -65,9 +65,9 @@ export class Settings {
     return found ? listOf(found.source, found.value, this.#notices) : [];
   }
 
-  /** The whole numbers of a list. @param range whose name is not the key @throws usageError naming the range */
-  numbers(key: string, range = key as NumberName): number[] {
-    return this.list(key).map((text) => numberIn(range, this.get(key).source, text));
+  /** The whole numbers of a list. @throws usageError naming the range */
+  numbers(key: NumberName): number[] {
+    return this.list(key).map((text) => numberIn(key, this.get(key).source, text));
   }
 
   isOn(key: string): boolean {

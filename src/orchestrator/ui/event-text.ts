@@ -77,10 +77,9 @@ export function configurationText(configuration: Configuration): string {
   return [...parts, ...("requests" in extent ? [extentText(configuration)] : [])].join(", ");
 }
 
-export const runNumberText = ({
-  run,
-  diagnose,
-}: Pick<EventOf<"run_finished">, "run" | "diagnose">): string => (diagnose ? "diagnosing run" : `run ${run}`);
+type RunNumber = Pick<EventOf<"run_finished">, "run" | "diagnose">;
+export const runNumberText = ({ run, diagnose }: RunNumber): string =>
+  diagnose ? "diagnosing run" : `run ${run}`;
 
 /** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
 export function runText(event: EventOf<"run_started">): string {
