@@ -13,23 +13,11 @@ const MAX_FAILURES = 5;
 export function finalLines(state: CampaignState, columns: number): string[] {
   const { report, ended } = state;
   if (!ended?.folder) return [];
-  if (report?.max_rate)
-    return [
-      ...report.max_rate.flatMap(({ sentence }) => wrap(escapeControls(sentence), columns)),
-      ...pathLines(state, columns),
-    ];
+  const { screen = [], adaptive, max_rate } = report ?? {};
+  const sentences = max_rate?.map(({ sentence }) => sentence) ?? (adaptive ? adaptiveLines(adaptive) : []);
   return [
-    ...(report ? report.screen.map((line) => escapeControls(line)) : []),
-    ...(report?.adaptive
-      ? adaptiveLines(report.adaptive).flatMap((line) => wrap(escapeControls(line), columns))
-      : []),
-    ...pathLines(state, columns),
-  ];
-}
-
-function pathLines({ report, ended }: CampaignState, columns: number): string[] {
-  if (!ended?.folder) return [];
-  return [
+    ...(max_rate ? [] : screen.map(escapeControls)),
+    ...sentences.flatMap((line) => wrap(escapeControls(line), columns)),
     ...(report ? wrap(`report: ${escapeControls(report.path)}`, columns, "") : []),
     ...wrap(`log: ${escapeControls(join(ended.folder, "benchmark.log"))}`, columns, ""),
   ];
@@ -97,11 +85,12 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const { ended } = state;
   if (!ended) return [];
   const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
-  const done = kept.length + finished.length;
-  const count = (status: "failed" | "invalid" | "suspect") =>
-    [...kept, ...finished].filter((run) => run.status === status).length;
+  const all = [...kept, ...finished];
+  const count = (status: EventOf<"run_finished">["status"]) =>
+    all.filter((run) => run.status === status).length;
   const [failed, invalid, suspect] = [count("failed"), count("invalid"), count("suspect")];
-  const spoiled = [...kept, ...finished].filter(isSpoiled);
+  const spoiled = all.filter(isSpoiled).length;
+  const of = `of ${counted(all.length, "run")}`;
   const failures = failureLines(
     state,
     finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
@@ -109,21 +98,16 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   const more = failures.length - MAX_FAILURES;
   const suspects = finished.filter(({ status }) => status === "suspect");
   const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
+  const named = rules.length > 0 ? ` (${rules.join(", ")})` : "";
   const lines = [
-    ...(failed > 0 ? [`${failed} of ${counted(done, "run")} failed`] : []),
-    ...(invalid > 0 ? [`${invalid} of ${counted(done, "run")} ${are(invalid)} invalid`] : []),
-    ...(spoiled.length > 0
-      ? [`the target failed its load in ${spoiled.length} of ${counted(done, "run")}`]
-      : []),
+    ...(failed > 0 ? [`${failed} ${of} failed`] : []),
+    ...(invalid > 0 ? [`${invalid} ${of} ${are(invalid)} invalid`] : []),
+    ...(spoiled > 0 ? [`the target failed its load in ${spoiled} ${of}`] : []),
     ...failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more: see the report and benchmark.log`] : []),
-    ...(suspect > 0
-      ? [
-          `${suspect} of ${counted(done, "run")} ${are(suspect)} suspect${rules.length > 0 ? ` (${rules.join(", ")})` : ""}: the report says why`,
-        ]
-      : []),
+    ...(suspect > 0 ? [`${suspect} ${of} ${are(suspect)} suspect${named}: the report says why`] : []),
     ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
-    ...(isInterrupted(state) ? keptLine(state, done) : []),
+    ...(isInterrupted(state) ? keptLine(state, all.length) : []),
   ];
   return [
     ...lines.flatMap((line) => wrap(line, columns, "    ")),
