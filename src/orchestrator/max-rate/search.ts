@@ -16,6 +16,7 @@ import type { EventLog } from "../ui/event-log.js";
 import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
 
 type Metric = Threshold["metric"];
+type TrialRecord = MaxRateState["trials"][number];
 
 /** The figure of a run for each metric; null where requests without an answer could move it, undefined where the run has none. */
 const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null | undefined>> = {
@@ -34,20 +35,13 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */
 const SLACK = 1e-9;
 
-function isMet({ op, value, tolerance = 0 }: Threshold, figure: number): boolean {
-  switch (op) {
-    case "<":
-      return figure < value;
-    case "<=":
-      return figure <= value;
-    case ">":
-      return figure > value;
-    case ">=":
-      return figure >= value;
-    case "=":
-      return Math.abs(figure - value) <= tolerance + SLACK;
-  }
-}
+const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Threshold) => boolean>> = {
+  "<": (figure, { value }) => figure < value,
+  "<=": (figure, { value }) => figure <= value,
+  ">": (figure, { value }) => figure > value,
+  ">=": (figure, { value }) => figure >= value,
+  "=": (figure, { value, tolerance = 0 }) => Math.abs(figure - value) <= tolerance + SLACK,
+};
 
 /** `> 30.1`: what a percentile without a figure is at least. */
 function leastText({ latency }: MeasuredResult, metric: Metric): string {
@@ -80,7 +74,7 @@ function missReason(result: MeasuredResult, objectives: readonly Threshold[]): s
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
     if (figure === null) return [`${objective.text}: ${leastText(result, objective.metric)}`];
-    return isMet(objective, figure) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
+    return IS_MET[objective.op](figure, objective) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });
   return missed.join(", ");
 }
@@ -89,14 +83,12 @@ function missReason(result: MeasuredResult, objectives: readonly Threshold[]): s
 export function judgeTrial(
   result: MeasuredResult,
   objectives: readonly Threshold[],
-): Omit<MaxRateState["trials"][number], "file"> {
+): Omit<TrialRecord, "file"> {
   const broken = brokenText(result);
   if (broken) return { status: "void", reason: broken };
   const reason = missReason(result, objectives);
   return { status: reason ? "missed" : "kept", reason };
 }
-
-type TrialRecord = MaxRateState["trials"][number];
 
 interface MaxRateSearchOptions extends SelectionOptions {
   folder: string;

@@ -51,9 +51,7 @@ export interface Trial {
   status: MaxRateState["trials"][number]["status"];
 }
 
-export interface SearchSettings extends RateRange {
-  trials_per_rate: number;
-}
+export type SearchSettings = RateRange & { trials_per_rate: number };
 
 /** What a search for one target tries next: one rate, or each of several once. */
 export type Next =
