@@ -74,7 +74,8 @@ function missReason(result: MeasuredResult, objectives: readonly Threshold[]): s
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
     if (figure === null) return [`${objective.text}: ${leastText(result, objective.metric)}`];
-    return IS_MET[objective.op](figure, objective) ? [] : [`${objective.text}: ${Number(figure.toPrecision(4))}`];
+    if (IS_MET[objective.op](figure, objective)) return [];
+    return [`${objective.text}: ${Number(figure.toPrecision(4))}`];
   });
   return missed.join(", ");
 }

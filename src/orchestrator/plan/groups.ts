@@ -7,7 +7,7 @@ import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import { isControl, type Planned, type Ranking } from "./rankings.js";
+import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** Targets that are up at once and have the load by turns, at most (M16). */
 const GROUP_SIZE = 5;
@@ -72,14 +72,8 @@ const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
  * @param cpus of the machine
  */
 export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
-  const byLoad = new Map<string, Ranking[]>();
-  for (const ranking of rankings) {
-    const [first] = ranking.members;
-    if (!first) continue;
-    const key = loadKey(first.configuration);
-    byLoad.set(key, [...(byLoad.get(key) ?? []), ranking]);
-  }
-  const groups = [...byLoad.values()].flatMap((equal) => {
+  const loadOf = ({ members: [first] }: Ranking) => (first ? loadKey(first.configuration) : "");
+  const groups = grouped(rankings, loadOf).flatMap((equal) => {
     const controls = shuffle(equal.flatMap(({ members }) => members.filter(isControl)));
     const ranked = equal.filter(({ members }) => !members.every(isControl));
     const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];

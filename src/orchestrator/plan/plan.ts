@@ -168,15 +168,12 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
 }
 
 function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
-  const [fewest, widest] = [
-    Math.min(...(duration.mode === "requests" ? duration.counts : [Number.POSITIVE_INFINITY])),
-    Math.max(...connections),
-  ];
+  const [least, widest] = [Math.min(...connections), Math.max(...connections)];
+  const fewest = duration.mode === "requests" ? Math.min(...duration.counts) : Number.POSITIVE_INFINITY;
   if (rates.length === 0 && fewest < widest)
     throw usageError(
       `${fewest} requests are fewer than --concurrency ${widest}: each connection sends at least one`,
     );
-  const least = Math.min(...connections);
   for (const { key, one, layers: own } of dimensions) {
     const most = Math.max(...counts[key]);
     if (layers.some((layer) => own.some((each) => each === layer)) && most > least)
@@ -375,12 +372,8 @@ function runsOf(
   rankings: readonly Ranking[],
 ): Plan["runs"] {
   const listed = listedLimits(request);
-  const names = new Map(
-    configurations.map(({ hash, configuration }) => [
-      hash,
-      configurationFileName(configuration, DEFAULT_TRAFFIC, listed),
-    ]),
-  );
+  const nameOf = ({ configuration: own }: Planned) => configurationFileName(own, DEFAULT_TRAFFIC, listed);
+  const names = new Map(configurations.map((planned) => [planned.hash, nameOf(planned)]));
   return orderedRuns(request, configurations, rankings).map((run) => ({
     ...run,
     file: `${names.get(run.configuration_hash)}_run${run.run}.json`,

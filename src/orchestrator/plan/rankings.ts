@@ -97,12 +97,10 @@ function byCondition(members: readonly Planned[]): readonly (readonly Planned[])
   });
 }
 
-function grouped(configurations: readonly Planned[], keyOf: (planned: Planned) => string): Planned[][] {
-  const found = new Map<string, Planned[]>();
-  for (const planned of configurations) {
-    const key = keyOf(planned);
-    found.set(key, [...(found.get(key) ?? []), planned]);
-  }
+/** Those of equal keys together, in their order. */
+export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
+  const found = new Map<string, Item[]>();
+  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item]);
   return [...found.values()];
 }
 

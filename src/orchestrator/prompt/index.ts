@@ -49,13 +49,6 @@ async function plainPrompts(argv: readonly string[], env: Environment): Promise<
   return parseCampaign(args, env);
 }
 
-function requireTerminal(): void {
-  if (isInteractive()) return;
-  throw usageError(
-    "--legacy needs a terminal: give --clients, --duration-mode, --concurrency and --workload",
-  );
-}
-
 /** The request from flags or menu; undefined after help. @throws usageError; environmentError; Cancelled */
 export async function requestFrom(
   argv: readonly string[],
@@ -63,8 +56,10 @@ export async function requestFrom(
   packageFolder: string,
 ): Promise<Request | undefined> {
   if (argv.includes("--legacy")) {
-    requireTerminal();
-    return plainPrompts(argv, env);
+    if (isInteractive()) return plainPrompts(argv, env);
+    throw usageError(
+      "--legacy needs a terminal: give --clients, --duration-mode, --concurrency and --workload",
+    );
   }
   if (argv.length > 0 || !isInteractive()) return parseRunAll(argv, env);
   // Imported here because a campaign from flags does not need the menu.

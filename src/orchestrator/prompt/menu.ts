@@ -50,9 +50,8 @@ export async function menu(
     const next = await askNext(prompter, answers, duration);
     if (next === "start") return request;
     if (next === AUDIT) return { ...request, audit: true, command: auditCommand(answers) };
-    if (next === BACK) {
-      firstPage = pages.length - 1;
-    } else {
+    if (next === BACK) firstPage = pages.length - 1;
+    else {
       answers = await askAgain(prompter, answers, next, given);
       firstPage = pages.length;
     }
@@ -76,14 +75,9 @@ async function askNext(
   answers: MenuAnswers,
   duration: string | undefined,
 ): Promise<"start" | typeof AUDIT | number | typeof BACK> {
-  const changes = pages
-    .map(({ title, applies }, index) => ({
-      value: String(index),
-      label: `Change ${title.toLowerCase()}`,
-      applies,
-    }))
-    .filter(({ applies }) => !applies || applies(answers))
-    .map(({ value, label }) => ({ value, label }));
+  const changes = pages.flatMap(({ title, applies }, index) =>
+    !applies || applies(answers) ? [{ value: String(index), label: `Change ${title.toLowerCase()}` }] : [],
+  );
   for (;;) {
     const next =
       duration === undefined

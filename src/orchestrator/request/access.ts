@@ -16,7 +16,7 @@ import { AUTO, badValue, type Request } from "./request.js";
 import type { Settings } from "./setting-layers.js";
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*$/;
+const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/*$/;
 const KUBERNETES = "kubernetes";
 const KEYS = [
   "kube-context",
@@ -51,24 +51,14 @@ export function placesOf(settings: Settings): Pick<Request, "runtime" | "access"
 }
 
 function kubernetesAccess(settings: Settings): KubernetesAccess {
+  const valid = (key: string, pattern: RegExp, why: string): string | undefined => {
+    const given = settings.find(key);
+    if (given && !pattern.test(given.value)) throw badValue(given.source, given.value, `give a ${key}${why}`);
+    return given?.value;
+  };
   const context = settings.find("kube-context")?.value;
-  const namespace = settings.find("namespace");
-  if (namespace && !NAMESPACE.test(namespace.value)) {
-    throw badValue(
-      namespace.source,
-      namespace.value,
-      "give a namespace: lower-case letters, digits and -, at most 63",
-    );
-  }
-  const registry = settings.find("registry");
-  const prefix = registry?.value.replace(/\/+$/, "");
-  if (registry && !REGISTRY.test(prefix ?? "")) {
-    throw badValue(
-      registry.source,
-      registry.value,
-      "give a registry without scheme and tag, e.g. registry.example.org/bench",
-    );
-  }
+  const namespace = valid("namespace", NAMESPACE, ": lower-case letters, digits and -, at most 63");
+  const registry = valid("registry", REGISTRY, " without scheme and tag, e.g. registry.example.org/bench");
   const nodes: KubernetesAccess["nodes"] = {};
   for (const kind of placedKinds) {
     const selector = settings.find(`node-${kind}`);
@@ -78,10 +68,10 @@ function kubernetesAccess(settings: Settings): KubernetesAccess {
   }
   return {
     ...(context === undefined ? {} : { context }),
-    ...(namespace ? { namespace: namespace.value } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
     nodes,
     ...(settings.isOn("host-network") ? { host_network: true } : {}),
-    ...(prefix === undefined ? {} : { registry: prefix }),
+    ...(registry === undefined ? {} : { registry: registry.replace(/\/+$/, "") }),
   };
 }
 

@@ -150,29 +150,27 @@ const EVERYTHING = {
   workload: "light heavy",
   clients: "all",
 };
-const PLANS: readonly { names: readonly [string, string]; values: Readonly<Record<string, string>> }[] = [
-  { names: ["defaults", "default"], values: EVERYTHING },
+/** What a plan leaves out is that of `EVERYTHING`. */
+const PLANS: readonly { names: readonly [string, string]; values: Partial<typeof EVERYTHING> }[] = [
+  { names: ["defaults", "default"], values: {} },
   {
     names: ["clusters", "cluster-only"],
-    values: { ...EVERYTHING, "duration-mode": `${CUSTOM_DURATION}150`, clients: "cluster" },
+    values: { "duration-mode": `${CUSTOM_DURATION}150`, clients: "cluster" },
   },
   {
     names: ["standalone", "standalone-only"],
-    values: {
-      ...EVERYTHING,
-      "duration-mode": `${CUSTOM_DURATION}120`,
-      concurrency: "50 100 500",
-      clients: "standalone",
-    },
+    values: { "duration-mode": `${CUSTOM_DURATION}120`, concurrency: "50 100 500", clients: "standalone" },
   },
   {
     names: ["quick", "quick-mode"],
-    values: { ...EVERYTHING, concurrency: "50 100", workload: "light", clients: "valkey-glide iovalkey" },
+    values: { concurrency: "50 100", workload: "light", clients: "valkey-glide iovalkey" },
   },
 ];
 
-const planHelp = ({ values }: (typeof PLANS)[number]): string =>
-  `${values.clients}; ${values.workload}; ${values.concurrency} connections; ${values["duration-mode"]?.slice(CUSTOM_DURATION.length)} s`;
+function planHelp({ values }: (typeof PLANS)[number]): string {
+  const { clients, workload, concurrency, "duration-mode": duration } = { ...EVERYTHING, ...values };
+  return `${clients}; ${workload}; ${concurrency} connections; ${duration.slice(CUSTOM_DURATION.length)} s`;
+}
 
 /** Flags of the original with several names each, the placeholder of their value, and their help. */
 const ORIGINAL_FLAGS: readonly (readonly [names: readonly string[], value: string, help: string])[] = [
