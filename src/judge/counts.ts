@@ -1,7 +1,6 @@
 import { sum, totals } from "../contract/numbers.js";
 import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
-import type { TurnsFacts } from "../contract/turns.js";
 
 export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
   allowed + limited;
@@ -9,12 +8,10 @@ export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited
 /** The load between the drained readings around a window: its lead-in and the window. */
 type Load = Pick<MeasuredResult, "counts" | "warmup">;
 
+type Lasting = Pick<MeasuredResult, "duration" | "warmup" | "turns">;
+
 /** Seconds of load between the drained readings around a window; by turns those of the target's own turns. */
-export const loadedS = ({
-  duration,
-  warmup,
-  turns,
-}: Pick<MeasuredResult, "duration" | "warmup"> & { turns?: TurnsFacts | undefined }): number =>
+export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
   duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>

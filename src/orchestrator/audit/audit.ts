@@ -357,15 +357,8 @@ async function outcomeIn(
   }
 }
 
-const MARKS: Readonly<Record<CheckStatus, string>> = {
-  holds: "holds",
-  broken: "BROKEN",
-  skipped: "–",
-  failed: "failed",
-};
-
 const detailLines = (target: string, { check, status, promised, seen, reason }: Finding): string[] => [
-  `${target}: ${check} ${MARKS[status]}`,
+  `${target}: ${check} ${status === "broken" ? "BROKEN" : status}`,
   ...(promised === undefined ? [] : [`  promised: ${promised}`]),
   ...(seen === undefined ? [] : [`  seen:     ${seen}`]),
   ...(reason === undefined ? [] : [`  ${reason}`]),

@@ -66,17 +66,16 @@ export async function calibrate(
   const failed: string[] = [];
   for (const configuration of configurations) {
     const name = configurationText(configuration);
-    try {
-      const requests_per_second = await throughputOf(configuration);
-      if (!(requests_per_second > 0)) throw new PartFailed("target", "answered nothing");
+    const leftOut = (why: string) => {
+      failed.push(`${name}: ${why}`);
+      tell(`calibration: left out ${name}: ${why}`);
+    };
+    const requests_per_second = await unlessFailed(throughputOf(configuration), leftOut);
+    if (requests_per_second === undefined) continue;
+    if (requests_per_second > 0) {
       measured.push({ name, requests_per_second });
       tell(`calibration: ${name}: ${Math.round(requests_per_second)} ${rateUnit(configuration.layer)}`);
-    } catch (error) {
-      // Its runs will fail in the same way, and say so.
-      if (!(error instanceof PartFailed)) throw error;
-      failed.push(`${name}: ${error.role} ${messageOf(error)}`);
-      tell(`calibration: left out ${failed.at(-1)}`);
-    }
+    } else leftOut("target answered nothing");
   }
   if (measured.length === 0)
     throw environmentError(`no target could be calibrated: give --rate (${failed.join("; ")})`);
@@ -170,8 +169,10 @@ export async function generatorsNeeded(
     const saturated = new Map<Configuration, number>();
     for (const configuration of left) {
       const asked = generators > 1 ? { ...configuration, generators } : configuration;
-      const trial = await tried(asked, trialOf, tell);
+      const name = configurationText(asked);
+      const trial = await unlessFailed(trialOf(asked), (why) => tell(`generators: left out ${name}: ${why}`));
       if (!trial) continue;
+      tell(`generators: ${name}: ${trial.isSaturated ? "saturated" : "enough"}`);
       measured.push({
         name: configurationText(configuration),
         generators,
@@ -194,23 +195,13 @@ export async function generatorsNeeded(
   }
 }
 
-/** @returns undefined for a configuration that failed: its runs will fail in the same way, and say so */
-async function tried(
-  configuration: Configuration,
-  trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
-  tell: (text: string) => void,
-): Promise<GeneratorTrial | undefined> {
-  const name = configurationText(configuration);
-  try {
-    const trial = await trialOf(configuration);
-    tell(`generators: ${name}: ${trial.isSaturated ? "saturated" : "enough"}`);
-    return trial;
-  } catch (error) {
+/** Undefined for a configuration whose trial failed: its runs will fail in the same way, and say so. */
+const unlessFailed = <Found>(trial: Promise<Found>, leftOut: (why: string) => void) =>
+  trial.catch((error: unknown): undefined => {
     if (!(error instanceof PartFailed)) throw error;
-    tell(`generators: left out ${name}: ${error.role} ${messageOf(error)}`);
+    leftOut(`${error.role} ${messageOf(error)}`);
     return undefined;
-  }
-}
+  });
 
 export function withGenerators(request: Request, generators: number): Request {
   const { command, settings, counts } = request;

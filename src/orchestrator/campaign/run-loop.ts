@@ -285,7 +285,7 @@ export class RunLoop {
     return machines ? { links: machines.linksOf(placement) } : {};
   }
 
-  /** With the copy that OUTPUT_FILE requests. @returns whether both could be written; a full disk fails this run alone */
+  /** With the copy for OUTPUT_FILE. @returns whether both could be written; a full disk fails this run alone */
   async #save({ file }: PlannedRun, result: Result): Promise<boolean> {
     const { folder, checksums, eventLog, request } = this.#options;
     const { outputFile } = request;

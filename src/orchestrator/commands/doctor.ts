@@ -144,20 +144,13 @@ async function measure(
 ): Promise<Resolution | ExitCode> {
   const { rounds, slices_s } = roundsIn(seconds);
   const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
-  const words = {
-    clients: `${TARGET},${TARGET}+copy`,
-    order: "turns",
-    runs: String(rounds),
-    "duration-mode": `${CUSTOM_DURATION}${slices_s}`,
-    warmup: String(WARMUP_S),
-    cooldown: "0",
-    concurrency: "50",
-    runtime,
-    output,
-  };
-  const flags = Object.entries(words).flatMap(([key, value]) => [`--${key}`, value]);
+  const flags = [
+    ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
+    ...["--duration-mode", `${CUSTOM_DURATION}${slices_s}`, "--warmup", String(WARMUP_S), "--cooldown", "0"],
+    ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
+  ];
   // The variables of a campaign would make it another one.
-  const request = parseCampaign([...flags, "--no-copy", "--quiet"], {});
+  const request = parseCampaign(flags, {});
   if (!request) return EXIT.usage;
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
   const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];

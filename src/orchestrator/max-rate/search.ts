@@ -54,14 +54,6 @@ const MIN_SENT_SHARE = 0.99;
 /** The rule of the verdict that the objectives replace: the latency includes late sends. */
 const REPLACED_RULE = "M5";
 
-/** Why the measurement of a run is broken, so that it says nothing about the rate; empty where it is sound. */
-function brokenText({ verdict }: MeasuredResult): string {
-  const broken = verdict.reasons.find(
-    ({ severity, rule }) => severity === "invalid" && rule !== REPLACED_RULE,
-  );
-  return broken ? `${broken.rule} ${broken.text}` : "";
-}
-
 /** Why a run missed the objectives; empty where it met them. One for errors replaces M24's share. */
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
@@ -85,8 +77,10 @@ export function judgeTrial(
   result: MeasuredResult,
   objectives: readonly Threshold[],
 ): Omit<TrialRecord, "file"> {
-  const broken = brokenText(result);
-  if (broken) return { status: "void", reason: broken };
+  const broken = result.verdict.reasons.find(
+    ({ severity, rule }) => severity === "invalid" && rule !== REPLACED_RULE,
+  );
+  if (broken) return { status: "void", reason: `${broken.rule} ${broken.text}` };
   const reason = missReason(result, objectives);
   return { status: reason ? "missed" : "kept", reason };
 }

@@ -54,16 +54,13 @@ function loadKey(configuration: Configuration): string {
   return canonicalJson(load);
 }
 
-/** Clusters that fit on a machine at once. */
-const mostClusters = (cpus: number): number => (cpus < 8 ? CLUSTERS : GROUP_SIZE);
-
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
 /** What a group has room for beside the routes without a limiter. */
 type Room = { cpus: number; most: number };
 
 const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
-  members.length <= most && members.filter(onCluster).length <= mostClusters(cpus);
+  members.length <= most && members.filter(onCluster).length <= (cpus < 8 ? CLUSTERS : GROUP_SIZE);
 
 /**
  * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the

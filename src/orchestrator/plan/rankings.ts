@@ -29,8 +29,6 @@ export const MIN_ROUNDS_FOR_A_COPY = 6;
 export const isControl = ({ configuration: { target } }: Planned): boolean =>
   clients.some(({ id, control }) => id === target.client && control);
 
-const isCopied = ({ configuration }: Planned): boolean => isCopy(configuration.target);
-
 /** The clients that are measured beside one target alone, at the pinned version: beside the first one the next on its store. */
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
@@ -41,14 +39,9 @@ const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
-  const deciding: readonly (string | undefined)[] = [
-    limiter,
-    "same-script",
-    ...OWN_SETTINGS,
-    target.framework,
-  ];
+  const deciding = new Set<string | undefined>([limiter, "same-script", ...OWN_SETTINGS, target.framework]);
   const options = parseTargetText(text).options.filter(
-    ({ id }) => deciding.includes(id) || nodeVersionOf([id]) || isEncrypted({ options: [id] }),
+    ({ id }) => deciding.has(id) || nodeVersionOf([id]) || isEncrypted({ options: [id] }),
   );
   for (const client of ADDED_REFERENCES) {
     const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
@@ -156,7 +149,7 @@ export function plannedRankings({ configurations, references = [], compare_frame
 
 /** The members that are compared, without copies; all where a user measures copies alone. */
 export function originals(members: readonly Planned[]): readonly Planned[] {
-  const found = members.filter((each) => !isCopied(each));
+  const found = members.filter(({ configuration: { target } }) => !isCopy(target));
   return found.length > 0 ? found : members;
 }
 

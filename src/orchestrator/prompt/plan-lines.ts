@@ -38,11 +38,11 @@ function configurationLines(plan: Plan, columns: number): { head: string[]; tabl
 }
 
 /** At most `room` lines; the last one counts those left out. */
-const folded = (lines: readonly string[], room: number): readonly string[] =>
-  lines.length <= room ? lines : [...lines.slice(0, Math.max(0, room - 1)), foldText(lines, room)];
-
-const foldText = (lines: readonly string[], room: number): string =>
-  `  … ${lines.length - Math.max(0, room - 1)} more (--dry-run)`;
+function folded(lines: readonly string[], room: number): readonly string[] {
+  if (lines.length <= room) return lines;
+  const kept = lines.slice(0, Math.max(0, room - 1));
+  return [...kept, `  … ${lines.length - kept.length} more (--dry-run)`];
+}
 
 /**
  * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room` lines are too few, the

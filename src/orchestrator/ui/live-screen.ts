@@ -248,11 +248,12 @@ export class LiveScreen implements Screen {
 
   #permanentLines(event: CampaignEvent): string[] {
     const verbose = this.#detail === "verbose";
+    const wrapped = (text: string) => wrap(escapeControls(text), this.#columns);
     switch (event.event) {
       case "notice":
-        return wrap(escapeControls(event.text), this.#columns);
+        return wrapped(event.text);
       case "campaign":
-        return wrap(escapeControls(campaignText(event, durationText(event.estimate_s))), this.#columns);
+        return wrapped(campaignText(event, durationText(event.estimate_s)));
       case "run_kept":
         return [this.#styled("dim", escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`))];
       case "run_finished": {
@@ -262,18 +263,15 @@ export class LiveScreen implements Screen {
           : event.file;
         const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
         const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
-        const head = wrap(escapeControls(`[${event.number}/${event.of}] ${what}`), this.#columns);
-        const figures = wrap(
-          escapeControls(`  ${finishedText(event, started?.configuration)}`),
-          this.#columns,
-        );
+        const head = wrapped(`[${event.number}/${event.of}] ${what}`);
+        const figures = wrapped(`  ${finishedText(event, started?.configuration)}`);
         return [
           ...head.map((line) => this.#styled("bold", line)),
           ...figures.map((line) => this.#styled(style, line)),
         ];
       }
       case "look":
-        return wrap(escapeControls(lookText(event)), this.#columns);
+        return wrapped(lookText(event));
       case "phase":
         return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
       case "detail": {
