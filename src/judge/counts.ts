@@ -43,7 +43,7 @@ const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "time
 /** How all requests ended that were sent in the window, also those that were followed after its close (M23). */
 export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
-const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
+export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
 
 /** Requests that failed in any way, also after the close of the window. */

@@ -1,7 +1,7 @@
 import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
-import { answered } from "../counts.js";
+import { answered, failures } from "../counts.js";
 import {
   type Evidence,
   explained,
@@ -29,14 +29,13 @@ export const mixAsPredicted: Rule = {
       return notApplicable(text);
     }
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
-    const { failed_answers, connection_errors, timed_out } = counts;
     // Each failed request would have been allowed or limited, and nobody knows which: failures are the outcome's (M24).
-    const failures = failed_answers + connection_errors + timed_out;
-    const least = (seen * answers) / (answers + failures);
-    const most = (seen * answers + failures) / (answers + failures);
+    const failed = failures(counts);
+    const least = (seen * answers) / (answers + failed);
+    const most = (seen * answers + failed) / (answers + failed);
     if (expected >= least - tolerance && expected <= most + tolerance) return undefined;
     // Quotas may have begun anew, and a limiter may admit all while it cannot reach its store.
-    if ((faults ?? []).length > 0 && (failures > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
+    if ((faults ?? []).length > 0 && (failed > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
       return explained("outcome mix");
     const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
     const text = `${percent(seen)} of the answers were limited, ${percent(expected)} predicted (± ${percent(tolerance)})`;

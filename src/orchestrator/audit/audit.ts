@@ -282,10 +282,7 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
 
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
 
-interface TargetListener {
-  check(check: Check): void;
-  finding(finding: Finding): void;
-}
+type TargetListener = { check(check: Check): void; finding(finding: Finding): void };
 
 /** Makes the checks of one target. A check that fails does not keep the others from being made. */
 export async function auditTarget(
