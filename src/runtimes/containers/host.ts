@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import type Docker from "dockerode";
 import { pack } from "tar-stream";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
@@ -27,7 +28,6 @@ import {
   type Ulimit,
 } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
-import { hasStatus } from "./engine.js";
 import { copyImages, type ImageHolder } from "./images.js";
 import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
@@ -39,17 +39,13 @@ const MODE = 0o555;
 /** The files of a part as an archive, for an engine that may be on another machine. @param host of the part */
 async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
   const archive = pack();
-  const chunks: Buffer[] = [];
-  const read = (async () => {
-    for await (const chunk of archive) chunks.push(chunk as Buffer);
-  })();
+  const packed = buffer(archive);
   for (const [name, file] of Object.entries(files)) {
     const content = "path" in file ? await readFile(file.path) : Buffer.from(textOf(file, host));
     archive.entry({ name, mode: MODE, uid: 0, gid: 0, mtime: new Date(0) }, content);
   }
   archive.finalize();
-  await read;
-  return Buffer.concat(chunks);
+  return packed;
 }
 
 const MIN_ULIMIT = 1_024;
@@ -59,7 +55,6 @@ export interface HostOptions {
   labels: Readonly<Record<string, string>>;
   addedPaths: Pick<PartAllocation, "plugins" | "versions">;
   imageOf(program: string): { image: ImageFacts; holder: ImageHolder } | undefined;
-  /** Why it cannot be started where there is no image. */
   commandOf(program: string): string;
   onSetupStep(text: string): void;
   signal: AbortSignal;
@@ -328,9 +323,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
   /** Removes what was left when the engine did not answer. @throws Error when it still does not */
   async removeUnremoved(): Promise<void> {
     for (const [id, container] of this.#unremoved) {
-      await removeContainer(container).catch((error) => {
-        if (!hasStatus(error, 404)) throw error;
-      });
+      await removeContainer(container);
       this.#unremoved.delete(id);
     }
   }

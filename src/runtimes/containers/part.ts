@@ -131,10 +131,10 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     this.#engine = engine;
     this.#place = place;
     if (engine.machine !== undefined) this.machine = engine.machine;
-    if (place.link) {
-      const { link } = place;
+    const { link, endpoint } = place;
+    if (link) {
       this.disconnect = () => this.#disconnect(link);
-      this.reconnect = () => this.#reconnect(link);
+      this.reconnect = () => link.connect({ Container: container.id, EndpointConfig: endpoint });
     }
     this.#unfollow = engine.connection.onLost((reason) => {
       this.ended({ code: null, signal: `the loss of its engine (${reason})` });
@@ -272,10 +272,6 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     if (counters) this.#earlier.keep(counters, "network");
   }
 
-  async #reconnect(link: Link): Promise<void> {
-    await link.connect({ Container: this.container.id, EndpointConfig: this.#place.endpoint });
-  }
-
   /** Kills and removes the container; where the engine does not answer, when it answers again. */
   async stop(): Promise<void> {
     this.isStopped = true;
@@ -292,15 +288,13 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   }
 }
 
-export async function removeContainer(container: Docker.Container): Promise<boolean> {
+export async function removeContainer(container: Docker.Container): Promise<void> {
   try {
     await container.remove({ force: true, v: true });
-    return true;
   } catch (error) {
-    if (hasStatus(error, 404)) return false;
+    if (hasStatus(error, 404)) return;
     // Something else is removing it already.
     if (!hasStatus(error, 409)) throw error;
     await container.wait({ condition: "removed" }).catch(() => {});
-    return true;
   }
 }

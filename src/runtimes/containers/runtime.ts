@@ -119,23 +119,16 @@ export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> |
   return host;
 }
 
-type ConnectedEngine = { access: EngineAccess; spec?: DockerHost | undefined };
-
 interface ContainerAccess {
   id: string;
   /** What the engines are, in words, e.g. `Docker`. */
   engineName: string;
-  engines: readonly ConnectedEngine[];
+  engines: readonly { access: EngineAccess; spec?: DockerHost | undefined }[];
   /** `host` or an overlay network; absent: one of the campaign's own, on its only engine. */
   network?: string | undefined;
   /** Another engine that may have images which these do not have. */
   imageSource?: ImageHolder | undefined;
 }
-
-const labelsOf = ({ owner, campaign }: RuntimeOptions): Record<string, string> => ({
-  [OWNER_LABEL]: ownerText(owner),
-  [CAMPAIGN_LABEL]: campaign,
-});
 
 /** Prints free ports of an address, below the range that systems use for outgoing connections. */
 const FREE_PORTS = `
@@ -201,7 +194,7 @@ export class ContainerRuntime implements Runtime {
       ...ownPrograms.map((program) => [program, "node"] as const),
       ...options.programs.map(({ id: program, command }) => [program, command] as const),
     ]);
-    this.#labels = labelsOf(options);
+    this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
     const name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
     const shared: HostOptions = {
       name,

@@ -399,12 +399,6 @@ export class KubernetesApi {
     return { ended, close: () => response.destroy() };
   }
 
-  log(pod: string, container: string, options: { tailLines?: number } = {}): Promise<string> {
-    return this.#ask({ verb: "get", resource: "pods/log" }, () =>
-      this.#core.readNamespacedPodLog({ namespace: this.namespace, name: pod, container, ...options }),
-    );
-  }
-
   /** Starts a process in a container. @throws KubernetesError when it cannot be started */
   async exec(pod: string, container: string, command: readonly string[]): Promise<ExecProcess> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
