@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { deferred } from "./deferred.js";
 
 /** Writes lines to the input of a process that does not answer them; lines that come after its end are dropped. */
 export function lineWriter(input: NodeJS.WritableStream): (line: string) => void {
@@ -59,10 +60,8 @@ export class PartOutput {
   readonly #listeners: ((line: string) => void)[] = [];
   /** The unfinished last line of standard error. */
   #rest = "";
-  #onFirstOutput: () => void = () => {};
-  readonly firstOutput = new Promise<void>((resolve) => {
-    this.#onFirstOutput = resolve;
-  });
+  readonly #first = deferred();
+  readonly firstOutput = this.#first.promise;
 
   constructor(stdout: Readable, stderr: Readable) {
     this.follow(stdout, stderr);
@@ -72,7 +71,7 @@ export class PartOutput {
   follow(stdout: Readable, stderr: Readable): void {
     stdout.on("data", (chunk: Buffer) => {
       this.#stdout.push(chunk);
-      this.#onFirstOutput();
+      this.#first.resolve();
     });
     stderr.on("data", (chunk: Buffer) => {
       const lines = (this.#rest + chunk).split("\n");
@@ -102,7 +101,7 @@ export class PartOutput {
   }
 
   #addLine(line: string): void {
-    this.#onFirstOutput();
+    this.#first.resolve();
     if (isPrinted(line)) this.#lines.push(line);
     if (this.#lines.length > KEPT_LINES) this.#lines.shift();
     for (const listener of this.#listeners) listener(line);

@@ -1,18 +1,17 @@
+import { deferred } from "./deferred.js";
 import type { Exit } from "./types.js";
 
 /** What parts that can be killed and started again have in common in all runtimes. */
 export abstract class RestartablePart {
   readonly role: string;
-  readonly exited: Promise<Exit>;
+  readonly #end = deferred<Exit>();
+  readonly exited = this.#end.promise;
+  protected readonly ended = this.#end.resolve;
   isDown = false;
   protected isStopped = false;
-  protected ended: (exit: Exit) => void = () => {};
 
   constructor(role: string) {
     this.role = role;
-    this.exited = new Promise((resolve) => {
-      this.ended = resolve;
-    });
   }
 
   async restart(onBegun: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { within } from "../../contract/deadline.js";
 import { type AnnouncedPhase, BETWEEN_TURNS, READ_LINE, WAITING } from "../../contract/progress.js";
+import { failure } from "../../runtimes/deferred.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import type { CounterWatch } from "./counters.js";
 import { PartFailed } from "./part-supervisor.js";
@@ -21,8 +22,8 @@ export class DrainedReadings {
   readonly #announced: number[];
   #phase: AnnouncedPhase | undefined;
   #complete = 0;
-  readonly failed: Promise<never>;
-  #fail: (error: unknown) => void = () => {};
+  readonly #failure = failure();
+  readonly failed = this.#failure.promise;
   readonly #onGoOn: () => void;
   /** Readings take place one after the other, so that each line belongs to its moment. */
   #pending = Promise.resolve();
@@ -44,11 +45,6 @@ export class DrainedReadings {
       [BETWEEN_TURNS]: async () => watch.readBetweenTurns?.(),
       [WAITING]: async () => {},
     };
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    // The run may have failed for another reason already.
-    this.failed.catch(() => {});
   }
 
   take(generator: number, phase: AnnouncedPhase): boolean {
@@ -70,7 +66,7 @@ export class DrainedReadings {
     this.#complete++;
     this.#pending = this.#pending
       .then(() => this.#readings[phase]())
-      .catch((error: unknown) => this.#fail(error))
+      .catch(this.#failure.reject)
       .then(() => {
         for (const each of this.#generators) each.write?.(READ_LINE);
         this.#onGoOn();

@@ -10,6 +10,7 @@ import {
 import { rounded } from "../../contract/numbers.js";
 import type { StoreFaultAction } from "../../contract/probe-env.js";
 import type { RelayMode } from "../../contract/relay.js";
+import { failure } from "../../runtimes/deferred.js";
 import type { RunningPart } from "../../runtimes/types.js";
 import { PartFailed, type RunningRole } from "./part-supervisor.js";
 import type { RunStore } from "./store.js";
@@ -147,7 +148,7 @@ interface Injected {
   from_s?: number;
   to_s?: number;
   undone: boolean;
-  undo?: (() => Promise<void>) | undefined;
+  undo?: Undo;
 }
 
 /** Does a run's faults at their times; `undoAll` undoes what is done, the last first. */
@@ -160,19 +161,14 @@ export class FaultInjection {
   readonly #ended = new AbortController();
   #opened_ms = 0;
   #work: Promise<unknown> = Promise.resolve();
+  readonly #failure = failure();
   /** Rejects when a fault cannot be done or undone, and never resolves. */
-  readonly failed: Promise<never>;
-  #fail: (error: unknown) => void = () => {};
+  readonly failed = this.#failure.promise;
 
   constructor(options: FaultInjectionOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#planned = options.faults.map((fault) => ({ fault, roles: [], undone: true }));
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    // The run may have failed for another reason already.
-    this.failed.catch(() => {});
   }
 
   /** The window opens in so many milliseconds: from now on each fault is done at its time. Only the first call counts. */
@@ -182,7 +178,7 @@ export class FaultInjection {
     this.#work = Promise.all(
       this.#planned.map((each) =>
         this.#run(each).catch((error: unknown) => {
-          if (!this.#ended.signal.aborted) this.#fail(error);
+          if (!this.#ended.signal.aborted) this.#failure.reject(error);
         }),
       ),
     );

@@ -12,6 +12,7 @@ import {
 import { type GeneratorOutput, generatorOutputSchema } from "../../contract/result.js";
 import { judged } from "../../judge/judged.js";
 import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/generators.js";
+import { failure } from "../../runtimes/deferred.js";
 import { predictionFor } from "../../traffic/outcome-mix.js";
 import { parseJson } from "../files/own-files.js";
 import type { DrainedReadings } from "./drained-readings.js";
@@ -33,19 +34,14 @@ export class SilenceWatch {
   readonly #quiet_s: number;
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isOver = false;
+  readonly #failure = failure();
   /** Rejects with PartFailed when one hangs, and never resolves. */
-  readonly failed: Promise<never>;
-  #fail: (error: PartFailed) => void = () => {};
+  readonly failed = this.#failure.promise;
 
   /** @param quiet_s the longest that a generator works without a word besides: its warm-up */
   constructor(roles: readonly Pick<RunningRole, "id">[], quiet_s: number) {
     this.#roles = roles;
     this.#quiet_s = quiet_s;
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    // The run may have failed for another reason already.
-    this.failed.catch(() => {});
     for (const index of roles.keys()) this.#expect(index, START_S);
   }
 
@@ -64,7 +60,7 @@ export class SilenceWatch {
     if (this.#isOver) return;
     const { id } = this.#roles[index] ?? {};
     const text = `said nothing for ${within_s} s: it hangs, or its machine does`;
-    const fail = () => this.#fail(new PartFailed(id ?? "generator", text));
+    const fail = () => this.#failure.reject(new PartFailed(id ?? "generator", text));
     const look = () => void this.#timers.set(index, setTimeout(fail, GRACE_MS).unref());
     this.#timers.set(index, setTimeout(look, 1000 * within_s).unref());
   }

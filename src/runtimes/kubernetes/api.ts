@@ -8,6 +8,7 @@ import type * as Kubernetes from "@kubernetes/client-node";
 import { within } from "../../contract/deadline.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
+import { deferred } from "../deferred.js";
 import { parsedJson } from "../json.js";
 import { unknownContext } from "./failures.js";
 
@@ -402,10 +403,7 @@ export class KubernetesApi {
   /** Starts a process in a container. @throws KubernetesError when it cannot be started */
   async exec(pod: string, container: string, command: readonly string[]): Promise<ExecProcess> {
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-    let onExit: (code: number | undefined) => void = () => {};
-    const exited = new Promise<number | undefined>((resolve) => {
-      onExit = resolve;
-    });
+    const { promise: exited, resolve: onExit } = deferred<number | undefined>();
     const exec = new this.#library.Exec(this.#config);
     // The cluster asks for both verbs: `get` for a WebSocket, `create` since Kubernetes 1.35.
     this.#used.set("create pods/exec", { verb: "create", resource: "pods/exec" });

@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
+import { within } from "../../contract/deadline.js";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { type GroupVersion, networkOf, separate, unified } from "../containers/control-group.js";
+import { deferred } from "../deferred.js";
 import { ExecutedPart } from "../exec-part.js";
 import { LineClient, lineWriter, PartOutput, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
@@ -400,9 +403,8 @@ export class PodPart extends RestartablePart implements RunningPart {
     try {
       for (;;) {
         this.refuseIfStopped();
-        const changed = new Promise<void>((resolve) => {
-          onChange = resolve;
-        });
+        const changed = deferred();
+        onChange = changed.resolve;
         const state = stateOf(this.pod);
         if (state?.running && this.pod?.status?.podIP) return;
         if (state?.terminated && !isKilled(state)) return;
@@ -415,7 +417,7 @@ export class PodPart extends RestartablePart implements RunningPart {
           const text = failure?.text ?? `its pod did not run within ${Math.round(waited_ms / 1000)} s`;
           throw environmentError(`${this.role} cannot be started: ${text}`);
         }
-        await Promise.race([changed, sleep(2_000)]);
+        await Promise.race([changed.promise, sleep(2_000)]);
       }
     } finally {
       forget();
@@ -493,14 +495,10 @@ export class PodPart extends RestartablePart implements RunningPart {
   #fetched: Promise<void> = Promise.resolve();
 
   async #fetchOutput(sha256: string): Promise<void> {
-    const process = await this.#context.api.exec(this.name, CONTAINER, [
-      "cat",
-      `${SUPERVISOR_FOLDER}/output`,
-    ]);
-    const chunks: Buffer[] = [];
+    const command = ["cat", `${SUPERVISOR_FOLDER}/output`];
+    const process = await this.#context.api.exec(this.name, CONTAINER, command);
     process.stderr.resume();
-    for await (const chunk of process.stdout) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks);
+    const text = await buffer(process.stdout);
     if (createHash("sha256").update(text).digest("hex") !== sha256)
       throw new Error(`${text.length} bytes arrived that are not those that ${this.role} wrote`);
     this.podOutput.stdout.write(text);
@@ -515,15 +513,11 @@ export class PodPart extends RestartablePart implements RunningPart {
   }
 
   #next(is: SupervisorMessage["is"]): Promise<void> {
-    let listener: (message: SupervisorMessage) => void = () => {};
-    const told = new Promise<void>((resolve) => {
-      listener = (message) => message.is === is && resolve();
-      this.#messageListeners.add(listener);
-    });
-    const late = sleep(DONE_WITHIN_MS, undefined, { ref: false }).then(() => {
-      throw new Error(`the supervisor of ${this.role} does not answer`);
-    });
-    return Promise.race([told, late]).finally(() => this.#messageListeners.delete(listener));
+    const told = deferred();
+    const listener = (message: SupervisorMessage) => message.is === is && told.resolve();
+    this.#messageListeners.add(listener);
+    const late = () => `the supervisor of ${this.role} does not answer`;
+    return within(told.promise, DONE_WITHIN_MS, late).finally(() => this.#messageListeners.delete(listener));
   }
 
   onLine(listener: (line: string) => void): void {
