@@ -89,6 +89,9 @@ async function trialPod(
   });
 }
 
+/** Where a pod listens, with its ports on the node where it shares the node's. */
+type PodPlace = Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] };
+
 interface NodeFacts extends RuntimeMachine {
   cgroup_version: string;
   open_files: number;
@@ -228,7 +231,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
-    const { allocation, hostPorts } = this.#allocate(part);
+    const allocation = this.#allocate(part);
     const command = [this.#commands.get(part.program) ?? part.program, ...part.arguments(allocation)];
     const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
     if (part.interactive) {
@@ -242,10 +245,10 @@ export class KubernetesRuntime implements Runtime {
       await onBegun(running);
       return running;
     }
-    return this.#run(part, command, environment, { ...allocation, hostPorts }, onBegun);
+    return this.#run(part, command, environment, allocation, onBegun);
   }
 
-  #allocate(part: Part): { allocation: PartAllocation; hostPorts?: readonly number[] } {
+  #allocate(part: Part): PartAllocation & PodPlace {
     let [port, secondPort] = [PORT, SECOND_PORT];
     if (this.#access.host_network) {
       port = this.#nextHostPort;
@@ -258,15 +261,8 @@ export class KubernetesRuntime implements Runtime {
       Object.entries(namedPorts(part.ports)).map(([name, number]) => [name, number + offset]),
     );
     return {
-      allocation: {
-        host: ownAddress,
-        bind: "0.0.0.0",
-        port,
-        secondPort,
-        ports,
-        folder: OWN_FOLDER,
-        files: FILES_FOLDER,
-      },
+      ...{ host: ownAddress, bind: "0.0.0.0", port, secondPort, ports },
+      ...{ folder: OWN_FOLDER, files: FILES_FOLDER },
       ...(this.#access.host_network ? { hostPorts: [port, secondPort, ...Object.values(ports)] } : {}),
     };
   }
@@ -279,11 +275,7 @@ export class KubernetesRuntime implements Runtime {
     part: Part,
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
-    {
-      port,
-      ports,
-      hostPorts,
-    }: Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] | undefined },
+    { port, ports, hostPorts }: PodPlace,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {
     const image = this.#images[part.program]?.name;
