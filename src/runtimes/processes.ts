@@ -11,7 +11,7 @@ const OWNER_FILE = "service.json";
 const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
 const ownerSchema = z.strictObject({ owner: processSchema, service: processSchema });
 
-async function identityOf(pid: number): Promise<z.infer<typeof processSchema>> {
+export async function identityOf(pid: number): Promise<z.infer<typeof processSchema>> {
   return { pid, started: (await startTimeOf(pid)) ?? "" };
 }
 
@@ -95,6 +95,23 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
   const inTime = await Promise.race([ended.then(() => true), sleep(STOP_WITHIN_MS).then(() => false)]);
   if (!inTime) signalGroup(pid, "SIGKILL");
   await ended;
+}
+
+/** Waits for a process that leads its group, which the signal ends. @param hold records it before that */
+export async function untilEnded(
+  running: Promise<unknown> & { pid?: number | undefined },
+  signal: AbortSignal,
+  hold: (pid: number) => Promise<void>,
+): Promise<void> {
+  const { pid } = running;
+  const stop = () => void (pid !== undefined && stopGroup(pid, running));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    if (pid !== undefined) await hold(pid);
+    await running;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /** Ends a leftover process and all that it started, if the id still is its own. @throws Error */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
 import { readOwnFile } from "./own-files.js";
 import { writeAtomically } from "./results-folder.js";
@@ -8,7 +8,7 @@ export const CHECKSUMS = "SHA256SUMS";
 /** A line of `sha256sum`; the star marks binary mode, which makes no difference here. */
 const LINE = /^(?<sum>[0-9a-f]{64}) [ *](?<file>.+)$/;
 
-const sumOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
+const sumOf = (content: string | Buffer): string => hash("sha256", content);
 
 /** The checksums of a campaign's results, in the form that `sha256sum -c SHA256SUMS` reads. */
 export class Checksums {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import {
 } from "../../contract/library-versions.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Target } from "../../contract/target.js";
-import { stopGroup } from "../../runtimes/processes.js";
+import { untilEnded } from "../../runtimes/processes.js";
 import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
 import { findClient, findFramework, findLimiter } from "../../targets/resolve.js";
 import { makeFolder, parseJson } from "../files/own-files.js";
@@ -186,19 +186,12 @@ async function npmInstall(
     detached: true,
     reject: false,
   });
-  const { pid } = running;
-  const stop = () => void (pid !== undefined && stopGroup(pid, running));
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    if (pid !== undefined) await holdProcess(pid);
-    const ended = await running;
-    signal.throwIfAborted();
-    if (ended.code === "ENOENT")
-      throw environmentError("npm is missing: it installs versions; it comes with Node.js");
-    if (ended.failed) throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  await untilEnded(running, signal, holdProcess);
+  signal.throwIfAborted();
+  const ended = await running;
+  if (ended.code === "ENOENT")
+    throw environmentError("npm is missing: it installs versions; it comes with Node.js");
+  if (ended.failed) throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
 }
 
 const npmFailureSchema = z.object({ error: z.object({ code: z.string().optional(), summary: z.string() }) });
@@ -235,9 +228,7 @@ async function factsOf(requested: PackageVersion, folder: string): Promise<Versi
   return {
     name: requested.name,
     version: requested.version,
-    sha256: createHash("sha256")
-      .update(canonicalJson(Object.fromEntries(kept)))
-      .digest("hex"),
+    sha256: hash("sha256", canonicalJson(Object.fromEntries(kept))),
     packages: Object.fromEntries(kept.map(([path, { version }]) => [path, version])),
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { open, readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
@@ -48,9 +48,7 @@ export function moduleAvailability(
 /** The sha256 of a file's bytes. @throws environmentError when it cannot be read */
 export async function sha256Of(path: string): Promise<string> {
   try {
-    return createHash("sha256")
-      .update(await readFile(path))
-      .digest("hex");
+    return hash("sha256", await readFile(path));
   } catch (error) {
     throw environmentError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
   }

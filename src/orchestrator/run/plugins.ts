@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { usageError } from "../../contract/errors.js";
@@ -22,7 +22,7 @@ const TRACE_FILE = `requests${TRACE_EXTENSION}`;
 
 /** A trace goes to the programs as plugins do. It has no file before a campaign has a place for one. */
 function pluginOf(trace: ReadTrace): LoadedPlugin {
-  const sha256 = createHash("sha256").update(encodeTrace(trace)).digest("hex");
+  const sha256 = hash("sha256", encodeTrace(trace));
   return {
     path: "",
     displayName: TRACE_FILE,

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import type { Readable } from "node:stream";
@@ -7,7 +7,7 @@ import { execa } from "execa";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { versionFolderName } from "../../contract/library-versions.js";
 import { ownPrograms } from "../own-programs.js";
-import { stopGroup } from "../processes.js";
+import { untilEnded } from "../processes.js";
 import type {
   ImageFacts,
   InstalledVersions,
@@ -198,7 +198,7 @@ export async function deriveImages(
   const bytes = additions.map(({ imagePath, sha256 }) => `${sha256} ${imagePath}`).join("\n");
   const derived: Record<string, ImageFacts> = {};
   for (const [id, base] of Object.entries(own)) {
-    const inputs = createHash("sha256").update(`${base.id}\n${bytes}`).digest("hex").slice(0, 12);
+    const inputs = hash("sha256", `${base.id}\n${bytes}`).slice(0, 12);
     const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
     let facts = await imageFacts(docker, name);
     if (!facts) {
@@ -252,18 +252,17 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: string): Promise<string> {
-  const hash = createHash("sha256").update(nodeVersion);
+  const inputs = createHash("sha256").update(nodeVersion);
   const folders = await Promise.all(INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))));
   const single = [dockerfile, ...INPUTS].map((name) => join(packageFolder, name));
   for (const path of [...single, ...folders.flat()])
-    hash.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
-  return hash.digest("hex").slice(0, 12);
+    inputs.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
+  return inputs.digest("hex").slice(0, 12);
 }
 
 /** Label of an image: the copy of the project for which it was built, as a hash because the path is private. */
 const PACKAGE_LABEL = "ratelimit-bench.package";
-const packageId = (packageFolder: string): string =>
-  createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
+const packageId = (packageFolder: string): string => hash("sha256", resolve(packageFolder)).slice(0, 16);
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
@@ -343,15 +342,8 @@ export async function build(
     all: true,
     reject: false,
   });
-  const { pid } = building;
-  const stop = () => void (pid !== undefined && stopGroup(pid, building));
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    if (pid !== undefined) await hold(pid);
-    return await building;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+  await untilEnded(building, signal, hold);
+  return building;
 }
 
 /** The line of a build log that names the error. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -180,8 +180,7 @@ export class LogReader extends Writable {
     const { bytes, sha256, chunks } = this.#output;
     this.#output = undefined;
     const text = Buffer.concat(chunks);
-    const isWhole = createHash("sha256").update(text).digest("hex") === sha256;
-    this.#onMessage({ is: "output", bytes, sha256, ...(isWhole ? { text } : {}) });
+    this.#onMessage({ is: "output", bytes, sha256, ...(hash("sha256", text) === sha256 ? { text } : {}) });
   }
 
   #readLine(line: Buffer): void {
@@ -499,7 +498,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     const process = await this.#context.api.exec(this.name, CONTAINER, command);
     process.stderr.resume();
     const text = await buffer(process.stdout);
-    if (createHash("sha256").update(text).digest("hex") !== sha256)
+    if (hash("sha256", text) !== sha256)
       throw new Error(`${text.length} bytes arrived that are not those that ${this.role} wrote`);
     this.podOutput.stdout.write(text);
   }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   V1Affinity,
   V1EnvVar,
@@ -23,8 +23,7 @@ export const OURS = `${MANAGED_BY}=${MANAGER}`;
 const KIND_LABEL = "ratelimit-bench.kind";
 
 /** The value of a label takes no colon: the owner's own text is an annotation of the same name. */
-const ownerLabel = (owner: Owner): string =>
-  createHash("sha256").update(ownerText(owner)).digest("hex").slice(0, 16);
+const ownerLabel = (owner: Owner): string => hash("sha256", ownerText(owner)).slice(0, 16);
 
 export const labelValue = (text: string): string =>
   text

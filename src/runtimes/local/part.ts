@@ -5,7 +5,7 @@ import type { Node } from "../../contract/env.js";
 import { environmentError } from "../../contract/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter, PartOutput } from "../part-output.js";
-import { removeSocketsOf, signalGroup, startTimeOf, stopGroup } from "../processes.js";
+import { identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
 import { waitUntilReady } from "../readiness.js";
 import { RestartablePart } from "../restartable-part.js";
 import { readRunDelays } from "../run-delay.js";
@@ -41,11 +41,6 @@ export interface Launch {
 function pidOf(child: Child, path: string): number {
   if (child.pid === undefined) throw environmentError(`${path} cannot be started`);
   return child.pid;
-}
-
-async function identityOf(child: Child, path: string, folder: string): Promise<Required<ProcessIdentity>> {
-  const pid = pidOf(child, path);
-  return { pid, started: (await startTimeOf(pid)) ?? "", folder };
 }
 
 export class LocalPart extends RestartablePart implements RunningPart {
@@ -88,7 +83,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     const child = launch.spawn();
     // At once: what a program prints before anybody listens is lost.
     const output = new PartOutput(child.stdout, child.stderr);
-    const identity = await identityOf(child, launch.path, allocation.folder);
+    const identity = { ...(await identityOf(pidOf(child, launch.path))), folder: allocation.folder };
     return new LocalPart(part, allocation, launch, child, identity, output);
   }
 
@@ -134,8 +129,8 @@ export class LocalPart extends RestartablePart implements RunningPart {
     this.isDown = false;
     this.#output.follow(child.stdout, child.stderr);
     this.#watch(child);
-    this.#identity = { pid: pidOf(child, this.#launch.path), started: "", folder: this.#identity.folder };
-    this.#identity = await identityOf(child, this.#launch.path, this.#identity.folder);
+    this.#identity = { ...this.#identity, pid: pidOf(child, this.#launch.path), started: "" };
+    this.#identity = { ...this.#identity, ...(await identityOf(this.#identity.pid)) };
     await onBegun();
     await waitUntilReady(this, () => this.#launch.isAnswered());
   }

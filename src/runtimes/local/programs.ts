@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readdir, readFile } from "node:fs/promises";
 import { delimiter, join, resolve } from "node:path";
@@ -53,7 +53,7 @@ async function versionOf(path: string, mayHide = false): Promise<string> {
 /** The version in a program's file, else the first digits of the file's SHA-256. */
 async function versionOfFile(path: string): Promise<string> {
   const file = await readFile(path);
-  return goVersionIn(file) ?? createHash("sha256").update(file).digest("hex").slice(0, 12);
+  return goVersionIn(file) ?? hash("sha256", file).slice(0, 12);
 }
 
 /**
