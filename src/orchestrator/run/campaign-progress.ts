@@ -128,7 +128,6 @@ function figuresOf(result: Result): Figures | undefined {
   };
 }
 
-/** What the target did with the load, where that is known. */
 const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
   ...(outcome === undefined ? {} : { outcome }),
   ...(outcome_text === undefined ? {} : { outcome_text }),
@@ -167,7 +166,6 @@ export class Progress {
     this.#eventLog.emit({
       event: "run_kept",
       ...this.#place(planned),
-      file: planned.file,
       ...roundOfEvent(planned),
       status,
       ...(outcome === undefined ? {} : { outcome }),
@@ -205,7 +203,6 @@ export class Progress {
     this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),
-      file: planned.file,
       run: planned.run,
       ...roundOfEvent(planned),
       runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
@@ -232,7 +229,6 @@ export class Progress {
     this.#eventLog.emit({
       event: "run_finished",
       ...this.#place(planned),
-      file: planned.file,
       run: planned.run,
       ...(planned.diagnose ? { diagnose: true } : {}),
       ...roundOfEvent(planned),
@@ -294,9 +290,8 @@ export class Progress {
     return rounded(Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)), 1);
   }
 
-  #place({ file }: PlannedRun): { number: number; of: number } {
-    const runs = this.#runs;
-    return { number: runs.findIndex((run) => run.file === file) + 1, of: runs.length };
+  #place({ file }: PlannedRun): { number: number; of: number; file: string } {
+    return { number: this.#runs.findIndex((run) => run.file === file) + 1, of: this.#runs.length, file };
   }
 
   #configuration({ configuration_hash }: PlannedRun): Configuration {

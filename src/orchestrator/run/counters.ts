@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "../../contract/deadline.js";
 import type { MachineCounters } from "../../contract/machine-probe.js";
-import { rounded } from "../../contract/numbers.js";
+import { grown, mean, rounded } from "../../contract/numbers.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
@@ -52,20 +52,13 @@ const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
 });
 
+const THROTTLING = ["periods", "throttled_periods", "throttled_us"] as const;
+
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
   // A cap has no counters before its first period has passed.
-  const before = from.throttling ?? { periods: 0, throttled_periods: 0, throttled_us: 0 };
-  const after = to.throttling;
+  const before = from.throttling ?? {};
   return {
-    ...(after
-      ? {
-          throttling: {
-            periods: after.periods - before.periods,
-            throttled_periods: after.throttled_periods - before.throttled_periods,
-            throttled_us: after.throttled_us - before.throttled_us,
-          },
-        }
-      : {}),
+    ...(to.throttling ? { throttling: grown(THROTTLING, before, to.throttling) } : {}),
     ...(from.network && to.network ? { network: trafficSince(from.network, to.network) } : {}),
   };
 }
@@ -217,7 +210,7 @@ export class CounterWatch {
         ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
         ...this.#runDelay(id),
         ...(idle_us === undefined ? {} : { idle_us }),
-        resident_bytes_mean: Math.round(resident.reduce((sum, bytes) => sum + bytes, 0) / resident.length),
+        resident_bytes_mean: Math.round(mean(resident)),
         resident_bytes_max: Math.max(...resident),
         resident_bytes_at_window_open: first.resident_bytes,
         resident_bytes_at_end: last.resident_bytes,

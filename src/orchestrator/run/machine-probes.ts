@@ -29,7 +29,8 @@ class ProbeRefused extends Error {}
 class MachineProbe {
   readonly part: RunningPart;
   readonly #awaited = new Map<number, { answered(answer: unknown): void; failed(error: Error): void }>();
-  readonly #listening: Promise<void>;
+  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  readonly listening: Promise<void>;
   #last = 0;
 
   constructor(part: RunningPart) {
@@ -40,7 +41,7 @@ class MachineProbe {
       }),
     );
     const late = () => `${part.role} did not begin to listen in time`;
-    this.#listening = within(listens, ANSWERS_WITHIN_MS, late);
+    this.listening = within(listens, ANSWERS_WITHIN_MS, late);
     part.onLine((line) => this.#read(line));
     // Whoever waits for an answer then gets none.
     part.exited.then(() => {
@@ -48,11 +49,6 @@ class MachineProbe {
       for (const { failed } of this.#awaited.values())
         failed(new Error(`${part.role} has ended${last ? `: ${last}` : ""}`));
     });
-  }
-
-  /** Resolves when it accepts connections. @throws Error when it does not in time */
-  listening(): Promise<void> {
-    return this.#listening;
   }
 
   async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
@@ -93,7 +89,7 @@ export class MachineProbes {
     const starting = machines.map(async ({ name }, index) => {
       const part = await lease.start(runtime, machineProbePart(`machine-probe-${index + 1}`, name));
       const probe = new MachineProbe(part);
-      await probe.listening();
+      await probe.listening;
       return [name, probe] as const;
     });
     const found = await Promise.allSettled(starting);

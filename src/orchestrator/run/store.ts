@@ -208,7 +208,7 @@ class ProbedStore {
       this.relays = this.nodes
         .filter(({ kind }) => kind === "helper")
         .map(({ part }) => new RelayControl(part));
-      await Promise.all(this.relays.map((relay) => relay.listening()));
+      await Promise.all(this.relays.map((relay) => relay.listening));
       this.#probe = started.find(({ id }) => id === PROBE)?.part;
       await this.#ask([isFormed ? "form" : "ready"]);
     } catch (error) {
@@ -446,21 +446,17 @@ class RelayControl {
   readonly #part: RunningPart;
   /** Lines that it is to print, each with who waits for it. */
   readonly #awaited: { line: string; seen(): void }[] = [];
-  readonly #listening: Promise<void>;
+  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  readonly listening: Promise<void>;
 
   constructor(part: RunningPart) {
     this.#part = part;
-    this.#listening = this.#line(RELAY_LISTENS);
+    this.listening = this.#line(RELAY_LISTENS);
     // What it has printed so far comes at once.
     part.onLine((line) => {
       const index = this.#awaited.findIndex((each) => each.line === line);
       if (index >= 0) this.#awaited.splice(index, 1)[0]?.seen();
     });
-  }
-
-  /** Resolves when it accepts connections. @throws Error when it does not in time */
-  listening(): Promise<void> {
-    return this.#listening;
   }
 
   /** Resolves when it is so. @throws Error when it is not in time */
