@@ -17,6 +17,7 @@ import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-en
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
+import { ownPart } from "../../runtimes/own-programs.js";
 import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
@@ -80,11 +81,8 @@ const REQUEST_TIMEOUT_S = 10;
 type Places = ReadonlyMap<string, Node>;
 
 /** A program of this project; its script has the same path in every runtime. */
-const ownProgram = (program: OwnProgram, folder: string, ...parameters: string[]) => ({
-  program,
-  workingFolder: "package" as const,
-  arguments: () => [`dist/${folder}/index.js`, ...parameters],
-});
+const ownProgram = (role: string, program: OwnProgram, folder: string, more: Partial<Part>): Part =>
+  ownPart(role, program, { arguments: () => [`dist/${folder}/index.js`], ...more });
 
 /** All roles of a run. Pure: equal settings give equal roles. */
 export function layoutOf({ external, ...others }: RunSettings): Role[] {
@@ -182,15 +180,19 @@ const relayRole = (id: string, storeId: string): Role => ({
   required: true,
   part: (places) => {
     const { host, port } = placeOf(storeId, places);
-    return {
-      role: id,
-      ...ownProgram("server", "helpers/relay"),
+    return ownProgram(id, "server", "helpers/relay", {
       takesInput: true,
       arguments: (own) => ["dist/helpers/relay/index.js", own.bind, String(own.port), host, String(port)],
-      environment: () => ({}),
-    };
+    });
   },
 });
+
+const probePart = (environment: Part["environment"]): Part =>
+  ownProgram(PROBE, "server", "helpers/probe", {
+    interactive: true,
+    arguments: () => ["dist/helpers/probe/index.js", SERVE],
+    environment,
+  });
 
 /** The probe, which forms, empties and reads the store. It gets the nodes with each request. */
 const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
@@ -198,12 +200,7 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
   kind: "helper",
   dependsOn: [],
   required: false,
-  part: () => ({
-    role: PROBE,
-    ...ownProgram("server", "helpers/probe", SERVE),
-    interactive: true,
-    environment: (allocation) => environmentOf(specs.forProbe(allocation), settings),
-  }),
+  part: () => probePart((allocation) => environmentOf(specs.forProbe(allocation), settings)),
 });
 
 /** The service between server and store. The probe says when it is ready. */
@@ -244,20 +241,20 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
 /** A server under test. It is ready when its health check returns its nonce. */
 function serverRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
   const nonce = specs.nonceOf(id);
+  const accepts = (body: unknown) => healthSchema.safeParse(body).data?.run_nonce === nonce;
   const { node } = settings.configuration.target;
   return {
     id,
     kind: "server",
     dependsOn,
     required: true,
-    part: (places) => ({
-      role: id,
-      ...ownProgram("server", "server"),
-      ...(node === undefined ? {} : { program: nodeProgram(node) }),
-      ...capsFor(settings, "server"),
-      environment: (allocation) => environmentOf(specs.forServer(id, places, allocation), settings),
-      ready: { path: "/healthz", accepts: (body) => healthSchema.safeParse(body).data?.run_nonce === nonce },
-    }),
+    part: (places) =>
+      ownProgram(id, "server", "server", {
+        ...(node === undefined ? {} : { program: nodeProgram(node) }),
+        ...capsFor(settings, "server"),
+        environment: (allocation) => environmentOf(specs.forServer(id, places, allocation), settings),
+        ready: { path: "/healthz", accepts },
+      }),
   };
 }
 
@@ -271,13 +268,12 @@ const generatorRole = (
   kind: "generator",
   dependsOn,
   required: false,
-  part: (places) => ({
-    role: id,
-    ...ownProgram("loadtest", "benchmark"),
-    takesInput: true,
-    ...capsFor(settings, "generator"),
-    environment: (allocation) => environmentOf(specOf(places, allocation), settings),
-  }),
+  part: (places) =>
+    ownProgram(id, "loadtest", "benchmark", {
+      takesInput: true,
+      ...capsFor(settings, "generator"),
+      environment: (allocation) => environmentOf(specOf(places, allocation), settings),
+    }),
   runSpec: specOf,
 });
 
@@ -287,12 +283,7 @@ export const senderRole: Role = {
   kind: "generator",
   dependsOn: [],
   required: false,
-  part: () => ({
-    role: SENDER,
-    ...ownProgram("loadtest", "helpers/sender"),
-    interactive: true,
-    environment: () => ({}),
-  }),
+  part: () => ownProgram(SENDER, "loadtest", "helpers/sender", { interactive: true }),
 };
 
 /** The variables of a program of this project: its run spec, and the access to an external store, which is secret. */
@@ -302,24 +293,18 @@ const environmentOf = (spec: RunSpec, { external }: RunSettings) => ({
 });
 
 /** The probe of a machine. It measures the links to the others, which reach it at its address. */
-export const machineProbePart = (role: string, machine: string): Part => ({
-  role,
-  kind: "helper",
-  machine,
-  ...ownProgram("server", "helpers/machine-probe"),
-  isUncapped: true,
-  takesInput: true,
-  arguments: (own) => ["dist/helpers/machine-probe/index.js", own.bind, String(own.port)],
-  environment: () => ({}),
-});
+export const machineProbePart = (role: string, machine: string): Part =>
+  ownProgram(role, "server", "helpers/machine-probe", {
+    kind: "helper",
+    machine,
+    isUncapped: true,
+    takesInput: true,
+    arguments: (own) => ["dist/helpers/machine-probe/index.js", own.bind, String(own.port)],
+  });
 
 /** Detects the type of the user's store; it has no run spec, as nothing is known yet. */
-export const discoveryPart = (access: Readonly<Record<string, string>>): Part => ({
-  role: PROBE,
-  ...ownProgram("server", "helpers/probe", SERVE),
-  interactive: true,
-  environment: ({ plugins }) => ({ ...access, ...encodePlugins(plugins) }),
-});
+export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
+  probePart(({ plugins }) => ({ ...access, ...encodePlugins(plugins) }));
 
 /** The settings that options and the user add to the service's own; without addresses. */
 export const serviceSettings = ({ target, service_env = {} }: Configuration): Record<string, string> => ({
