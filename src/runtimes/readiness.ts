@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError } from "../contract/errors.js";
 import { parsedJson } from "./json.js";
+import type { RestartablePart } from "./restartable-part.js";
 import type { Exit, Part, RunningPart } from "./types.js";
 
 const READY_WITHIN_MS = 30_000;
@@ -40,14 +41,13 @@ export async function waitUntilReady(
 }
 
 /**
- * Waits until a part in a container or pod answers. @param place seen from inside @param firstOutput then it is asked
- * at once @param exec starts a process beside it @throws environmentError as `waitUntilReady`
+ * Waits until a part in a container or pod answers, which is asked at once when it prints something.
+ * @param place seen from inside @param exec starts a process beside it @throws environmentError as `waitUntilReady`
  */
 export async function waitForAnswer(
   { ready }: Part,
-  running: RunningPart,
+  running: RunningPart & Pick<RestartablePart, "printed">,
   { host, port }: { host: string; port: number },
-  firstOutput: () => Promise<unknown> | undefined,
   exec: (command: readonly string[]) => Promise<Pick<RunningPart, "output">>,
 ): Promise<void> {
   if (!ready) return;
@@ -58,6 +58,6 @@ export async function waitForAnswer(
     return Boolean(body && ready.accepts(parsedJson(body)));
   };
   await waitUntilReady(running, isReady, () =>
-    Promise.race([firstOutput(), running.exited, sleep(CHECK_EVERY_MS)]),
+    Promise.race([running.printed?.firstOutput, running.exited, sleep(CHECK_EVERY_MS)]),
   );
 }

@@ -1,9 +1,12 @@
 import { deferred } from "./deferred.js";
+import type { PartOutput } from "./part-output.js";
 import type { Exit } from "./types.js";
 
 /** What parts that can be killed and started again have in common in all runtimes. */
 export abstract class RestartablePart {
   readonly role: string;
+  /** What it has printed; undefined before it is started. */
+  abstract readonly printed: PartOutput | undefined;
   readonly #end = deferred<Exit>();
   readonly exited = this.#end.promise;
   protected readonly ended = this.#end.resolve;
@@ -12,6 +15,14 @@ export abstract class RestartablePart {
 
   constructor(role: string) {
     this.role = role;
+  }
+
+  onLine(listener: (line: string) => void): void {
+    this.printed?.onLine(listener);
+  }
+
+  lastLines(): readonly string[] {
+    return this.printed?.lastLines() ?? [];
   }
 
   async restart(onBegun: () => Promise<void>): Promise<void> {

@@ -196,12 +196,8 @@ export class ContainerHost implements PartEngine, ImageHolder {
       const { bind, port } = place.address;
       const inside = { host: bind === "0.0.0.0" ? "127.0.0.1" : bind, port };
       await running.run(() =>
-        waitForAnswer(
-          part,
-          running,
-          inside,
-          () => running.engineOutput?.firstOutput,
-          (command) => ExecPart.run(this, running.container, part, command, {}),
+        waitForAnswer(part, running, inside, (command) =>
+          ExecPart.run(this, running.container, part, command, {}),
         ),
       );
       return running;

@@ -107,7 +107,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   readonly container: Docker.Container;
   readonly machine?: string;
   caps: Caps = {};
-  engineOutput: EngineOutput | undefined;
+  printed: EngineOutput | undefined;
   readonly #listeners: ((line: string) => void)[] = [];
   readonly #takesInput: boolean;
   #writeLine: (line: string) => void = () => {};
@@ -138,7 +138,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     }
     this.#unfollow = engine.connection.onLost((reason) => {
       this.ended({ code: null, signal: `the loss of its engine (${reason})` });
-      this.engineOutput?.cut();
+      this.printed?.cut();
     });
     this.#takesInput = part.takesInput === true;
     if (this.#takesInput) this.write = (line) => this.#writeLine(line);
@@ -159,9 +159,9 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     // Only a hijacked connection carries input.
     const input = this.#takesInput ? { stdin: true, hijack: true } : {};
     const stream = await this.container.attach({ ...streams, ...input });
-    this.engineOutput = new EngineOutput(this.#engine.connection.docker, stream);
+    this.printed = new EngineOutput(this.#engine.connection.docker, stream);
     if (this.#takesInput) this.#writeLine = lineWriter(stream);
-    for (const listener of this.#listeners) this.engineOutput.onLine(listener);
+    for (const listener of this.#listeners) this.printed.onLine(listener);
     await this.container.start();
     this.isDown = false;
     this.#waitForExit().then((exit) => {
@@ -185,7 +185,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
         return { code: null, signal: `the loss of its engine (${name} was started again)` };
       }
       const { StatusCode } = answer;
-      await this.engineOutput?.completeStdout();
+      await this.printed?.completeStdout();
       const { State } = await this.container.inspect();
       return State.OOMKilled
         ? { code: null, signal: "out of memory: its cap is too small" }
@@ -203,7 +203,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
    * Resolves when the container does not run and nobody was told.
    */
   async #unannouncedEnd(isTold: () => boolean): Promise<undefined> {
-    await this.engineOutput?.completeStdout();
+    await this.printed?.completeStdout();
     // What ends as usual is told in the same moment.
     for (;;) {
       await sleep(CHECK_END_EVERY_MS);
@@ -211,17 +211,13 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     }
   }
 
-  onLine(listener: (line: string) => void): void {
+  override onLine(listener: (line: string) => void): void {
     this.#listeners.push(listener);
-    this.engineOutput?.onLine(listener);
+    super.onLine(listener);
   }
 
   async output(): Promise<string> {
-    return (await this.engineOutput?.completeStdout()) ?? "";
-  }
-
-  lastLines(): readonly string[] {
-    return this.engineOutput?.lastLines() ?? [];
+    return (await this.printed?.completeStdout()) ?? "";
   }
 
   get onThisMachine(): boolean {
@@ -280,7 +276,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     await removeContainer(this.container).catch((error) => {
       if (!(error instanceof NoAnswer)) throw error;
       this.#engine.removeLater(this.container);
-      this.engineOutput?.cut();
+      this.printed?.cut();
     });
     this.#unfollow();
     this.ended({ code: null, signal: "its removal" });

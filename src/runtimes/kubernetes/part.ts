@@ -314,7 +314,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   caps: Caps = {};
   pod: V1Pod | undefined;
   /** From the pod's log, taken apart. */
-  readonly podOutput = new SplitOutput();
+  readonly printed = new SplitOutput();
   readonly #context: PodContext;
   readonly #ports: Omit<Node, "host">;
   readonly #session: ReturnType<typeof podSession>;
@@ -335,18 +335,16 @@ export class PodPart extends RestartablePart implements RunningPart {
     this.#session = podSession(context.api, name, () => this.machine);
     this.#reader = new LogReader(
       this.mark,
-      (chunk) => this.podOutput.stderr.write(chunk),
+      (chunk) => this.printed.stderr.write(chunk),
       (message) => this.#onMessage(message),
     );
     if (part.takesInput) {
       const input = new Writable({
         write: (chunk: Buffer, _encoding, done) => {
           const line = quoted(chunk.toString("utf8"));
-          this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`).then(
-            () => done(),
-            // It may have ended. That is seen elsewhere.
-            () => done(),
-          );
+          const sent = this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`);
+          // It may have ended. That is seen elsewhere.
+          sent.catch(() => {}).finally(done);
         },
       });
       this.write = lineWriter(input);
@@ -476,7 +474,7 @@ export class PodPart extends RestartablePart implements RunningPart {
 
   #onMessage(message: SupervisorMessage): void {
     for (const listener of this.#messageListeners) listener(message);
-    if (message.is === "output" && message.text) this.podOutput.stdout.write(message.text);
+    if (message.is === "output" && message.text) this.printed.stdout.write(message.text);
     if (message.is === "output" && !message.text) this.#fetched = this.#fetchOutput(message.sha256);
     if (message.is !== "end" || this.#isEnding) return;
     this.#isEnding = true;
@@ -500,14 +498,14 @@ export class PodPart extends RestartablePart implements RunningPart {
     const text = await buffer(process.stdout);
     if (hash("sha256", text) !== sha256)
       throw new Error(`${text.length} bytes arrived that are not those that ${this.role} wrote`);
-    this.podOutput.stdout.write(text);
+    this.printed.stdout.write(text);
   }
 
   async #end(exit: Exit): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.podOutput.end();
-    await this.podOutput.ended;
+    this.printed.end();
+    await this.printed.ended;
     this.ended(exit);
   }
 
@@ -519,16 +517,8 @@ export class PodPart extends RestartablePart implements RunningPart {
     return within(told.promise, DONE_WITHIN_MS, late).finally(() => this.#messageListeners.delete(listener));
   }
 
-  onLine(listener: (line: string) => void): void {
-    this.podOutput.onLine(listener);
-  }
-
   output(): Promise<string> {
-    return this.podOutput.completeStdout();
-  }
-
-  lastLines(): readonly string[] {
-    return this.podOutput.lastLines();
+    return this.printed.completeStdout();
   }
 
   async trouble(): Promise<string | undefined> {

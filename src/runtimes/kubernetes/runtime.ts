@@ -311,12 +311,8 @@ export class KubernetesRuntime implements Runtime {
         await running.run(async () => {
           await this.#inspectPod(running, part.program);
           const place = { host: "127.0.0.1", port: running.address.port };
-          await waitForAnswer(
-            part,
-            running,
-            place,
-            () => running.podOutput.firstOutput,
-            (command) => PodExecPart.run(this.#api, running, part, command, {}),
+          await waitForAnswer(part, running, place, (command) =>
+            PodExecPart.run(this.#api, running, part, command, {}),
           );
         });
         return running;

@@ -49,7 +49,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
   readonly #launch: Launch;
-  readonly #output: PartOutput;
+  readonly printed: PartOutput;
   readonly #earlier = new EarlierCounters();
   #child: Child;
   #identity: Required<ProcessIdentity>;
@@ -61,7 +61,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     launch: Launch,
     child: Child,
     identity: LocalPart["process"],
-    output: PartOutput,
+    printed: PartOutput,
   ) {
     super(part.role);
     const { host, port, ports } = allocation;
@@ -69,7 +69,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     this.#launch = launch;
     this.#child = child;
     this.#identity = identity;
-    this.#output = output;
+    this.printed = printed;
     if (part.interactive && child.stdin) {
       const client = new LineClient(child.stdin, child.stdout);
       this.ask = (line) => client.request(line);
@@ -91,17 +91,9 @@ export class LocalPart extends RestartablePart implements RunningPart {
     return this.#identity;
   }
 
-  onLine(listener: (line: string) => void): void {
-    this.#output.onLine(listener);
-  }
-
   async output(): Promise<string> {
     await this.exited;
-    return this.#output.stdoutText();
-  }
-
-  lastLines(): readonly string[] {
-    return this.#output.lastLines();
+    return this.printed.stdoutText();
   }
 
   async counters(): Promise<PartCounters> {
@@ -127,7 +119,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     const child = this.#launch.spawn();
     this.#child = child;
     this.isDown = false;
-    this.#output.follow(child.stdout, child.stderr);
+    this.printed.follow(child.stdout, child.stderr);
     this.#watch(child);
     this.#identity = { ...this.#identity, pid: pidOf(child, this.#launch.path), started: "" };
     this.#identity = { ...this.#identity, ...(await identityOf(this.#identity.pid)) };
@@ -160,7 +152,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
 
   #watch(child: Child): void {
     child.then(({ exitCode, signal }) => {
-      this.#output.finish();
+      this.printed.finish();
       if (!this.isDown) this.ended({ code: exitCode ?? null, signal: signal ?? null });
     });
   }
