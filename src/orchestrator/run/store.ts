@@ -119,15 +119,9 @@ const noStore: RunStore = {
   relays: [],
   async open() {},
   async readBefore() {},
-  async readAfter() {
-    return {};
-  },
-  async readNumbers() {
-    return undefined;
-  },
-  async perform() {
-    return undefined;
-  },
+  readAfter: async () => ({}),
+  readNumbers: async () => undefined,
+  perform: async () => undefined,
   readBefore_ms: 0,
   async untilReady() {},
   withoutNodes() {},

@@ -53,23 +53,10 @@ async function withEngine<Value>(
 /** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
 export const ARCHITECTURES: Record<string, string> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
 
-export function containerRuntime({
-  id,
-  engines,
-  network,
-  imageSource,
-  service,
-}: Engines): RuntimeDescription {
+export function containerRuntime(given: Engines): RuntimeDescription {
+  const { id, engines, network, imageSource, service } = given;
   const several = engines.some(({ host }) => host);
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
-  const connectAll = async (opened: EngineAccess[]) => {
-    for (const engine of engines) {
-      const access = await engine.connect();
-      opened.push(access);
-      const answer = await checkEngine(access.connection.docker, engine.name);
-      if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
-    }
-  };
   return {
     id,
     async available() {
@@ -100,7 +87,12 @@ export function containerRuntime({
     async open(options) {
       const opened: EngineAccess[] = [];
       try {
-        await connectAll(opened);
+        for (const engine of engines) {
+          const access = await engine.connect();
+          opened.push(access);
+          const answer = await checkEngine(access.connection.docker, engine.name);
+          if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
+        }
       } catch (error) {
         for (const access of opened) await access.close();
         throw environmentError(`${(error as Error).message}${several ? "" : "; or use --runtime local"}`);

@@ -67,6 +67,9 @@ type Command = (allocation: PartAllocation) => {
 
 export class ContainerHost implements PartEngine, ImageHolder {
   readonly access: EngineAccess;
+  readonly connection: EngineAccess["connection"];
+  readonly docker: Docker;
+  readonly name: string;
   readonly facts: EngineFacts;
   readonly spec: DockerHost | undefined;
   readonly network: PartNetwork;
@@ -86,23 +89,14 @@ export class ContainerHost implements PartEngine, ImageHolder {
     options: HostOptions,
   ) {
     this.access = access;
+    this.connection = access.connection;
+    this.docker = access.connection.docker;
+    this.name = access.connection.name;
     this.facts = facts;
     this.spec = spec;
     this.#options = options;
     this.network = networkOf(this);
     access.connection.watch();
-  }
-
-  get docker(): Docker {
-    return this.access.connection.docker;
-  }
-
-  get connection(): EngineAccess["connection"] {
-    return this.access.connection;
-  }
-
-  get name(): string {
-    return this.connection.name;
   }
 
   get machine(): string | undefined {

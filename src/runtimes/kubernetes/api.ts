@@ -430,7 +430,6 @@ export class KubernetesApi {
             }
           },
         ),
-        "a process in it",
         (late) => late.close(),
       ),
     );
@@ -468,12 +467,8 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   });
 }
 
-async function inTime<Value>(
-  work: Promise<Value>,
-  what: string,
-  discard: (value: Value) => void,
-): Promise<Value> {
-  const late = () => `the cluster did not open ${what} within ${CONNECT_TIMEOUT_MS / 1000} s`;
+async function inTime<Value>(work: Promise<Value>, discard: (value: Value) => void): Promise<Value> {
+  const late = () => `the cluster did not open a process in it within ${CONNECT_TIMEOUT_MS / 1000} s`;
   return within(work, CONNECT_TIMEOUT_MS, late, discard).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
     throw error instanceof Error

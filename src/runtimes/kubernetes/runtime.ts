@@ -110,7 +110,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #owner: V1OwnerReference;
   /** Nodes as the cluster lists them, where that is allowed. */
   readonly #listed: ReadonlyMap<string, V1Node>;
-  readonly #images: Record<string, ImageFacts> = {};
+  readonly images: Record<string, ImageFacts> = {};
   readonly #programs = new Map<string, ProgramFacts | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
   readonly #nodes = new Map<string, NodeFacts>();
@@ -174,10 +174,6 @@ export class KubernetesRuntime implements Runtime {
       throw error;
     }
     return runtime;
-  }
-
-  get images(): Readonly<Record<string, ImageFacts>> {
-    return this.#images;
   }
 
   get machines(): readonly RuntimeMachine[] {
@@ -278,7 +274,7 @@ export class KubernetesRuntime implements Runtime {
     { port, ports, hostPorts }: PodPlace,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {
-    const image = this.#images[part.program]?.name;
+    const image = this.images[part.program]?.name;
     if (image === undefined)
       throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
     const kind = kindOf(part);
@@ -335,7 +331,7 @@ export class KubernetesRuntime implements Runtime {
   /** Once per node: its facts. Each time: its image, which must be the same on every node. */
   async #inspectPod(running: PodPart, program: string): Promise<void> {
     const { imageId, machine } = running;
-    const first = this.#images[program];
+    const first = this.images[program];
     if (first && imageId && first.id && first.id !== imageId) {
       throw environmentError(
         `the image ${first.name} on the node ${machine} (${imageId}) is not that of the other nodes (${first.id}): load the same one on every node, or give --registry`,
@@ -439,7 +435,7 @@ export class KubernetesRuntime implements Runtime {
   async #inspectImages(): Promise<void> {
     const { programs, packageFolder } = this.#options;
     for (const id of ownPrograms)
-      this.#images[id] = { name: await ownImage(id, packageFolder, this.#access), id: "" };
+      this.images[id] = { name: await ownImage(id, packageFolder, this.#access), id: "" };
     const own = { server: "server", loadtest: "generator" } as const;
     const pods: PodPart[] = [];
     try {
@@ -454,9 +450,9 @@ export class KubernetesRuntime implements Runtime {
 
   async #inspectImage(id: string, kind: RoleKind): Promise<PodPart> {
     const pod = await this.#idlePod(id, kind);
-    const image = this.#images[id];
+    const image = this.images[id];
     const digest = /@(sha256:.*)$/.exec(pod.pod?.status?.containerStatuses?.[0]?.imageID ?? "")?.[1];
-    if (image) this.#images[id] = { ...image, id: pod.imageId, ...(digest ? { digest } : {}) };
+    if (image) this.images[id] = { ...image, id: pod.imageId, ...(digest ? { digest } : {}) };
     const role = roleId(kind, 1);
     if (!this.#placed.has(role)) this.#placed.set(role, { kind, machine: pod.machine });
     return pod;
@@ -469,7 +465,7 @@ export class KubernetesRuntime implements Runtime {
       this.#programs.set(id, noImage(program));
       return;
     }
-    this.#images[id] = { name: image, id: "" };
+    this.images[id] = { name: image, id: "" };
     try {
       const pod = await this.#inspectImage(id, kind);
       pods.push(pod);
@@ -478,7 +474,7 @@ export class KubernetesRuntime implements Runtime {
       const path = (await pod.shell(`command -v ${name} || command -v ${atRoot}; true`)).trim();
       if (path === "")
         throw new Error(`the image ${image} has no program ${command}: name another with --image ${id}=REF`);
-      const facts = this.#images[id] as ImageFacts;
+      const facts = this.images[id] as ImageFacts;
       const printed = program.withoutVersionFlag
         ? ""
         : await pod.shell(`${quoted(path)} --version 2>&1; true`);
@@ -491,7 +487,7 @@ export class KubernetesRuntime implements Runtime {
         image: facts,
       });
     } catch (error) {
-      delete this.#images[id];
+      delete this.images[id];
       // A program without a usable image is skipped, like one that a machine does not have. The rest stops the campaign.
       if (error instanceof BenchError && !/ the image | is no name of an image/.test(error.message))
         throw error;

@@ -149,18 +149,13 @@ function localRuntime(
 /** Processes on loopback ports of this machine, without caps. */
 export const local: RuntimeDescription = {
   id: "local",
-  async available() {
-    return { what: "processes of this machine" };
-  },
+  available: async () => ({ what: "processes of this machine" }),
   platform: async () => ({ system: process.platform, architecture: process.arch }),
-  async cpus() {
-    return cpus().length;
-  },
+  cpus: async () => cpus().length,
   appliedCaps,
   partFaults: FAULTS,
   async has(program, { packageFolder }) {
-    const environment = () => findPythonEnvironment(packageFolder);
-    const found = await findProgram(program, environment);
+    const found = await findProgram(program, () => findPythonEnvironment(packageFolder));
     if (found) requireVersion(program, found);
     return found ? true : missing(program);
   },
@@ -176,10 +171,6 @@ export const local: RuntimeDescription = {
     return localRuntime(options, programs);
   },
   /** Leases name the processes before they do anything. */
-  async leftovers() {
-    return [];
-  },
-  async outdated() {
-    return [];
-  },
+  leftovers: async () => [],
+  outdated: async () => [],
 };
