@@ -103,8 +103,12 @@ export class Lease {
     await this.#write().catch(() => {});
   }
 
-  async start(runtime: Runtime, part: Part): Promise<RunningPart> {
-    const start = this.#start(runtime, part);
+  start(runtime: Runtime, part: Part): Promise<RunningPart> {
+    return this.#awaited(this.#start(runtime, part));
+  }
+
+  /** Closing waits for it. */
+  async #awaited<Value>(start: Promise<Value>): Promise<Value> {
     this.#starts.add(start);
     try {
       return await start;
@@ -121,12 +125,7 @@ export class Lease {
       await this.#write();
     });
     if (!restart) throw new Error(`${part.role} cannot be started again`);
-    this.#starts.add(restart);
-    try {
-      await restart;
-    } finally {
-      this.#starts.delete(restart);
-    }
+    await this.#awaited(restart);
   }
 
   async #start(runtime: Runtime, part: Part): Promise<RunningPart> {

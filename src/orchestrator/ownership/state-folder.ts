@@ -7,7 +7,7 @@ import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimeAccessSchema } from "../../contract/machines.js";
 import { userFolder } from "../../contract/user-folder.js";
 import { kernelInstance } from "../../machine/facts.js";
-import { endProcess, startTimeOf } from "../../runtimes/processes.js";
+import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { temporaryName } from "../files/results-folder.js";
 
@@ -89,8 +89,7 @@ function whereText({ pid, place }: Owner): string {
 }
 
 export async function thisOwner(campaign: string): Promise<Owner> {
-  const started = (await startTimeOf(process.pid)) ?? "";
-  return { pid: process.pid, started, campaign, place: thisPlace() };
+  return { ...(await identityOf(process.pid)), campaign, place: thisPlace() };
 }
 
 export async function makeStateFolder(folder: string): Promise<void> {

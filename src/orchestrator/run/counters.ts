@@ -117,7 +117,8 @@ export class CounterWatch {
   readonly #ends: EndReading[] = [];
   /** By role, in the second before the window in which nobody had load; empty unless it is read. */
   readonly #idle = new Map<string, { us_per_s: number }>();
-  readonly #failures: string[] = [];
+  /** One line for each reading that failed. */
+  readonly failures: string[] = [];
   readonly #readHost: () => HostCpu | undefined;
   readonly #machines: SeveralMachines | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -174,11 +175,6 @@ export class CounterWatch {
       this.#readEnd();
     }
     return this.#pending;
-  }
-
-  /** One line for each reading that failed. */
-  get failures(): readonly string[] {
-    return this.#failures;
   }
 
   async resources(
@@ -331,7 +327,7 @@ export class CounterWatch {
         } catch (error) {
           // It was killed while it was read.
           if (part.isDown) return;
-          this.#failures.push(`counters of ${id} could not be read: ${String(error)}`);
+          this.failures.push(`counters of ${id} could not be read: ${String(error)}`);
         }
       }),
     );

@@ -186,7 +186,8 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
   const { configuration } = identity.planned;
   const facts = identity.runtime.program(program.id);
   const version = typeof facts === "string" ? "unknown" : facts.version;
-  const seen = raw.store.nodes[0]?.at_end.version || storeVersion(identity);
+  const started = startedVersionOf(identity.runtime, storeProgram(configuration.target));
+  const seen = raw.store.nodes[0]?.at_end.version || (started === "unknown" ? "" : started);
   const { service } = raw;
   const limiter = service && (service.at_end.version ?? startedVersionOf(identity.runtime, service.id));
   const cpu = cpuUsPerRequest(raw, "store");
@@ -209,11 +210,6 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
     verdict,
     ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
   });
-}
-
-function storeVersion({ runtime, planned }: RunIdentity): string | undefined {
-  const facts = runtime.program(storeProgram(planned.configuration.target));
-  return typeof facts === "string" || facts.version === "unknown" ? undefined : facts.version;
 }
 
 export function failureDocument(

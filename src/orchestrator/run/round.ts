@@ -378,9 +378,7 @@ const idIn = (index: number, id: string): string => `${index}/${id}`;
 /** The counters of one run among those of its group; how busy the machine was is a figure of the group. */
 function watchOf(index: number, watch: CounterWatch): RunWatch {
   return {
-    get failures() {
-      return watch.failures;
-    },
+    failures: watch.failures,
     async resources(source, loaded_s, requests) {
       const all = Object.entries(await watch.resources(source, loaded_s, requests));
       const own = idIn(index, "");
