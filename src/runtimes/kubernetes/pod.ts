@@ -201,7 +201,12 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
 export function podOf(request: PodRequest): V1Pod {
   const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
   const { labels, annotations } = request.metadata;
-  const ownLabels = { ...labels, ...roleLabels(part.role, kind) };
+  const ports = request.hostPorts?.map((port) => ({ containerPort: port, hostPort: port, protocol: "TCP" }));
+  const configMap = files && {
+    name: files.configMap,
+    defaultMode: 0o555,
+    items: Object.entries(files.paths).map(([key, path]) => ({ key, path })),
+  };
   const variables: V1EnvVar[] = [
     // First: only variables after it can name it.
     { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
@@ -210,7 +215,7 @@ export function podOf(request: PodRequest): V1Pod {
   return {
     metadata: {
       name,
-      labels: ownLabels,
+      labels: { ...labels, ...roleLabels(part.role, kind) },
       annotations,
       ...(request.owner ? { ownerReferences: [request.owner] } : {}),
     },
@@ -240,15 +245,7 @@ export function podOf(request: PodRequest): V1Pod {
           args: command.map(escaped),
           env: variables,
           ...(part.workingFolder === "own" ? { workingDir: OWN_FOLDER } : {}),
-          ...(request.hostPorts
-            ? {
-                ports: request.hostPorts.map((port) => ({
-                  containerPort: port,
-                  hostPort: port,
-                  protocol: "TCP",
-                })),
-              }
-            : {}),
+          ...(ports ? { ports } : {}),
           resources: resourcesOf(part, caps),
           securityContext: {
             allowPrivilegeEscalation: false,
@@ -258,25 +255,14 @@ export function podOf(request: PodRequest): V1Pod {
           volumeMounts: [
             { name: "own", mountPath: OWN_FOLDER },
             { name: "data", mountPath: "/data" },
-            ...(files ? [{ name: "files", mountPath: FILES_FOLDER, readOnly: true }] : []),
+            ...(configMap ? [{ name: "files", mountPath: FILES_FOLDER, readOnly: true }] : []),
           ],
         },
       ],
       volumes: [
         { name: "own", emptyDir: { medium: "Memory", sizeLimit: "256Mi" } },
         { name: "data", emptyDir: { medium: "Memory", sizeLimit: "64Mi" } },
-        ...(files
-          ? [
-              {
-                name: "files",
-                configMap: {
-                  name: files.configMap,
-                  defaultMode: 0o555,
-                  items: Object.entries(files.paths).map(([key, path]) => ({ key, path })),
-                },
-              },
-            ]
-          : []),
+        ...(configMap ? [{ name: "files", configMap }] : []),
       ],
     },
   };
