@@ -2,7 +2,6 @@ import { lstat, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import type { RuntimeAccess } from "../../contract/machines.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
 import type { Leftover, RuntimeDescription } from "../../runtimes/types.js";
@@ -42,19 +41,14 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
     everywhere ||
     (!reaches && leases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
   for (const runtime of runtimesFor({}).filter(isUsed)) found.push(await runtime.leftovers(isAlive));
-  for (const { lease } of leases) if (lease.access) found.push(await leftoversThere(lease.access));
+  for (const { access = {} } of leases.map(({ lease }) => lease))
+    for (const { reaches, leftovers } of runtimesFor(access))
+      if (reaches && access[reaches]) found.push(await leftovers(isAlive));
   const lock = await staleLock(gone);
   if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
   found.push(await unfinishedFiles(), await unfinishedInstallations());
   // A cluster may be both the current one and that of a lease.
   return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
-}
-
-async function leftoversThere(access: RuntimeAccess): Promise<Leftover[]> {
-  const found: Leftover[] = [];
-  for (const { reaches, leftovers } of runtimesFor(access))
-    if (reaches && access[reaches]) found.push(...(await leftovers(isAlive)));
-  return found;
 }
 
 async function leftoversOf(path: string, { owner, processes, workFolder }: LeaseFile): Promise<Leftover[]> {

@@ -70,11 +70,7 @@ function aliveByPlace({ host, boot, pid_namespace }: Place): boolean | undefined
 }
 
 /** Whether an owner lives; one that cannot be checked from here counts as alive. */
-export async function isAlive({
-  pid,
-  started,
-  place,
-}: Pick<Owner, "pid" | "started" | "place">): Promise<boolean> {
+export async function isAlive({ pid, started, place }: Omit<Owner, "campaign">): Promise<boolean> {
   return (place && aliveByPlace(place)) ?? (await startTimeOf(pid)) === started;
 }
 

@@ -133,28 +133,15 @@ export class Generators {
   readonly #opens_ms: (number | undefined)[] = [];
   readonly #steady = new Set<number>();
   readonly #begun = new Set<RunPhase>();
-  readonly #silence: SilenceWatch;
+  readonly silence: SilenceWatch;
 
   constructor(roles: readonly RunningRole[], warmup_s: number) {
     if (roles.length === 0) throw new Error("the layout has no load generator");
     this.roles = roles;
-    this.#silence = new SilenceWatch(roles, warmup_s);
+    this.silence = new SilenceWatch(roles, warmup_s);
     this.parts.forEach(({ exited }, index) => {
-      exited.then(() => this.#silence.expectNothing(index));
+      exited.then(() => this.silence.expectNothing(index));
     });
-  }
-
-  /** Rejects when one of them hangs, and never resolves. */
-  get failed(): Promise<never> {
-    return this.#silence.failed;
-  }
-
-  goOn(): void {
-    this.#silence.expectAll();
-  }
-
-  leave(): void {
-    this.#silence.stop();
   }
 
   get parts() {
@@ -166,7 +153,7 @@ export class Generators {
     const seconds = new MergedSeconds(this.roles.length);
     this.parts.forEach((part, index) => {
       part.onLine((line) => {
-        this.#silence.heard(index);
+        this.silence.heard(index);
         const progress = parseProgress(line);
         if (progress?.event === "phase") this.#announced(index, progress, readings, listener);
         else if (progress?.event === "turn") listener.turn?.(index, progress);
@@ -188,7 +175,7 @@ export class Generators {
     switch (phase) {
       case WAITING:
       case BETWEEN_TURNS:
-        this.#silence.expectNothing(index);
+        this.silence.expectNothing(index);
         readings.take(index, phase);
         return;
       case STEADY:
@@ -204,7 +191,7 @@ export class Generators {
         return;
       }
       default:
-        this.#silence.expectNothing(index);
+        this.silence.expectNothing(index);
         if (readings.take(index, phase)) listener.phase(phase, undefined);
     }
   }

@@ -238,7 +238,7 @@ class Round {
         stop: () => watch.stop(),
       },
       () => {
-        generators.goOn();
+        generators.silence.expectAll();
         given?.goOn();
       },
     );
@@ -257,7 +257,7 @@ class Round {
       for (const [position, run] of own.entries()) {
         run.resolve({
           watch: watchOf(run.index, watch),
-          failures: [generators.failed, readings.failed],
+          failures: [generators.silence.failed, readings.failed],
           output: async (mayEnd) => {
             const output = (await run.supervisor.waitFor(outputs, mayEnd))[position];
             const failed = failedReadings.get(run.index);
@@ -274,7 +274,7 @@ class Round {
         });
       }
     }
-    this.#whenFinished = () => generators.leave();
+    this.#whenFinished = () => generators.silence.stop();
   }
 
   async #startGenerators(

@@ -124,7 +124,7 @@ async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
   const generators = new Generators(await supervisor.start("generator"), warmup_s);
   const watch = new CounterWatch([...store.nodes, ...servers, ...generators.roles], undefined, machines);
-  const readings = new DrainedReadings(generators.parts, store, watch, () => generators.goOn());
+  const readings = new DrainedReadings(generators.parts, store, watch, () => generators.silence.expectAll());
   generators.follow(readings, {
     phase: (phase, opens_in_ms) => {
       listener.phase(phase);
@@ -136,10 +136,10 @@ async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   for (const { exited } of generators.parts) exited.then(() => watch.stop());
   return {
     watch,
-    failures: [generators.failed, readings.failed],
+    failures: [generators.silence.failed, readings.failed],
     output: (mayEnd) => generators.output(supervisor, mayEnd),
     done: () => readings.done(),
-    leave: () => generators.leave(),
+    leave: () => generators.silence.stop(),
   };
 }
 

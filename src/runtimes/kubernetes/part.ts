@@ -128,7 +128,8 @@ export class LogReader extends Writable {
   #output: { bytes: number; sha256: string; chunks: Buffer[]; missing: number } | undefined;
   /** An empty line that may belong to a message that follows it. */
   #emptyLine = false;
-  #bytes = 0;
+  /** Bytes of the log that were read. A log that is followed again begins after them. */
+  bytes = 0;
 
   constructor(
     mark: string,
@@ -141,13 +142,8 @@ export class LogReader extends Writable {
     this.#onMessage = onMessage;
   }
 
-  /** Bytes of the log that were read. A log that is followed again begins after them. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#bytes += chunk.length;
+    this.bytes += chunk.length;
     this.#read(chunk);
     done();
   }

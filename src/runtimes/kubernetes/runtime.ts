@@ -48,6 +48,7 @@ import {
   HELPER_CAPS,
   labelValue,
   ownAddress,
+  type PodRequest,
   podOf,
   selectorOf,
   sharedNodes,
@@ -358,10 +359,7 @@ export class KubernetesRuntime implements Runtime {
     });
   }
 
-  async #filesOf({
-    role,
-    files = {},
-  }: Part): Promise<{ configMap: string; paths: Record<string, string> } | undefined> {
+  async #filesOf({ role, files = {} }: Part): Promise<PodRequest["files"]> {
     const entries = Object.entries(files);
     if (entries.length === 0) return undefined;
     const contents = await Promise.all(

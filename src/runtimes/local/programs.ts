@@ -56,17 +56,11 @@ async function versionOfFile(path: string): Promise<string> {
   return goVersionIn(file) ?? hash("sha256", file).slice(0, 12);
 }
 
-/**
- * At the given path, else on PATH, else embedded. @param environment the Python folder, if needed @throws
- * environmentError
- */
+type Executable = Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" | "mayHideVersion">;
+
+/** At the given path, else on PATH, else embedded. @param environment the Python folder @throws environmentError */
 export async function findProgram(
-  {
-    command,
-    path: givenPath,
-    withoutVersionFlag,
-    mayHideVersion,
-  }: Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" | "mayHideVersion">,
+  { command, path: givenPath, withoutVersionFlag, mayHideVersion }: Executable,
   environment: () => Promise<string | undefined>,
 ): Promise<ProgramFacts | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
