@@ -43,11 +43,10 @@ function harnessCpuUs(): number {
 const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
   within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
 
+type Traffic = NonNullable<PartCounters["network"]>;
+
 /** A counter that began anew, or of a link that is just being replaced, shows less than before. */
-const trafficSince = <Bytes extends { received_bytes: number; sent_bytes: number }>(
-  from: Bytes,
-  to: Bytes,
-) => ({
+const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
   received_bytes: Math.max(0, to.received_bytes - from.received_bytes),
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
 });
@@ -71,13 +70,11 @@ function sampleOf(
 ): RoleResources["samples"][number] {
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
   const idle_us = (idle_us_per_s * (1 - own) * elapsed_us) / 1e6;
+  const used_us = Math.max(0, reading.cpu_us - before.cpu_us - idle_us);
   const { throttling, network } = trafficBetween(before, reading);
   return {
     t_s: rounded((own * (reading.at_ms - first.at_ms)) / 1000, 3),
-    cpu_percent: rounded(
-      (100 * Math.max(0, reading.cpu_us - before.cpu_us - idle_us)) / (own * elapsed_us),
-      1,
-    ),
+    cpu_percent: rounded((100 * used_us) / (own * elapsed_us), 1),
     resident_bytes: reading.resident_bytes,
     ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
     ...network,
@@ -87,12 +84,7 @@ function sampleOf(
 type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
 
 /** CPU time of the roles; undefined where that of one is not known. */
-function usedBy(
-  roles: readonly RunningRole[],
-  from: EndReading,
-  to: EndReading,
-  reported: Reported,
-): number | undefined {
+function usedBy(roles: readonly RunningRole[], from: EndReading, to: EndReading, reported: Reported) {
   let all_us = 0;
   for (const { id } of roles) {
     const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
@@ -245,9 +237,7 @@ export class CounterWatch {
     const loads = Object.entries(to.machines).flatMap(([name, after]) => {
       const before = from.machines[name];
       const names = machines.computerOf(name);
-      const there = this.#roles.filter(
-        ({ part: { machine } }) => machine !== undefined && names.includes(machine),
-      );
+      const there = this.#roles.filter(({ part: { machine = "" } }) => names.includes(machine));
       const ours_us = usedBy(there, from, to, reported);
       if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;

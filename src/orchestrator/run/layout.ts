@@ -331,11 +331,7 @@ function runSpecsOf(settings: RunSettings, storeIds: readonly string[], serverId
   const nonceOf = (id: string): string => `${runNonce}-${id}`;
   const nodes = (places: Places): readonly Node[] =>
     settings.external?.nodes ?? storeIds.map((id) => placeOf(id, places));
-  const spec = (
-    id: string,
-    places: Places | undefined,
-    { plugins = [], versions }: PartAllocation,
-  ): RunSpec =>
+  const spec = (id: string, places: Places | undefined, { plugins = [], versions }: PartAllocation) =>
     runSpec({
       run_nonce: nonceOf(id),
       target: { text: target.text, label: target.label },

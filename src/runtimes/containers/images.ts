@@ -37,11 +37,7 @@ const isSame = (one: ImageDetails, other: ImageDetails): boolean =>
     JSON.stringify(one.RootFS.Layers) === JSON.stringify(other.RootFS.Layers));
 
 /** The image on `to` that is the same as that on `from`; undefined where it has none. */
-async function sameImage(
-  from: ImageHolder,
-  to: ImageHolder,
-  { id, name }: ImageFacts,
-): Promise<ImageFacts | undefined> {
+async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: ImageFacts) {
   const byId = await imageFacts(to.docker, id);
   if (byId) return { ...byId, name };
   const byName = await imageFacts(to.docker, name);
@@ -69,10 +65,8 @@ export async function copyImages(
     const references = await Promise.all(
       missing.map(async (image) => ((await isTaken(image)) ? image.id : image.name)),
     );
-    await transfer(from.docker, to.docker, references, options.signal).catch((error) => {
-      throw environmentError(`${names} cannot be copied to ${to.name}: ${messageOf(error)}`, {
-        cause: error,
-      });
+    await transfer(from.docker, to.docker, references, options.signal).catch((cause) => {
+      throw environmentError(`${names} cannot be copied to ${to.name}: ${messageOf(cause)}`, { cause });
     });
   }
   return Promise.all(
@@ -90,12 +84,7 @@ interface Saving {
 }
 
 /** `docker save | docker load`: layers that several images share are sent once. */
-async function transfer(
-  from: Docker,
-  to: Docker,
-  references: readonly string[],
-  signal: AbortSignal,
-): Promise<void> {
+async function transfer(from: Docker, to: Docker, references: readonly string[], signal: AbortSignal) {
   signal.throwIfAborted();
   const saved = await (from as Docker & Saving).getImages({ names: references });
   const stop = () => saved.destroy(new Error("interrupted"));
@@ -125,7 +114,7 @@ export async function fetchImages(
   for (const name of names) if (!(await imageFacts(to.docker, name))) missing.push(name);
   if (missing.length === 0) return;
   const { Arch } = await to.docker.version();
-  for (const source of sources) {
+  for (const source of sources.filter(({ docker }) => docker !== to.docker)) {
     const held: ImageFacts[] = [];
     for (const name of missing) {
       // Another machine that does not answer is no reason to stop: the image is built or pulled.
@@ -215,12 +204,7 @@ export async function deriveImages(
   return derived;
 }
 
-/** Fills the folder from which the image is built. In the image everything is readable by all users. */
-async function writeBuildContext(
-  context: string,
-  base: string,
-  additions: readonly Addition[],
-): Promise<void> {
+async function writeBuildContext(context: string, base: string, additions: readonly Addition[]) {
   for (const { path, imagePath } of additions)
     await cp(path, join(context, imagePath), { recursive: true, verbatimSymlinks: true });
   const folders = [...new Set(additions.map(({ imagePath }) => imagePath.split("/")[0]))];

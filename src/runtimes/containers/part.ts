@@ -58,13 +58,8 @@ export class ExecPart extends ExecutedPart {
     // Only a hijacked connection carries input.
     const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
     const output = new EngineOutput(engine.connection.docker, stream);
-    return new ExecPart(
-      part,
-      engine,
-      exec,
-      output,
-      interactive ? new LineClient(stream, output.stdout) : undefined,
-    );
+    const client = interactive ? new LineClient(stream, output.stdout) : undefined;
+    return new ExecPart(part, engine, exec, output, client);
   }
 
   /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */

@@ -240,23 +240,14 @@ export class ContainerRuntime implements Runtime {
   /** Brings the images to where they are used, and reads the versions of their programs. */
   async #prepare({ imageSource, network }: ContainerAccess, options: RuntimeOptions): Promise<void> {
     const sources = [...this.#hosts, ...(imageSource && this.#hosts[0]?.spec ? [imageSource] : [])];
-    const fetched = (to: ContainerHost, names: readonly string[]) =>
-      fetchImages(
-        sources.filter(({ docker }) => docker !== to.docker),
-        to,
-        names,
-        options,
-      );
     const builder = this.#holderOf("server");
-    if (sources.length > 1) await fetched(builder, await ownImageNames(options.packageFolder));
+    if (sources.length > 1)
+      await fetchImages(sources, builder, await ownImageNames(options.packageFolder), options);
     const plain = await ownImages(builder.docker, builder.access.builder, options);
     Object.assign(this.images, await deriveImages(builder.docker, builder.access.builder, plain, options));
     const stores = this.#holderOf("store");
-    if (sources.length > 1)
-      await fetched(
-        stores,
-        options.programs.flatMap(({ image }) => image ?? []),
-      );
+    const storeImages = options.programs.flatMap(({ image }) => image ?? []);
+    if (sources.length > 1) await fetchImages(sources, stores, storeImages, options);
     for (const [id, image] of await programImages(stores.docker, options)) {
       if (typeof image !== "string") this.images[id] = image;
       this.#programs.set(

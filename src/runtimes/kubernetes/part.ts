@@ -25,12 +25,8 @@ export class PodExecPart extends ExecutedPart {
 
   private constructor(part: Part, process: ExecProcess, machine: string | undefined) {
     const output = new PartOutput(process.stdout, process.stderr);
-    super(
-      part,
-      machine,
-      output,
-      part.interactive ? new LineClient(process.stdin, process.stdout) : undefined,
-    );
+    const client = part.interactive ? new LineClient(process.stdin, process.stdout) : undefined;
+    super(part, machine, output, client);
     this.#process = process;
     this.exited = process.exited.then((code) => {
       output.finish();
@@ -436,9 +432,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     await sleep(LOG_WITHIN_MS);
     if (this.#isEnding || this.isStopped) return;
     this.#isEnding = true;
-    await this.#end(
-      reason === undefined ? { code: code ?? null, signal: null } : { code: null, signal: reason },
-    );
+    await this.#end({ code: reason === undefined ? (code ?? null) : null, signal: reason ?? null });
   }
 
   /** Follows the log to its end, again where the connection was lost. */
@@ -455,11 +449,9 @@ export class PodPart extends RestartablePart implements RunningPart {
     });
     try {
       this.#log = await api.followLog(this.name, CONTAINER, sink);
-    } catch (error) {
+    } catch (cause) {
       if (this.isStopped) return;
-      throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(error, api)}`, {
-        cause: error,
-      });
+      throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(cause, api)}`, { cause });
     }
     this.#log.ended.then(async () => {
       await sleep(200);
