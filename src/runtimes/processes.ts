@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { z } from "zod";
 import { parsedJson } from "./json.js";
-import type { Leftover, Owner } from "./types.js";
+import type { IsAlive, Leftover } from "./types.js";
 
 const OWNER_FILE = "service.json";
 const processSchema = z.strictObject({ pid: z.int(), started: z.string() });
@@ -30,11 +30,7 @@ export async function recordService(folder: string, pid: number): Promise<void> 
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));
 }
 
-/** Services whose owner is dead, with their folders. */
-export async function orphanedServices(
-  { prefix, what }: ServiceKind,
-  isAlive: (owner: Owner) => Promise<boolean>,
-): Promise<Leftover[]> {
+export async function orphanedServices({ prefix, what }: ServiceKind, isAlive: IsAlive): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;

@@ -201,6 +201,8 @@ export type InstalledVersions = { folder: string; facts: readonly VersionFacts[]
 /** A process on this host that owns what a runtime started. */
 export type Owner = { pid: number; started: string };
 
+export type IsAlive = (owner: Owner) => Promise<boolean>;
+
 /** Something that the harness created and that is no longer used. */
 export interface Leftover {
   /** Named in messages, e.g. `the container …`. */
@@ -224,7 +226,7 @@ export interface RuntimeDescription {
   has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
-  leftovers(isAlive: (owner: Owner) => Promise<boolean>): Promise<Leftover[]>;
+  leftovers(isAlive: IsAlive): Promise<Leftover[]>;
   /** Things that were made for earlier states of the package, e.g. images. */
   outdated(packageFolder: string): Promise<Leftover[]>;
 }

@@ -140,9 +140,7 @@ export async function requireWritable(outputFile: string | undefined): Promise<v
     const existing = await lstat(outputFile).catch(() => undefined);
     // The result would replace a device such as /dev/null.
     if (existing && !existing.isFile()) throw new Error("it is not a file");
-  } catch (error) {
-    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(error)}`, {
-      cause: error,
-    });
+  } catch (cause) {
+    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(cause)}`, { cause });
   }
 }

@@ -14,14 +14,10 @@ export function processTreeCpuUs(stat: string): number {
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-export function foreignWarning(
-  foreign_cpu_percent: number,
-  cpus: number,
-  byTurns: boolean,
-): string | undefined {
-  if (foreign_cpu_percent < foreignLimitPercent(byTurns, cpus)) return undefined;
+export function foreignWarning(percent: number, cpus: number, byTurns: boolean): string | undefined {
+  if (percent < foreignLimitPercent(byTurns, cpus)) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
-  return `Other programs use ${(foreign_cpu_percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
+  return `Other programs use ${(percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
 }
 
 interface Reading {

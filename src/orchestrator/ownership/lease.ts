@@ -41,11 +41,9 @@ export class Lease {
     const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), { owner, workFolder });
     // The file names the folder before it exists: a kill in between cannot leave an unknown folder.
     await lease.#write();
-    await mkdir(workFolder, { mode: 0o700 }).catch(async (error) => {
+    await mkdir(workFolder, { mode: 0o700 }).catch(async (cause) => {
       await rm(lease.#path, { force: true });
-      throw environmentError(`no folder for temporary files: ${messageOf(error)}; set TMPDIR`, {
-        cause: error,
-      });
+      throw environmentError(`no folder for temporary files: ${messageOf(cause)}; set TMPDIR`, { cause });
     });
     return lease;
   }

@@ -179,10 +179,8 @@ export class Progress {
   /** Reports runs that begin together: one, or by turns those of a group. */
   started(runs: readonly PlannedRun[]): void {
     this.#started_s = nowS();
-    this.#timeLeft.start(
-      runs.map(({ file }) => file),
-      this.#started_s,
-    );
+    const files = runs.map(({ file }) => file);
+    this.#timeLeft.start(files, this.#started_s);
     if (runs.length > 1) this.#eventLog.emit({ event: "round_started", ...this.#roundFacts(runs) });
     for (const planned of runs) this.#started(planned);
   }

@@ -213,10 +213,7 @@ export class Generators {
   }
 }
 
-function mergedOutput(
-  outputs: readonly GeneratorOutput[],
-  opens_ms: readonly (number | undefined)[],
-): GeneratorOutput {
+function mergedOutput(outputs: readonly GeneratorOutput[], opens_ms: readonly (number | undefined)[]) {
   const opened = outputs.map(({ share }, index) => {
     const ms = opens_ms[index];
     return ms === undefined ? undefined : ms + (share?.opened_late_ms ?? 0);

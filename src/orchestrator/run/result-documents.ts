@@ -94,11 +94,7 @@ function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
 }
 
 /** What a role reported itself wins, unless its process was replaced; the samples are the runtime's. */
-function mergeRole(
-  reported: RoleResources | undefined,
-  observed: RoleResources,
-  wasReplaced: boolean,
-): RoleResources {
+function mergeRole(reported: RoleResources | undefined, observed: RoleResources, wasReplaced: boolean) {
   if (!reported || wasReplaced) return observed;
   const { idle_us, samples } = observed;
   const role = { ...observed, ...reported, samples };

@@ -56,14 +56,8 @@ function diagnosisOf(role: string, from: NodeCounters, to: NodeCounters, wasRese
   };
   const commands = Object.entries(to.commands).map(([command, { calls, us, ...percentiles }]) => {
     const before = from.commands[command] ?? { calls: 0, us: 0 };
-    return [
-      command,
-      {
-        calls: Math.max(0, calls - before.calls),
-        us: Math.max(0, us - before.us),
-        ...(wasReset ? percentiles : {}),
-      },
-    ] as const;
+    const used = { calls: Math.max(0, calls - before.calls), us: Math.max(0, us - before.us) };
+    return [command, { ...used, ...(wasReset ? percentiles : {}) }] as const;
   });
   return { role, commands: Object.fromEntries(commands), ...grown("received_bytes"), ...grown("sent_bytes") };
 }

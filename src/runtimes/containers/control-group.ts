@@ -86,10 +86,7 @@ export const separate: GroupVersion = {
   },
 };
 
-function throttling(
-  usage: ReadonlyMap<string, number>,
-  throttled_us: number,
-): Pick<PartCounters, "throttling"> {
+function throttling(usage: Map<string, number>, throttled_us: number): Pick<PartCounters, "throttling"> {
   const periods = usage.get("nr_periods") ?? 0;
   if (periods === 0) return {};
   const throttled_periods = usage.get("nr_throttled") ?? 0;
@@ -121,19 +118,17 @@ export async function controlGroupOf(
         folders.set(controller, join(ROOT, controller, path.join(":")));
     }
     const version = existsSync(join(folders.get("") ?? "", "cpu.stat")) ? unified : separate;
-    const read = (controller: string, name: string) =>
+    const read = ({ controller, name }: GroupVersion["files"][number]) =>
       readFile(join(folders.get(controller) ?? "", name), "utf8");
     const group: ControlGroup = {
       async counters() {
         return {
-          ...version.countersIn(
-            await Promise.all(version.files.map(({ controller, name }) => read(controller, name))),
-          ),
+          ...version.countersIn(await Promise.all(version.files.map(read))),
           ...(ownNetwork ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) } : {}),
         };
       },
       async runDelays() {
-        const processes = await read(version === unified ? "" : "cpu", "cgroup.procs");
+        const processes = await read({ controller: version === unified ? "" : "cpu", name: "cgroup.procs" });
         return readRunDelays(processes.trim().split("\n").map(Number));
       },
     };

@@ -2,7 +2,7 @@ import type Docker from "dockerode";
 import { environmentError } from "../../contract/errors.js";
 import type { DockerHost } from "../../contract/machines.js";
 import { orphanedServices, type ServiceKind } from "../processes.js";
-import type { Leftover, Owner, RuntimeDescription } from "../types.js";
+import type { IsAlive, Leftover, RuntimeDescription } from "../types.js";
 import { fittingCaps } from "./container-options.js";
 import type { EngineAccess } from "./endpoint.js";
 import { checkEngine, hasStatus, NoAnswer } from "./engine.js";
@@ -153,10 +153,7 @@ async function foundOn(
 }
 
 /** Containers first: a network in use cannot be removed. Volumes are anonymous and go with their container. */
-async function findLeftovers(
-  docker: Docker,
-  isAlive: (owner: Owner) => Promise<boolean>,
-): Promise<EngineLeftover[]> {
+async function findLeftovers(docker: Docker, isAlive: IsAlive): Promise<EngineLeftover[]> {
   const ours = { filters: JSON.stringify({ label: [OWNER_LABEL] }) };
   const isLeftOver = async (labels: Record<string, string> | undefined): Promise<boolean> => {
     const owner = ownerOf(labels?.[OWNER_LABEL]);

@@ -95,9 +95,8 @@ export class EngineConnection {
         return;
       }
       // The library only says that it was aborted.
-      answered(
-        new NoAnswer(this.name, controller.signal.aborted ? (controller.signal.reason as Error) : error),
-      );
+      const { aborted, reason } = controller.signal;
+      answered(new NoAnswer(this.name, aborted ? reason : error));
     });
   }
 

@@ -248,12 +248,8 @@ export class ContainerHost implements PartEngine, ImageHolder {
     if (!helper) {
       const part = ownPart(helperRole(program), program);
       const command = () => ({ command: ["sleep", "infinity"], environment: {} });
-      helper = this.#run(
-        part,
-        command,
-        async () => {},
-        () => this.network.idlePlace?.() ?? this.network.place(part),
-      );
+      const findPlace = () => this.network.idlePlace?.() ?? this.network.place(part);
+      helper = this.#run(part, command, async () => {}, findPlace);
       this.#helpers.set(program, helper);
       void this.#replaceOnceEnded(program, helper);
     }

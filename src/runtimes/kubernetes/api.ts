@@ -168,16 +168,11 @@ export class KubernetesApi {
   readonly #core: Kubernetes.CoreV1Api;
   readonly #used = new Map<string, Use>();
 
-  private constructor(
-    loaded: typeof Kubernetes,
-    config: Kubernetes.KubeConfig,
-    namespace: string,
-    context: string,
-  ) {
+  private constructor(loaded: typeof Kubernetes, config: Kubernetes.KubeConfig, namespace: string) {
     this.#library = loaded;
     this.#config = config;
     this.namespace = namespace;
-    this.context = context;
+    this.context = config.getCurrentContext();
     this.#core = new loaded.CoreV1Api(this.#configuration());
   }
 
@@ -185,7 +180,7 @@ export class KubernetesApi {
     const config = await loadKubeConfig(access);
     const context = config.getContextObject(config.getCurrentContext());
     const namespace = access.namespace ?? context?.namespace ?? "default";
-    return new KubernetesApi(await library(), config, namespace, config.getCurrentContext());
+    return new KubernetesApi(await library(), config, namespace);
   }
 
   get used(): readonly Use[] {
@@ -294,13 +289,9 @@ export class KubernetesApi {
     return deleted !== undefined;
   }
 
-  async createConfigMap(map: Kubernetes.V1ConfigMap): Promise<Kubernetes.V1ConfigMap> {
+  async createConfigMap(body: Kubernetes.V1ConfigMap): Promise<Kubernetes.V1ConfigMap> {
     return this.#ask({ verb: "create", resource: "configmaps" }, () =>
-      this.#core.createNamespacedConfigMap({
-        namespace: this.namespace,
-        body: map,
-        fieldValidation: "Strict",
-      }),
+      this.#core.createNamespacedConfigMap({ namespace: this.namespace, body, fieldValidation: "Strict" }),
     );
   }
 
@@ -454,11 +445,10 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const get = url.protocol === "https:" ? httpsGet : httpGet;
     const request = get(url, options, async (response) => {
-      if (response.statusCode === 200) return resolve(response);
+      const { statusCode: code } = response;
+      if (code === 200) return resolve(response);
       const body = await textOf(response).catch(() => "");
-      reject(
-        Object.assign(new Error(`HTTP status ${response.statusCode}`), { code: response.statusCode, body }),
-      );
+      reject(Object.assign(new Error(`HTTP status ${code}`), { code, body }));
     });
     request.on("timeout", () =>
       request.destroy(new Error(`the cluster did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),

@@ -473,17 +473,12 @@ export class KubernetesRuntime implements Runtime {
       if (path === "")
         throw new Error(`the image ${image} has no program ${command}: name another with --image ${id}=REF`);
       const facts = this.images[id] as ImageFacts;
-      const printed = program.withoutVersionFlag
-        ? ""
-        : await pod.shell(`${quoted(path)} --version 2>&1; true`);
-      const version = program.withoutVersionFlag ? imageVersion(facts) : versionIn(printed);
+      const found = program.withoutVersionFlag
+        ? imageVersion(facts)
+        : versionIn(await pod.shell(`${quoted(path)} --version 2>&1; true`));
+      const version = found || UNKNOWN_VERSION;
       this.#commands.set(id, path);
-      this.#programs.set(id, {
-        path: image,
-        version: version || UNKNOWN_VERSION,
-        embedded: false,
-        image: facts,
-      });
+      this.#programs.set(id, { path: image, version, embedded: false, image: facts });
     } catch (error) {
       delete this.images[id];
       // A program without a usable image is skipped, like one that a machine does not have. The rest stops the campaign.
