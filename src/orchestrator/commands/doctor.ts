@@ -197,7 +197,7 @@ export function resolutionLines(found: Resolution): string[] {
 }
 
 export const doctor = parsedCommand("doctor", definition, async (command, context) => {
-    const { packageFolder, print } = context;
+  const { packageFolder, print } = context;
   const options = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
   const { json, runtime = "auto", seconds: text = DEFAULT_SECONDS } = options;
   const seconds = secondsOf(text);
