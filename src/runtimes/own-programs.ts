@@ -1,6 +1,6 @@
 import { environmentError } from "../contract/errors.js";
 import { isRequestedVersion } from "../contract/target.js";
-import type { OwnProgram, Part, ProgramFacts, ProgramSource } from "./types.js";
+import type { OwnProgram, Part, PartAllocation, ProgramFacts, ProgramSource } from "./types.js";
 
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
@@ -12,6 +12,12 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
   environment: () => ({}),
   workingFolder: "package",
   ...more,
+});
+
+/** A part's variables, the same in every runtime. */
+export const programEnvironment = (part: Part, allocation: PartAllocation): Record<string, string> => ({
+  ...{ LC_ALL: "C", TZ: "UTC", NODE_ENV: "production" },
+  ...part.environment(allocation),
 });
 
 /** The role of a part that idles until processes are executed in it: a name that engines take. */

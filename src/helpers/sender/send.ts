@@ -48,13 +48,8 @@ export class Sender {
         const server = n % servers.length;
         const address = addresses?.[n % addresses.length];
         const place = { group, server, sent_ms: now() };
-        sent.push(
-          this.#get(`${servers[server]}${path}`, timeout_ms, address).then((answer) => ({
-            ...place,
-            answered_ms: now(),
-            ...answer,
-          })),
-        );
+        const answered = this.#get(`${servers[server]}${path}`, timeout_ms, address);
+        sent.push(answered.then((answer) => ({ ...place, answered_ms: now(), ...answer })));
       }
     }
     return { requests: await Promise.all(sent) };

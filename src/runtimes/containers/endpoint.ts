@@ -118,11 +118,7 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
 }
 
 /** @param environment in which the Docker command finds the same engine */
-function accessTo(
-  connection: EngineConnection,
-  environment: Builder["environment"],
-  close = async () => {},
-): EngineAccess {
+function accessTo(connection: EngineConnection, environment: Builder["environment"], close = async () => {}) {
   return {
     connection,
     builder: { binary: "docker", environment },

@@ -5,7 +5,7 @@ import type Docker from "dockerode";
 import { pack } from "tar-stream";
 import { BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import type { DockerHost, RuntimeMachine } from "../../contract/machines.js";
-import { helperRole, ownPart } from "../own-programs.js";
+import { helperRole, ownPart, programEnvironment } from "../own-programs.js";
 import { waitForAnswer } from "../readiness.js";
 import {
   type EngineFacts,
@@ -156,7 +156,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const commandOf: Command = (allocation) => ({
       command: [this.#options.commandOf(part.program), ...part.arguments(allocation)],
-      environment: { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) },
+      environment: programEnvironment(part, allocation),
     });
     if (!part.interactive) return this.#run(part, commandOf, onBegun);
     const helper = await this.helper(part.program);

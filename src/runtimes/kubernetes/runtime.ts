@@ -19,6 +19,7 @@ import {
   imageVersion,
   ownPart,
   ownPrograms,
+  programEnvironment,
   UNKNOWN_VERSION,
   versionIn,
 } from "../own-programs.js";
@@ -230,7 +231,7 @@ export class KubernetesRuntime implements Runtime {
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const allocation = this.#allocate(part);
     const command = [this.#commands.get(part.program) ?? part.program, ...part.arguments(allocation)];
-    const environment = { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
+    const environment = programEnvironment(part, allocation);
     if (part.interactive) {
       // The sender of an audit takes the place of a load generator.
       const machine =

@@ -54,11 +54,7 @@ export async function ensurePythonEnvironment(
   return pythonEnvironment(packageFolder, [], signal);
 }
 
-async function pythonEnvironment(
-  packageFolder: string,
-  args: readonly string[],
-  signal?: AbortSignal,
-): Promise<string | undefined> {
+async function pythonEnvironment(packageFolder: string, args: readonly string[], signal?: AbortSignal) {
   const ended = await capturePython(packageFolder, "environment", args, signal ? { signal } : {});
   signal?.throwIfAborted();
   if (ended.code === "ENOENT") throw environmentError("Python is missing: install version 3.11 or newer");

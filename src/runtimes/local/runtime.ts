@@ -3,7 +3,7 @@ import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { ownPrograms, requireVersion } from "../own-programs.js";
+import { ownPrograms, programEnvironment, requireVersion } from "../own-programs.js";
 import { waitUntilReady } from "../readiness.js";
 import {
   type Caps,
@@ -75,11 +75,7 @@ function localRuntime(
   programs: ReadonlyMap<string, ProgramFacts | string>,
 ): Runtime {
   const programOf = (id: string) => programs.get(id) ?? `this campaign does not use ${id}`;
-  async function startOnce(
-    part: Part,
-    program: ProgramFacts,
-    onBegun: (part: RunningPart) => Promise<void>,
-  ): Promise<RunningPart> {
+  async function startOnce(part: Part, program: ProgramFacts, onBegun: (part: RunningPart) => Promise<void>) {
     const folder = await mkdtemp(join(workFolder, `${part.role}-`));
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
@@ -94,21 +90,11 @@ function localRuntime(
       plugins: plugins.map(({ path }) => path),
       ...(versions ? { versions: versions.folder } : {}),
     };
+    const cwd = part.workingFolder === "package" ? packageFolder : folder;
+    const env = { PATH: process.env.PATH ?? "", ...programEnvironment(part, allocation) };
+    const stdin = part.interactive || part.takesInput ? "pipe" : "ignore";
     const launch: Launch = {
-      spawn: () =>
-        spawnProgram(
-          program.path,
-          part.arguments(allocation),
-          part.workingFolder === "package" ? packageFolder : allocation.folder,
-          {
-            PATH: process.env.PATH ?? "",
-            LC_ALL: "C",
-            TZ: "UTC",
-            NODE_ENV: "production",
-            ...part.environment(allocation),
-          },
-          part.interactive || part.takesInput ? "pipe" : "ignore",
-        ),
+      spawn: () => spawnProgram(program.path, part.arguments(allocation), cwd, env, stdin),
       isAnswered: () => isAnswered(part, allocation),
       path: program.path,
     };
