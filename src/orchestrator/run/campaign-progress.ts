@@ -216,11 +216,8 @@ export class Progress {
   /** @param saved whether the result is on the disk: a run that could not be saved counts as failed */
   finished(planned: PlannedRun, result: Result, saved = true): void {
     const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
-    const notSaved = {
-      rule: "M20",
-      severity: "invalid" as const,
-      text: "failed: harness: it could not be saved",
-    };
+    const text = "failed: harness: it could not be saved";
+    const notSaved = { rule: "M20", severity: "invalid" as const, text };
     const figures = saved ? figuresOf(result) : undefined;
     const now_s = nowS();
     this.#timeLeft.finish(now_s, figures !== undefined);

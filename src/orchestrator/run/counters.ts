@@ -184,10 +184,8 @@ export class CounterWatch {
       const idle = this.#idle.get(id);
       // What it used while others had the load.
       const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
-      const shares = {
-        own: idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1,
-        idle_us_per_s: idle?.us_per_s ?? 0,
-      };
+      const own = idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1;
+      const shares = { own, idle_us_per_s: idle?.us_per_s ?? 0 };
       const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
       const resident = readings.map(({ resident_bytes }) => resident_bytes);
       const resources: RoleResources = {

@@ -215,12 +215,8 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
     dependsOn,
     required: true,
     part: (places) => {
-      const place = {
-        store: target.store,
-        topology: target.topology,
-        nodes: specs.nodes(places),
-        ...(access ? { access } : {}),
-      };
+      const { store, topology } = target;
+      const place = { store, topology, nodes: specs.nodes(places), ...(access ? { access } : {}) };
       return {
         role: id,
         program: service.id,

@@ -13,7 +13,6 @@ import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/benchmarks/
 import {
   findLoadProgram,
   type LoadProgram,
-  type LoadWork,
   type PrintedLoad,
 } from "../../targets/benchmarks/load-programs.js";
 import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
@@ -110,14 +109,11 @@ export async function runProgram(
     environment: () => ({}),
   });
   onStarted(part);
-  const exit = await supervisor.waitFor(endInTime(part, expected_s));
+  const { code, signal } = await supervisor.waitFor(endInTime(part, expected_s));
   const program_s = (performance.now() - began) / 1000;
   const last = part.lastLines().at(-1);
-  if (exit.code !== 0)
-    throw new PartFailed(
-      GENERATOR,
-      `${program} ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`,
-    );
+  if (code !== 0)
+    throw new PartFailed(GENERATOR, `${program} ended with ${code ?? signal}${last ? `: ${last}` : ""}`);
   return { arguments: words, output: await part.output(), program_s };
 }
 
@@ -217,10 +213,8 @@ async function runWatched(
     ended,
     async useOf(loaded_s, requests) {
       const own = generator.resources(source, loaded_s, requests);
-      const resources = {
-        ...(await watch.resources(source, loaded_s, requests)),
-        ...(own ? { [GENERATOR]: own } : {}),
-      };
+      const others = await watch.resources(source, loaded_s, requests);
+      const resources = own ? { ...others, [GENERATOR]: own } : others;
       const host_load = own ? await watch.hostLoad(program_s, {}, own.cpu_us) : undefined;
       return { resources, ...(host_load ? { host_load } : {}), notes: [...watch.failures] };
     },
@@ -372,24 +366,16 @@ function memoryOf(empty: ProbeReport, after: ProbeReport): PrintedResult["memory
   return { keys: end.keys, used_bytes, bytes_per_key: rounded(used_bytes / end.keys, 2) };
 }
 
-function workOf(
-  program: LoadProgram,
-  { configuration, seed, runNonce }: RunSettings,
-  store: RunStore,
-): LoadWork {
+function workOf(program: LoadProgram, { configuration, seed, runNonce }: RunSettings, store: RunStore) {
   const { target, load } = configuration;
+  const { connections } = load;
   const { native } = describeClient(target);
   const place: Node | undefined = store.nodes.find(
     ({ kind }) => kind === (target.service ? "service" : "store"),
   )?.part.address;
   if (!native || !place) throw new Error(`${target.label} cannot be called by ${program.id}`);
   const run = { nonce: runNonce, keyPrefix: DEFAULT_KEY_PREFIX };
-  return {
-    protocol: native,
-    place,
-    ...callsOf(program, configuration, seed, run),
-    connections: load.connections,
-  };
+  return { protocol: native, place, ...callsOf(program, configuration, seed, run), connections };
 }
 
 async function measureLoadProgram(

@@ -57,12 +57,8 @@ export interface RunIdentity {
 }
 
 export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: boolean): Manifest["runtime"] {
-  return {
-    id: runtime.id,
-    embedded_store: embeddedStore,
-    caps_applied: runtime.capsApplied,
-    ...(runtime.capsApplied ? { caps } : {}),
-  };
+  const { id, capsApplied } = runtime;
+  return { id, embedded_store: embeddedStore, caps_applied: capsApplied, ...(capsApplied ? { caps } : {}) };
 }
 
 function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagnose }: RunIdentity) {

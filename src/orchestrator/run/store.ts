@@ -84,11 +84,8 @@ export async function discoverStore(
   if (!access.STORE_URL) return undefined;
   const probe = await runtime.start(discoveryPart(access), async () => {});
   try {
-    const { discovered } = await askProbe(probe, {
-      actions: ["discover"],
-      nodes: [],
-      timeout_s: DISCOVER_TIMEOUT_S,
-    });
+    const request: ProbeRequest = { actions: ["discover"], nodes: [], timeout_s: DISCOVER_TIMEOUT_S };
+    const { discovered } = await askProbe(probe, request);
     if (!discovered) throw environmentError("the type of the store that STORE_URL names was not detected");
     return { ...discovered, access };
   } catch (error) {

@@ -103,12 +103,9 @@ export class EngineConnection {
   async #ping(): Promise<void> {
     if (this.#isPinging) return;
     this.#isPinging = true;
+    const ping = { path: "/_ping", method: "GET", ...({ statusCodes: { 200: true } } as object) };
     const error = await new Promise<Error | null>((resolve) => {
-      this.#limited(
-        { path: "/_ping", method: "GET", ...({ statusCodes: { 200: true } } as object) },
-        this.#limits_ms.lost,
-        resolve,
-      );
+      this.#limited(ping, this.#limits_ms.lost, resolve);
     });
     this.#isPinging = false;
     // A closed connection has no use for an answer.

@@ -288,11 +288,8 @@ export class KubernetesRuntime implements Runtime {
     const begin = async (node: string | undefined): Promise<PodPart> => {
       const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
       const place = { port, ...(part.ports ? { ports } : {}) };
-      const running = new PodPart(part, name, place, {
-        api: this.#api,
-        watch: this.#watch,
-        ownNetwork: !this.#access.host_network,
-      });
+      const context = { api: this.#api, watch: this.#watch, ownNetwork: !this.#access.host_network };
+      const running = new PodPart(part, name, place, context);
       const pod = podOf({
         ...{ part, kind, name, image, node, command, environment, caps, files, hostPorts },
         mark: running.mark,
