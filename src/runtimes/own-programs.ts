@@ -15,10 +15,9 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
 });
 
 /** A part's variables, the same in every runtime. */
-export const programEnvironment = (part: Part, allocation: PartAllocation): Record<string, string> => ({
-  ...{ LC_ALL: "C", TZ: "UTC", NODE_ENV: "production" },
-  ...part.environment(allocation),
-});
+export const programEnvironment = (part: Part, allocation: PartAllocation): Record<string, string> => {
+  return { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
+};
 
 /** The role of a part that idles until processes are executed in it: a name that engines take. */
 export const helperRole = (program: string): string =>

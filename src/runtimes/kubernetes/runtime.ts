@@ -259,8 +259,13 @@ export class KubernetesRuntime implements Runtime {
       Object.entries(namedPorts(part.ports)).map(([name, number]) => [name, number + offset]),
     );
     return {
-      ...{ host: ownAddress, bind: "0.0.0.0", port, secondPort, ports },
-      ...{ folder: OWN_FOLDER, files: FILES_FOLDER },
+      host: ownAddress,
+      bind: "0.0.0.0",
+      port,
+      secondPort,
+      ports,
+      folder: OWN_FOLDER,
+      files: FILES_FOLDER,
       ...(this.#access.host_network ? { hostPorts: [port, secondPort, ...Object.values(ports)] } : {}),
     };
   }

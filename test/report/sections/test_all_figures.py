@@ -75,8 +75,8 @@ def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:
     labels = ("none", "iovalkey:cluster", "memory", "iovalkey")
     tables = tables_of(*(result(configuration(label)) for label in labels))
     assert [table.title for table in tables] == ["Standalone", "Cluster", "Controls"]
-    labels = [[row.cells[0].text for row in table.rows] for table in tables]
-    assert labels == [["iovalkey"], ["iovalkey"], ["memory", "none"]]
+    rows = [[row.cells[0].text for row in table.rows] for table in tables]
+    assert rows == [["iovalkey"], ["iovalkey"], ["memory", "none"]]
 
 
 def role(kind: Caps, cpu: float | None) -> Resource:
