@@ -16,7 +16,7 @@ from report.analysis.texts import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, Show, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.load import BROKEN, HOLDS, SKIPPED
-from report.results.model import Identity, fault_title
+from report.results.model import Identity, fault_title, short_label
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.cpu import part_kinds
@@ -68,7 +68,9 @@ QUESTIONS: Mapping[str, Question] = {
     "memory": Question("Memory", "bytes/key", "memory --clients {}"),
     "recovery": Question("Recovery", "s after a restart", _RESTART, seconds_text),
     "lost": Question("Lost", "requests in it", _RESTART),
-    "over": Question("Over quota", "admitted in it", _RESTART),
+    "over": Question(
+        "Over quota", "admitted in it", f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60"
+    ),
     **CHECKS,
 }
 
@@ -121,8 +123,8 @@ class Matrix:
     answers: dict[tuple[str, Key, str], list[Answer]] = field(default_factory=dict)
     sentences: list[tuple[int, str, str]] = field(default_factory=list)
     """How many targets it is about, when its campaign began, and the sentence."""
-    targets: dict[Key, str] = field(default_factory=dict)
-    """How a command names them."""
+    targets: dict[Key, list[str]] = field(default_factory=dict)
+    """How commands name them."""
     loads: dict[str, str] = field(default_factory=dict)
     """By condition: its flags."""
     works: dict[str, str] = field(default_factory=dict)
@@ -131,6 +133,11 @@ class Matrix:
     """Why a question is not asked of a target."""
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     """The same, by how a command names the target."""
+
+    def _name(self, key: Key, text: str) -> None:
+        names = self.targets.setdefault(key, [])
+        if text not in names:
+            names.append(text)
 
     def _put(self, condition: str, key: Key, question: str, answer: Answer) -> None:
         found = self.answers.setdefault((condition, key, question), [])
@@ -153,7 +160,7 @@ class Matrix:
             known = None if low is None or high is None else (low, high)
             interval = f"{show(low)}–{show(high)}" if known and show(low) != show(high) else ""
             answer = Answer(show(value), interval, source, versions, ends=known)
-            self.targets.setdefault(_key(identity), identity.label)
+            self._name(_key(identity), identity.label)
             self._put(condition, _key(identity), question, answer)
 
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
@@ -216,8 +223,9 @@ class Matrix:
             target, findings = audited.target, findings_of(audited)
             # What needs no store has none, as in a campaign.
             none = target.topology == "none"
-            key = (target.label, "" if none else target.store, "" if none else target.topology)
-            self.targets.setdefault(key, target.text.replace(":standalone", ""))
+            label = short_label(target.label, target.topology)
+            key = (label, "" if none else target.store, "" if none else target.topology)
+            self._name(key, target.text.replace(":standalone", ""))
             for check in CHECKS:
                 finding = findings.get(check)
                 if finding and finding.status in (HOLDS, BROKEN):
@@ -228,9 +236,10 @@ class Matrix:
 
     def empty(self, condition: str, key: Key, question: str) -> TableCell:
         """Its hint is the command that would fill it, or why none would."""
-        if reason := self.lacks.get((key, question)) or self.skipped.get((self.targets[key], question)):
+        skips = (self.skipped.get((name, question)) for name in self.targets[key])
+        if reason := self.lacks.get((key, question)) or next(filter(None, skips), None):
             return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
-        command = QUESTIONS[question].fill.format(self.targets[key])
+        command = QUESTIONS[question].fill.format(self.targets[key][0])
         more = f" --checks {question}" if question in CHECKS else ""
         if QUESTIONS[question].fill == _RUN:
             more = self.loads.get(condition, "")
@@ -267,7 +276,7 @@ class Matrix:
         found = self.answers.items()
         exact = {key: newest.good for (_, key, asked), (newest, *_) in found if asked == _BURST}
         if exact:
-            broken = sorted({label for (label, *_), good in exact.items() if not good})
+            broken = sorted({self.targets[key][0] for key, good in exact.items() if not good})
             but = f", not {joined(broken)}" if broken else ""
             held = f"{sum(map(bool, exact.values()))} of {len(exact)} targets{but}"
             told.append(f"Exact when many ask at once: {held}.")

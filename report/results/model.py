@@ -74,6 +74,12 @@ def fault_title(fault: records.Fault) -> str:
     return fault.name or f"{fault.action}:{fault.role}"
 
 
+def short_label(label: str, topology: str | None) -> str:
+    client, plus, options = label.partition("+")
+    short = client.removesuffix(f":{topology}") if topology else client
+    return f"{short}{plus}{options}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
@@ -178,9 +184,7 @@ class Identity:
     @property
     def short_label(self) -> str:
         """The label without its topology, which has a column of its own; options stay."""
-        client, plus, options = self.label.partition("+")
-        short = client.removesuffix(f":{self.topology}") if self.topology else client
-        return f"{short}{plus}{options}"
+        return short_label(self.label, self.topology)
 
     @property
     def same_script(self) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import structs
 
 from builder import Document, configuration, result
@@ -102,6 +103,7 @@ def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
     assert hints["Throughput"] == "run --clients iovalkey:cluster --concurrency 7"
     assert hints["p99 at a rate"] == "run --clients iovalkey:cluster --rate 1000"
     assert hints["Eviction"] == "audit --clients iovalkey:cluster --checks eviction"
+    assert "--traffic fixed --points" in hints["Over quota"]
     assert hints["Service"] == "does not apply: it has no service"
     matrix.add_campaign(analysis_of_results(*runs_of("none", 6000, **load)), source(1))
     (row,) = [row for row in view_of(matrix).section.tables[0].rows if row.cells[0].text == "none"]
@@ -109,10 +111,11 @@ def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
     assert reasons == {"it has no service", "it has no store", "it limits nothing"}
 
 
-def test_what_needs_no_store_is_one_row_of_campaigns_and_audits() -> None:
+@pytest.mark.parametrize(("label", "topology"), [("memory", "none"), ("ioredis:cluster", "cluster")])
+def test_a_target_is_one_row_of_campaigns_and_audits(label: str, topology: str) -> None:
     matrix = Matrix()
-    matrix.add_campaign(analysis_of_results(*runs_of("memory", 6000)), source(1))
-    matrix.add_audit(audit_of({"memory": [Finding("window-edge", "holds", 0)]}, "none"), "audit")
+    matrix.add_campaign(analysis_of_results(*runs_of(label, 6000)), source(1))
+    matrix.add_audit(audit_of({label: [Finding("window-edge", "holds", 0)]}, topology), "audit")
     assert len(rows_of(matrix)) == 1
 
 
