@@ -19,25 +19,13 @@ const shouldRateLimit: GrpcMethod = {
   request: "RateLimitRequest",
   response: "RateLimitResponse",
   messages: {
-    RateLimitRequest: {
-      domain: { type: "string", id: 1 },
-      descriptors: { rule: "repeated", type: "Descriptor", id: 2 },
-      hitsAddend: { type: "uint32", id: 3 },
-    },
-    Descriptor: { entries: { rule: "repeated", type: "Entry", id: 1 } },
-    Entry: { key: { type: "string", id: 1 }, value: { type: "string", id: 2 } },
-    RateLimitResponse: {
-      overallCode: { type: "Code", id: 1 },
-      statuses: { rule: "repeated", type: "DescriptorStatus", id: 2 },
-    },
-    DescriptorStatus: {
-      code: { type: "Code", id: 1 },
-      currentLimit: { type: "RateLimit", id: 2 },
-      limitRemaining: { type: "uint32", id: 3 },
-      durationUntilReset: { type: "Duration", id: 4 },
-    },
-    RateLimit: { requestsPerUnit: { type: "uint32", id: 1 } },
-    Duration: { seconds: { type: "int64", id: 1 }, nanos: { type: "int32", id: 2 } },
+    RateLimitRequest: "string domain, repeated Descriptor descriptors, uint32 hitsAddend",
+    Descriptor: "repeated Entry entries",
+    Entry: "string key, string value",
+    RateLimitResponse: "Code overallCode, repeated DescriptorStatus statuses",
+    DescriptorStatus: "Code code, RateLimit currentLimit, uint32 limitRemaining, Duration durationUntilReset",
+    RateLimit: "uint32 requestsPerUnit",
+    Duration: "int64 seconds, int32 nanos",
   },
   enums: { Code: { UNKNOWN: 0, OK: 1, OVER_LIMIT: 2 } },
 };

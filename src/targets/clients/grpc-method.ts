@@ -1,5 +1,3 @@
-type Field = { type: string; id: number; rule?: "repeated" };
-
 /** One method of a service, with the messages and enums that it uses by name. */
 export interface GrpcMethod {
   /** E.g. `envoy.service.ratelimit.v3`. */
@@ -8,7 +6,8 @@ export interface GrpcMethod {
   method: string;
   request: string;
   response: string;
-  messages: Readonly<Record<string, Readonly<Record<string, Field>>>>;
+  /** Their fields as in a proto file, without numbers: these count from 1. */
+  messages: Readonly<Record<string, string>>;
   enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
@@ -41,9 +40,7 @@ export function protoText({
       block(
         "message",
         name,
-        Object.entries(fields).map(
-          ([field, { type, id, rule }]) => `${rule ? `${rule} ` : ""}${type} ${field} = ${id};`,
-        ),
+        fields.split(", ").map((field, index) => `${field} = ${index + 1};`),
       ),
     ),
     ...block("service", service, [`rpc ${method}(${request}) returns (${response});`]),

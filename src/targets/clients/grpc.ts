@@ -27,6 +27,15 @@ interface GrpcConnections<Request, Answer> {
   close(): void;
 }
 
+/** The fields of a message as protobuf.js writes them in JSON. */
+const fieldsOf = (message: string) =>
+  Object.fromEntries(
+    message.split(", ").map((field, index) => {
+      const [name = "", type, rule] = field.split(" ").reverse();
+      return [name, { type, id: index + 1, ...(rule ? { rule } : {}) }];
+    }),
+  );
+
 /** The method as protobuf.js writes proto files in JSON. */
 function definitionOf({
   package: path,
@@ -37,7 +46,7 @@ function definitionOf({
   messages,
   enums = {},
 }: GrpcMethod) {
-  const types = Object.entries(messages).map(([name, fields]) => [name, { fields: { ...fields } }] as const);
+  const types = Object.entries(messages).map(([name, text]) => [name, { fields: fieldsOf(text) }] as const);
   const values = Object.entries(enums).map(([name, own]) => [name, { values: { ...own } }] as const);
   const methods = { [method]: { requestType: request, responseType: response } };
   const inner = Object.fromEntries([...types, ...values, [service, { methods }]]);

@@ -19,23 +19,11 @@ const method: GrpcMethod = {
   request: "GetRateLimitsReq",
   response: "GetRateLimitsResp",
   messages: {
-    GetRateLimitsReq: { requests: { rule: "repeated", type: "RateLimitReq", id: 1 } },
-    RateLimitReq: {
-      name: { type: "string", id: 1 },
-      unique_key: { type: "string", id: 2 },
-      hits: { type: "int64", id: 3 },
-      limit: { type: "int64", id: 4 },
-      duration: { type: "int64", id: 5 },
-      algorithm: { type: "Algorithm", id: 6 },
-    },
-    GetRateLimitsResp: { responses: { rule: "repeated", type: "RateLimitResp", id: 1 } },
-    RateLimitResp: {
-      status: { type: "Status", id: 1 },
-      limit: { type: "int64", id: 2 },
-      remaining: { type: "int64", id: 3 },
-      reset_time: { type: "int64", id: 4 },
-      error: { type: "string", id: 5 },
-    },
+    GetRateLimitsReq: "repeated RateLimitReq requests",
+    RateLimitReq:
+      "string name, string unique_key, int64 hits, int64 limit, int64 duration, Algorithm algorithm",
+    GetRateLimitsResp: "repeated RateLimitResp responses",
+    RateLimitResp: "Status status, int64 limit, int64 remaining, int64 reset_time, string error",
   },
   enums: { Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 }, Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 } },
 };

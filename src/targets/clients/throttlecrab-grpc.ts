@@ -19,20 +19,8 @@ const method: GrpcMethod = {
   request: "ThrottleRequest",
   response: "ThrottleResponse",
   messages: {
-    ThrottleRequest: {
-      key: { type: "string", id: 1 },
-      max_burst: { type: "int32", id: 2 },
-      count_per_period: { type: "int32", id: 3 },
-      period: { type: "int32", id: 4 },
-      quantity: { type: "int32", id: 5 },
-    },
-    ThrottleResponse: {
-      allowed: { type: "bool", id: 1 },
-      limit: { type: "int32", id: 2 },
-      remaining: { type: "int32", id: 3 },
-      retry_after: { type: "int32", id: 4 },
-      reset_after: { type: "int32", id: 5 },
-    },
+    ThrottleRequest: "string key, int32 max_burst, int32 count_per_period, int32 period, int32 quantity",
+    ThrottleResponse: "bool allowed, int32 limit, int32 remaining, int32 retry_after, int32 reset_after",
   },
 };
 
