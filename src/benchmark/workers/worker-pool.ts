@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { within } from "../../contract/deadline.js";
 import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { rounded, sum } from "../../contract/numbers.js";
@@ -69,13 +69,8 @@ class WorkerHandle {
   }
 
   async close(): Promise<void> {
-    const deadline = new AbortController();
-    const stopped = this.#hasEnded ? undefined : this.send({ command: "stop" }).catch(() => undefined);
-    await Promise.race([
-      stopped,
-      sleep(CLOSE_MS, undefined, { signal: deadline.signal }).catch(() => undefined),
-    ]);
-    deadline.abort();
+    if (!this.#hasEnded)
+      await within(this.send({ command: "stop" }), CLOSE_MS, () => "late").catch(() => undefined);
     await this.#worker.terminate();
   }
 }

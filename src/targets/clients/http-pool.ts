@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
+import { within } from "../../contract/deadline.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { Libraries } from "../types.js";
 import { common, SERVICE_CONNECTIONS as connections, retried } from "./settings.js";
@@ -72,13 +72,7 @@ export async function openHttpPool(
   };
   const close = async (): Promise<void> => {
     const closed = pool.close().catch(() => undefined);
-    const timer = new AbortController();
-    const late = delay(CLOSE_TIMEOUT_MS, undefined, { signal: timer.signal }).then(
-      () => pool.destroy(),
-      () => undefined,
-    );
-    await Promise.race([closed, late]);
-    timer.abort();
+    await within(closed, CLOSE_TIMEOUT_MS, () => "late").catch(() => pool.destroy());
   };
   try {
     await retried(async (leftMs) => {

@@ -1,3 +1,4 @@
+import { within } from "../../contract/deadline.js";
 import type { Node } from "../../contract/env.js";
 import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
@@ -18,8 +19,8 @@ const iovalkeyLibrary = {
 
 interface Connection {
   status: string;
-  on(event: "error" | "ready" | "node error", listener: (error: Error) => void): unknown;
-  off(event: "ready", listener: () => void): unknown;
+  on(event: "error" | "node error", listener: (error: Error) => void): unknown;
+  once(event: "ready", listener: () => void): unknown;
   info(section: "server"): Promise<string>;
   sendCommand(command: SentCommand): unknown;
   quit(): Promise<unknown>;
@@ -194,7 +195,7 @@ const reason = (error: Error): string =>
   messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 
 /** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
-function ready(connection: Connection): Promise<void> {
+async function ready(connection: Connection): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
     last = reason(error);
@@ -202,35 +203,16 @@ function ready(connection: Connection): Promise<void> {
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
   connection.on("error", note);
   connection.on("node error", note);
-  return new Promise((resolve, reject) => {
-    const onReady = () => {
-      clearTimeout(deadline);
-      connection.off("ready", onReady);
-      resolve();
-    };
-    const deadline = setTimeout(() => {
-      connection.off("ready", onReady);
-      connection.disconnect();
-      reject(new Error(last));
-    }, OPEN_DEADLINE_MS);
-    connection.on("ready", onReady);
+  const isReady = new Promise<void>((resolve) => connection.once("ready", resolve));
+  await within(isReady, OPEN_DEADLINE_MS, () => {
+    connection.disconnect();
+    return last;
   });
 }
 
 /** Waits for pending replies, but disconnects when the store hangs or is gone. */
-function close(connection: Connection): Promise<void> {
-  return new Promise((resolve) => {
-    const disconnect = () => {
-      connection.disconnect();
-      finished();
-    };
-    const timer = setTimeout(disconnect, CLOSE_TIMEOUT_MS);
-    const finished = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    connection.quit().then(finished, disconnect);
-  });
+async function close(connection: Connection): Promise<void> {
+  await within(connection.quit(), CLOSE_TIMEOUT_MS, () => "late").catch(() => connection.disconnect());
 }
 
 /**

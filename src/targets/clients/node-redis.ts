@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
+import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
@@ -136,16 +137,10 @@ async function connect(client: Client): Promise<void> {
       await delay(common.reconnectDelayMs);
     }
   };
-  await new Promise<void>((resolve, reject) => {
-    const deadline = setTimeout(() => {
-      late = true;
-      client.destroy();
-      reject(new Error(last));
-    }, OPEN_DEADLINE_MS);
-    attempts().then(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
+  await within(attempts(), OPEN_DEADLINE_MS, () => {
+    late = true;
+    client.destroy();
+    return last;
   });
 }
 
