@@ -273,15 +273,15 @@ export interface LimiterDescription {
    * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard` with the given limits,
    * and `exhausted` with 0 points at the same cost for the store. A system that takes all descriptors of a request in
    * one call gives a `RequestLimiter`. When it resolves, scripts are loaded and no key is left in the store.
-   * @param libraries where the limiter's library is loaded from; by default the project's own version
+   * @param libraries where the limiter's library is loaded from
    * @returns undefined for a limiter that admits all
    */
   create(
     client: OpenClient,
     description: ClientDescription,
     limits: Limits,
-    keyPrefix?: string,
-    libraries?: Libraries,
+    keyPrefix: string,
+    libraries: Libraries,
   ): Promise<LimiterPair | (RequestLimiter & LimiterFacts) | undefined>;
 }
 

@@ -43,7 +43,7 @@ export function hookContract(MODE: string, id: string, libraries = ownLibraries)
     const description = answer ? findClient("ioredis") : memory;
     const limits = { points: POINTS, window_s: 60, block_s: 0 };
     const opened = answer ? { ...client, handle, shardKeys: async () => ["a"] } : client;
-    const created = pairOf(await library.create(opened, description, limits, undefined, libraries));
+    const created = pairOf(await library.create(opened, description, limits, "rl", libraries));
     isOpen = false;
     return served(
       {

@@ -114,8 +114,13 @@ async function withClients<Result>(
     for (let n = 0; n < count; n++) {
       const client = await description.open(place);
       const used = findLimiter(target.limiter);
-      const libraries = librariesOnDemand(used.onDemand);
-      const created = await used.create(client, description, limitsOf(points), undefined, libraries);
+      const created = await used.create(
+        client,
+        description,
+        limitsOf(points),
+        "rl",
+        librariesOnDemand(used.onDemand),
+      );
       if (!created) throw new Error(`${target.text} decides nothing`);
       const limiter = "standard" in created ? created.standard : created;
       opened.push({

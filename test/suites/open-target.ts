@@ -68,8 +68,13 @@ async function connected<Result>(
   const client = await description.open(place);
   try {
     const limiter = findLimiter(target.limiter);
-    const libraries = librariesOnDemand(limiter.onDemand);
-    const created = await limiter.create(client, description, limits, undefined, libraries);
+    const created = await limiter.create(
+      client,
+      description,
+      limits,
+      "rl",
+      librariesOnDemand(limiter.onDemand),
+    );
     return use({ target, description, client }, created);
   } catch (error) {
     await client.close();

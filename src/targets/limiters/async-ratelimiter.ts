@@ -1,9 +1,6 @@
-import { createHash } from "node:crypto";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { Limiter, LimiterDescription } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of } from "./library.js";
 
 const PACKAGE = "async-ratelimiter";
 
@@ -40,13 +37,7 @@ export const asyncRatelimiter: LimiterDescription = {
   applyTo: (client) => onIoredis(client, "async-ratelimiter"),
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-  async create(
-    client,
-    _description,
-    { points, window_s },
-    namespace = DEFAULT_KEY_PREFIX,
-    libraries = ownLibraries,
-  ) {
+  async create(client, _description, { points, window_s }, namespace, libraries) {
     const { default: Library } = (await libraries.load(
       PACKAGE,
       () => import("async-ratelimiter"),
@@ -62,10 +53,9 @@ export const asyncRatelimiter: LimiterDescription = {
     await preload([standard], await client.shardKeys(), (key) =>
       del.call(client.handle, `${namespace}:${key}`),
     );
-    const sha1 = createHash("sha1").update(Library.defineCommand.ratelimiter.lua).digest("hex");
     return {
       version: libraries.version(PACKAGE),
-      script: { kind: "evalsha", name_or_sha1: sha1 },
+      script: { kind: "evalsha", name_or_sha1: sha1Of(Library.defineCommand.ratelimiter.lua) },
       standard,
       exhausted: refusing,
     };

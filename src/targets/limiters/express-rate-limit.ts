@@ -1,6 +1,4 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ownLibraries } from "../libraries.js";
 import type { HookedRequest, InstallHook, LimiterDescription } from "../types.js";
 import { inMemory, noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
 import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
@@ -33,7 +31,7 @@ export const expressRateLimit: LimiterDescription = {
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
   countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
-  async create(client, description, limits, keyPrefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
+  async create(client, description, limits, keyPrefix, libraries) {
     const { rateLimit, MemoryStore } = await libraries.fromFolder<Library>(PACKAGE);
     const prefix = `${keyPrefix}:`;
     const windowMs = limits.window_s * 1_000;

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { type Libraries, ownLibraries } from "../libraries.js";
+import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, HookedRequest, InstallHook, Limiter, LimiterDescription } from "../types.js";
 import { inMemory, LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
@@ -75,7 +74,7 @@ export const fastifyRateLimit: LimiterDescription = {
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
   countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
-  async create(client, description, limits, prefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
+  async create(client, description, limits, prefix, libraries) {
     if (!servesFastifyRateLimit(description))
       throw new Error(`${PACKAGE} has no store for ${description.id}`);
     const keyPrefix = `${prefix}:`;
@@ -110,7 +109,6 @@ export const fastifyRateLimit: LimiterDescription = {
     );
     // That of the script that `incr` runs.
     const sha1 = await scriptSha1(PACKAGE, (redis) => createDecide(libraries, { redis }), "rateLimit");
-    const script = { kind: "evalsha", name_or_sha1: sha1 } as const;
-    return { version, script, ...pair };
+    return { version, script: { kind: "evalsha", name_or_sha1: sha1 }, ...pair };
   },
 };

@@ -1,6 +1,5 @@
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Algorithm } from "../../contract/target.js";
 import { OneCallLimiter, type Verdict } from "../request-limiter.js";
 import type { LimiterDescription } from "../types.js";
@@ -82,7 +81,7 @@ const describe = (
   atomic: true,
   takesCost: true,
   unsupportedReason: ({ block_s }) => noBlock(GUBERNATOR, block_s),
-  async create({ handle }, _client, limits, keyPrefix = DEFAULT_KEY_PREFIX) {
+  async create({ handle }, _client, limits, keyPrefix) {
     const ask = handle as GetRateLimits;
     // Nothing is sent here: it has no script to load, and its counters cannot be reset.
     return new OneCallLimiter(limits.points, async (keys, cost) =>

@@ -40,6 +40,8 @@ export class LibraryLimiter<Answer> implements Limiter {
   }
 }
 
+export const sha1Of = (text: string | Buffer): string => createHash("sha1").update(text).digest("hex");
+
 /** Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error */
 export async function preload(
   limiters: readonly Limiter[],
@@ -106,5 +108,5 @@ export async function scriptSha1(
     },
   });
   if (text === undefined) throw new Error(`${library} defines no script ${name ?? ""}`.trim());
-  return createHash("sha1").update(text).digest("hex");
+  return sha1Of(text);
 }

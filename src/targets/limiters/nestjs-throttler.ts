@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { NEST } from "../frameworks.js";
-import { commonJs, ownLibraries } from "../libraries.js";
+import { commonJs, type Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { HookedRequest, InstallHook, LimiterDescription } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload, withLimiter } from "./library.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, withLimiter } from "./library.js";
 
 const PACKAGE = "@nestjs/throttler";
 const REDIS_STORAGE = "@nest-lab/throttler-storage-redis";
@@ -62,13 +60,7 @@ export const nestjsThrottler: LimiterDescription = {
   },
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-  async create(
-    client,
-    { stores },
-    { points, window_s },
-    keyPrefix = DEFAULT_KEY_PREFIX,
-    libraries = ownLibraries,
-  ) {
+  async create(client, { stores }, { points, window_s }, keyPrefix, libraries) {
     const library = await commonJs<Throttler>(libraries.fromFolder(PACKAGE));
     const redis = stores.includes("memory") ? undefined : await redisStorage(client.handle, libraries);
     const storage = redis ?? new library.ThrottlerStorageService();
@@ -120,19 +112,13 @@ export const nestjsThrottler: LimiterDescription = {
         await handle.del(key);
       });
     }
-    const script = redis && {
-      kind: "eval" as const,
-      name_or_sha1: createHash("sha1").update(redis.scriptSrc).digest("hex"),
-    };
+    const script = redis && { kind: "eval" as const, name_or_sha1: sha1Of(redis.scriptSrc) };
     return { version: libraries.version(PACKAGE), ...(script ? { script } : {}), install, ...pair };
   },
 };
 
 /** Its storage on the client: it takes connections of its own copy of ioredis alone, so this one takes their place. */
-async function redisStorage(
-  handle: unknown,
-  libraries: Pick<typeof ownLibraries, "fromFolder">,
-): Promise<RedisStorage> {
+async function redisStorage(handle: unknown, libraries: Libraries): Promise<RedisStorage> {
   const library = await commonJs<RedisLibrary>(libraries.fromFolder(REDIS_STORAGE));
   const storage = new library.ThrottlerStorageRedisService({ lazyConnect: true });
   (storage.redis as { disconnect(): void }).disconnect();

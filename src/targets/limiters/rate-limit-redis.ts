@@ -1,8 +1,7 @@
 import type { Store } from "express-rate-limit";
 import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { type Libraries, ownLibraries } from "../libraries.js";
+import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, OpenClient } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
@@ -82,7 +81,7 @@ export const rateLimitRedis: LimiterDescription = {
   takesCost: false,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
   countKey: (key, keyPrefix) => `${keyPrefix}:${key}`,
-  async create(client, description, limits, keyPrefix = DEFAULT_KEY_PREFIX, libraries = ownLibraries) {
+  async create(client, description, limits, keyPrefix, libraries) {
     const prefix = `${keyPrefix}:`;
     const store = await redisStore(client, description, limits, prefix, libraries);
     const pair = limitersOn(store, limits);

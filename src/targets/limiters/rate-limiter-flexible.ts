@@ -1,9 +1,5 @@
-import { createHash } from "node:crypto";
-import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { bounded } from "../clients/settings.js";
-import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, failed, limited, noDecisions } from "../request-limiter.js";
 import type {
   ClientDescription,
@@ -11,11 +7,9 @@ import type {
   FlexibleUse,
   Limiter,
   LimiterDescription,
-  LimiterPair,
-  OpenClient,
   VariedClient,
 } from "../types.js";
-import { noBlock, preload, unsupported } from "./library.js";
+import { noBlock, preload, sha1Of, unsupported } from "./library.js";
 
 export const PACKAGE = "rate-limiter-flexible";
 
@@ -107,18 +101,12 @@ function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): 
   if (script.kind === "fcall") return { kind: script.kind, name_or_sha1: script.function };
   const text = library._incrTtlLuaScript;
   if (!text) throw new Error(`the ${className} of this version names no script`);
-  return { kind: script.kind, name_or_sha1: createHash("sha1").update(text).digest("hex") };
+  return { kind: script.kind, name_or_sha1: sha1Of(text) };
 }
 
 const createFlexible =
-  (make: Make) =>
-  async (
-    client: OpenClient,
-    { id, flexible }: ClientDescription,
-    limits: Limits,
-    keyPrefix = DEFAULT_KEY_PREFIX,
-    libraries: Libraries = ownLibraries,
-  ): Promise<LimiterPair> => {
+  (make: Make): LimiterDescription["create"] =>
+  async (client, { id, flexible }, limits, keyPrefix, libraries) => {
     if (!flexible) throw new Error(`${id} names no class of ${PACKAGE}`);
     const library = (await libraries.load(
       PACKAGE,

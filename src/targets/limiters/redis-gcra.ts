@@ -1,5 +1,3 @@
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { LimiterDescription } from "../types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1 } from "./library.js";
@@ -27,13 +25,7 @@ export const redisGcra: LimiterDescription = {
   applyTo: (client) => onIoredis(client, "redis-gcra"),
   takesCost: true,
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-  async create(
-    client,
-    _description,
-    { points, window_s },
-    prefix = DEFAULT_KEY_PREFIX,
-    libraries = ownLibraries,
-  ) {
+  async create(client, _description, { points, window_s }, prefix, libraries) {
     const { default: create } = await libraries.load(PACKAGE, () => import("redis-gcra"));
     const handle = client.handle as Handle;
     const period = window_s * 1_000;
@@ -49,10 +41,7 @@ export const redisGcra: LimiterDescription = {
       );
     const pair = { standard: limiting((cost) => cost), exhausted: limiting(() => points + 1) };
     await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(`${prefix}/${key}`));
-    const script = {
-      kind: "evalsha",
-      name_or_sha1: await scriptSha1(PACKAGE, (redis) => create({ redis })),
-    } as const;
-    return { version: libraries.version(PACKAGE), script, ...pair };
+    const sha1 = await scriptSha1(PACKAGE, (redis) => create({ redis }));
+    return { version: libraries.version(PACKAGE), script: { kind: "evalsha", name_or_sha1: sha1 }, ...pair };
   },
 };

@@ -1,6 +1,5 @@
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, OptionDescription, VariedClient } from "../types.js";
 import { LibraryLimiter, noBlock, unsupported } from "./library.js";
@@ -101,7 +100,7 @@ export const throttlecrabLimiter: LimiterDescription = {
     points === 1
       ? "ThrottleCrab never denies at a quota of 1 point: give at least 2"
       : noBlock("ThrottleCrab", block_s),
-  async create({ command, handle }, { id }, limits, keyPrefix = DEFAULT_KEY_PREFIX) {
+  async create({ command, handle }, { id }, limits, keyPrefix) {
     const overCommand: Throttle | undefined =
       command && (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
     const throttle = overCommand ?? (handle as Throttle);

@@ -1,10 +1,6 @@
-import { createHash } from "node:crypto";
-import type { Limits } from "../../contract/configuration.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
-import { type Libraries, ownLibraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { LimiterDescription, LimiterPair, OpenClient } from "../types.js";
-import { LibraryLimiter, noBlock, onIoredis, preload, unsupported } from "./library.js";
+import type { LimiterDescription } from "../types.js";
+import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, unsupported } from "./library.js";
 
 const PACKAGE = "@upstash/ratelimit";
 
@@ -16,8 +12,6 @@ interface Handle {
   eval(script: string, count: number, ...words: unknown[]): Promise<unknown>;
   del(...keys: string[]): Promise<number>;
 }
-
-const sha1Of = (text: string): string => createHash("sha1").update(text).digest("hex");
 
 /** The first line of its scripts has a flag of Upstash's own server, which Redis and Valkey refuse. */
 const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
@@ -58,43 +52,6 @@ type Algorithm = (
   window_s: number,
 ) => ReturnType<Library["Ratelimit"]["fixedWindow" | "slidingWindow" | "tokenBucket"]>;
 
-async function create(
-  algorithm: Algorithm,
-  client: OpenClient,
-  { points, window_s }: Limits,
-  prefix = DEFAULT_KEY_PREFIX,
-  libraries: Libraries = ownLibraries,
-): Promise<LimiterPair> {
-  const { Ratelimit } = await libraries.load(PACKAGE, () => import("@upstash/ratelimit"));
-  const handle = client.handle as Handle;
-  const adapter = new ScriptAdapter(handle);
-  const limiting = (quota: number) => {
-    const library = new Ratelimit({
-      redis: adapter as unknown as ConstructorParameters<Library["Ratelimit"]>[0]["redis"],
-      limiter: algorithm(Ratelimit, quota, window_s),
-      prefix,
-      // Otherwise denials do not reach the store.
-      ephemeralCache: false,
-      // Otherwise a request that gets no answer is admitted after 5 s. The client bounds its replies.
-      timeout: 0,
-    });
-    return new LibraryLimiter(
-      (key, cost) => library.limit(key, { rate: cost }),
-      ({ success, remaining, reset }) =>
-        success ? ALLOWED : limited(points, remaining, Math.max(0, reset - Date.now())),
-    );
-  };
-  // A quota of 0 is denied from the first request, by the same script.
-  const pair = { standard: limiting(points), exhausted: limiting(0) };
-  for (const limiter of Object.values(pair))
-    await preload([limiter], await client.shardKeys(), () => handle.del(...adapter.keys));
-  return {
-    version: libraries.version(PACKAGE),
-    script: { kind: "evalsha", name_or_sha1: adapter.sha1 },
-    ...pair,
-  };
-}
-
 const commonDivisor = (one: number, other: number): number =>
   other === 0 ? one : commonDivisor(other, one % other);
 
@@ -111,8 +68,36 @@ function describe(
     applyTo: (client) => onIoredis(client, id),
     takesCost: true,
     unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
-    create: (client, _description, limits, prefix, libraries) =>
-      create(algorithm, client, limits, prefix, libraries),
+    async create(client, _description, { points, window_s }, prefix, libraries) {
+      const { Ratelimit } = await libraries.load(PACKAGE, () => import("@upstash/ratelimit"));
+      const handle = client.handle as Handle;
+      const adapter = new ScriptAdapter(handle);
+      const limiting = (quota: number) => {
+        const library = new Ratelimit({
+          redis: adapter as unknown as ConstructorParameters<Library["Ratelimit"]>[0]["redis"],
+          limiter: algorithm(Ratelimit, quota, window_s),
+          prefix,
+          // Otherwise denials do not reach the store.
+          ephemeralCache: false,
+          // Otherwise a request that gets no answer is admitted after 5 s. The client bounds its replies.
+          timeout: 0,
+        });
+        return new LibraryLimiter(
+          (key, cost) => library.limit(key, { rate: cost }),
+          ({ success, remaining, reset }) =>
+            success ? ALLOWED : limited(points, remaining, Math.max(0, reset - Date.now())),
+        );
+      };
+      // A quota of 0 is denied from the first request, by the same script.
+      const pair = { standard: limiting(points), exhausted: limiting(0) };
+      for (const limiter of Object.values(pair))
+        await preload([limiter], await client.shardKeys(), () => handle.del(...adapter.keys));
+      return {
+        version: libraries.version(PACKAGE),
+        script: { kind: "evalsha", name_or_sha1: adapter.sha1 },
+        ...pair,
+      };
+    },
   };
 }
 

@@ -1,5 +1,4 @@
 import type { Limits } from "../../contract/configuration.js";
-import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { Algorithm } from "../../contract/target.js";
 import { findKnown } from "../did-you-mean.js";
 import { LibraryLimiter, noBlock, preload, unsupported, withLimiter } from "../limiters/library.js";
@@ -63,7 +62,7 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
       };
     },
     unsupportedReason: ({ block_s }) => noBlock(id, block_s),
-    async create({ command, shardKeys }, { id: client }, limits, prefix = DEFAULT_KEY_PREFIX) {
+    async create({ command, shardKeys }, { id: client }, limits, prefix) {
       if (!command) throw new Error(`${client} cannot send ${name}`);
       // A count of 0 would crash the store.
       if (limits.points < 1) throw new Error(`${id} needs at least 1 point, not ${limits.points}`);

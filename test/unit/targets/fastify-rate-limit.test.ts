@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ownLibraries } from "../../../src/targets/libraries.js";
 import { fastifyRateLimit } from "../../../src/targets/limiters/fastify-rate-limit.js";
 import { findClient } from "../../../src/targets/resolve.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
@@ -8,7 +9,7 @@ const memory = findClient("memory");
 
 async function inMemory() {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
-  const created = await fastifyRateLimit.create(client, memory, LIMITS);
+  const created = await fastifyRateLimit.create(client, memory, LIMITS, "rl", ownLibraries);
   return pairOf(created);
 }
 

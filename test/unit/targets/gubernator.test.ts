@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { gubernatorHttp } from "../../../src/targets/clients/gubernator-grpc.js";
+import { ownLibraries } from "../../../src/targets/libraries.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { findLimiter } from "../../../src/targets/resolve.js";
 import { readingOf } from "../../../src/targets/stores/gubernator.js";
@@ -27,7 +28,7 @@ async function limiterOn(status: number, body: string, id = "gubernator") {
     await client.close();
     server.close();
   });
-  const created = await findLimiter(id).create(client, gubernatorHttp, LIMITS, "p");
+  const created = await findLimiter(id).create(client, gubernatorHttp, LIMITS, "p", ownLibraries);
   const limiter: RequestLimiter = asRequestLimiter(created as NonNullable<typeof created>);
   return { limiter, asked: () => JSON.parse(asked) as unknown };
 }

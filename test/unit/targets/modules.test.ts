@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ownLibraries } from "../../../src/targets/libraries.js";
 import { moduleLimiters, modules } from "../../../src/targets/modules/index.js";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
 import type { LimiterDescription, OpenClient } from "../../../src/targets/types.js";
@@ -61,11 +62,13 @@ function answering(reply: unknown) {
 
 const [redisCell, redisShield] = moduleLimiters as [LimiterDescription, LimiterDescription];
 const ioredis = () => describeClient({ client: "ioredis", topology: "standalone", options: [] });
+const createdOn = (limiter: LimiterDescription, client: OpenClient) =>
+  limiter.create(client, ioredis(), LIMITS, "rl", ownLibraries);
 
 describe("the commands", () => {
   test("of redis-cell name burst, count and period, never a count of 0; every key that opening used is deleted", async () => {
     const { client, sent } = answering([1, 20, 3, 17, 540]);
-    const { standard, exhausted } = pairOf(await redisCell.create(client, ioredis(), LIMITS));
+    const { standard, exhausted } = pairOf(await createdOn(redisCell, client));
     expect(sent).toEqual(
       ["rl:one", "rl:two"].flatMap((key) => [
         [key, "cl.throttle", key, 19, 20, 600, 1],
@@ -86,7 +89,7 @@ describe("the commands", () => {
 
   test("of redis-shield name capacity, period and tokens; -1 is a denial", async () => {
     const denying = answering(-1);
-    const { standard, exhausted } = pairOf(await redisShield.create(denying.client, ioredis(), LIMITS));
+    const { standard, exhausted } = pairOf(await createdOn(redisShield, denying.client));
     denying.sent.length = 0;
     const denied = { outcome: "limited", limit: 20, remaining: 0, msBeforeNext: 150_000 };
     expect(await standard.consume("ada", 5)).toEqual(denied);
@@ -96,7 +99,7 @@ describe("the commands", () => {
       ["rl:ada", "SHIELD.absorb", "rl:ada", 20, 600, 21],
     ]);
     const admitting = answering(0);
-    const pair = pairOf(await redisShield.create(admitting.client, ioredis(), LIMITS));
+    const pair = pairOf(await createdOn(redisShield, admitting.client));
     expect(await pair.standard.consume("ada")).toEqual({ outcome: "allowed" });
   });
 
@@ -106,6 +109,6 @@ describe("the commands", () => {
     [redisShield, null],
   ])("fail for a reply of another form", async (limiter, reply) => {
     const { client } = answering(reply);
-    await expect(limiter.create(client, ioredis(), LIMITS)).rejects.toThrow(/not a reply of/);
+    await expect(createdOn(limiter, client)).rejects.toThrow(/not a reply of/);
   });
 });

@@ -1,18 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ownLibraries } from "../../../src/targets/libraries.js";
 import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
 import { asRequestLimiter, FAIL_OPEN_AFTER_MS, failOpen } from "../../../src/targets/request-limiter.js";
 import { describeClient, findClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { Decision, Limiter, OpenClient } from "../../../src/targets/types.js";
+import type { ClientDescription, Decision, Limiter, OpenClient } from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, limited } from "../../helpers/app.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 import { targetOf } from "../../helpers/target.js";
 
 const LIMITS = { points: 3, window_s: 60, block_s: 0 };
 const memory = findClient("memory");
+const createdOn = (client: OpenClient, description: ClientDescription, limits = LIMITS) =>
+  rateLimiterFlexible.create(client, description, limits, "rl", ownLibraries);
 
 async function inMemory(limits = LIMITS) {
   const client = await memory.open({ store: "memory", topology: "none", nodes: [] });
-  const created = await rateLimiterFlexible.create(client, memory, limits);
+  const created = await createdOn(client, memory, limits);
   return pairOf(created);
 }
 
@@ -66,7 +69,7 @@ test("a block has the given length, and exhausted keys have no block", async () 
 test("a rejection that is neither an answer nor an error is a failure, not a denial", async () => {
   let broken = false;
   const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
-  const created = await rateLimiterFlexible.create(client, findClient("iovalkey"), LIMITS);
+  const created = await createdOn(client, findClient("iovalkey"));
   broken = true;
   expect(await pairOf(created).standard.consume("a")).toMatchObject({ outcome: "failed" });
 });
@@ -84,7 +87,7 @@ test("a consume that gets no answer in time has failed, where the client's libra
   );
   const description = findClient("iovalkey");
   const flexible = { className: "RateLimiterRedis", timeoutMs: 20 };
-  const { standard } = pairOf(await rateLimiterFlexible.create(client, { ...description, flexible }, LIMITS));
+  const { standard } = pairOf(await createdOn(client, { ...description, flexible }));
   expect((await standard.consume("a")).outcome).toBe("allowed");
   answers = false;
   expect(await standard.consume("a")).toMatchObject({

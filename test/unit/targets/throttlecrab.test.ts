@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { throttlecrabHttp } from "../../../src/targets/clients/throttlecrab-grpc.js";
+import { ownLibraries } from "../../../src/targets/libraries.js";
 import { throttlecrabLimiter } from "../../../src/targets/limiters/throttlecrab.js";
 import { readingOf } from "../../../src/targets/stores/throttlecrab.js";
 import type { Decision } from "../../../src/targets/types.js";
@@ -25,7 +26,7 @@ async function decisionOn(status: number, body: string): Promise<Decision> {
     await client.close();
     server.close();
   });
-  const created = await throttlecrabLimiter.create(client, throttlecrabHttp, LIMITS);
+  const created = await throttlecrabLimiter.create(client, throttlecrabHttp, LIMITS, "rl", ownLibraries);
   return pairOf(created).standard.consume("ada");
 }
 
