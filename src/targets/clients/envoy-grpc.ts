@@ -10,6 +10,7 @@ import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
+import { usual } from "./settings.js";
 import { withoutStore } from "./shard-keys.js";
 
 const shouldRateLimit: GrpcMethod = {
@@ -35,9 +36,7 @@ export const envoyGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: ["redis", "valkey", "memcached"],
   topologies: ["standalone", "cluster", "cluster-3"],
-  control: false,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
+  ...usual,
   limiter: "envoy-ratelimit",
   service: "envoy-ratelimit",
   native: { kind: "grpc", method: shouldRateLimit, port: "grpc" },

@@ -10,6 +10,7 @@ import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
+import { usual } from "./settings.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
 const method: GrpcMethod = {
@@ -33,9 +34,7 @@ export const gubernatorGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: [GUBERNATOR],
   topologies: ["standalone"],
-  control: false,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
+  ...usual,
   limiter: GUBERNATOR,
   // No `native`: load programs would take an answer with an `error` for a decision.
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",

@@ -7,7 +7,7 @@ import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const iovalkeyLibrary = {
@@ -68,10 +68,8 @@ interface LoadedLibrary extends IoredisExports {
 /** What descriptions of both have in common. */
 const ioredisFamily = {
   topologies: ["standalone", "cluster", "cluster-3"],
-  control: false,
+  ...usual,
   canSkipHandshake: true,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
   ownSettings: { defaults: { sendsAgain: true, waitsForStore: true }, tuned: { sendsAgain: true } },

@@ -3,7 +3,7 @@ import type Memcached from "memcached";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { bounded, common, retried } from "./settings.js";
+import { bounded, common, retried, usual } from "./settings.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";
@@ -109,10 +109,8 @@ export const memcached: ClientDescription = {
   package: PACKAGE,
   stores: ["memcached"],
   topologies: ["standalone"],
-  control: false,
-  survivesStoreRestart: true,
-  // It has none.
-  survivesScriptFlush: true,
+  // It has no scripts that a flush could take.
+  ...usual,
   limiter: "rate-limiter-flexible",
   // Callbacks that are under way when a connection is lost are never called.
   flexible: { className: "RateLimiterMemcache", timeoutMs: common.requestTimeoutMs },

@@ -7,7 +7,7 @@ import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/version.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
 import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { bounded, common, OPEN_DEADLINE_MS, reportedSettings } from "./settings.js";
+import { bounded, common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -242,11 +242,9 @@ export const nodeRedis: ClientDescription = {
   package: PACKAGE,
   stores: ["redis", "valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
-  control: false,
+  ...usual,
   canSkipHandshake: true,
   handleApi: "node-redis",
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
   limiter: "rate-limiter-flexible",
   // Without `useRedisPackage` the class calls methods that this library does not have.
   flexible: { className: "RateLimiterRedis", options: { useRedisPackage: true }, script: { kind: "eval" } },

@@ -10,6 +10,9 @@ export const common = {
   tcpKeepAliveMs: 30_000,
 } as const;
 
+/** What the description of almost every client says. */
+export const usual = { control: false, survivesStoreRestart: true, survivesScriptFlush: true } as const;
+
 /** What a client of a service opens, by every protocol. */
 export const SERVICE_CONNECTIONS = 10;
 

@@ -10,6 +10,7 @@ import type { ClientDescription } from "../types.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
+import { usual } from "./settings.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
 const method: GrpcMethod = {
@@ -29,9 +30,7 @@ export const throttlecrabGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: [THROTTLECRAB],
   topologies: ["standalone"],
-  control: false,
-  survivesStoreRestart: true,
-  survivesScriptFlush: true,
+  ...usual,
   limiter: THROTTLECRAB,
   native: { kind: "grpc", method, port: "grpc" },
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
