@@ -2,35 +2,23 @@ import type { Node } from "../contract/env.js";
 import { findKnown } from "./did-you-mean.js";
 import type { TopologyDescription } from "./types.js";
 
-const standalone: TopologyDescription = { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] };
-
 const clusterArguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
 
-/** The smallest cluster that survives the loss of a node: each primary has one replica. */
-const cluster: TopologyDescription = {
-  id: "cluster",
-  primaries: 3,
-  replicas: 3,
-  nodeArguments: [
-    ...clusterArguments,
+export const topologies: readonly TopologyDescription[] = [
+  { id: "standalone", primaries: 1, replicas: 0, nodeArguments: [] },
+  /** The smallest cluster that survives the loss of a node: each primary has one replica. */
+  {
+    id: "cluster",
+    primaries: 3,
+    replicas: 3,
     // A replica synchronises at once, so that forming the cluster takes one second instead of six.
-    "--repl-diskless-sync-delay",
-    "0",
-  ],
-};
-
-/** The smallest cluster at all: three primaries without replicas, for comparisons with figures of others. */
-const cluster3: TopologyDescription = {
-  id: "cluster-3",
-  primaries: 3,
-  replicas: 0,
-  nodeArguments: clusterArguments,
-};
-
-/** For targets without a store process. */
-const none: TopologyDescription = { id: "none", primaries: 0, replicas: 0, nodeArguments: [] };
-
-export const topologies: readonly TopologyDescription[] = [standalone, cluster, cluster3, none];
+    nodeArguments: [...clusterArguments, "--repl-diskless-sync-delay", "0"],
+  },
+  /** The smallest cluster at all: three primaries without replicas, for comparisons with figures of others. */
+  { id: "cluster-3", primaries: 3, replicas: 0, nodeArguments: clusterArguments },
+  /** For targets without a store process. */
+  { id: "none", primaries: 0, replicas: 0, nodeArguments: [] },
+];
 
 export const findTopology = (id: string): TopologyDescription => findKnown("topology", topologies, id);
 

@@ -25,71 +25,55 @@ export function onlyGiven(reading: StoreReading, { withoutEvidence = [] }: Decla
   ) as StoreReading;
 }
 
-const valkey: StoreDescription = {
-  id: "valkey",
-  engine: "resp",
-  program: "valkey-server",
-  image: { name: "valkey/valkey:8.1", variable: "VALKEY_IMAGE" },
-  versionField: "valkey_version",
-  conf: "valkey.conf",
-};
-
-const redis: StoreDescription = {
-  id: "redis",
-  engine: "resp",
-  program: "redis-server",
-  image: { name: "redis:8.0", variable: "REDIS_IMAGE" },
-  versionField: "redis_version",
-  conf: "redis.conf",
-};
-
-const memcached: StoreDescription = {
-  id: "memcached",
-  engine: "memcached",
-  program: "memcached",
-  image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
-  // Its default of 64 MB is full after seconds of fresh keys. Connections and threads as docs/clients.md says; no UDP.
-  arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
-  topologies: ["standalone"],
-  commandThreads: 2,
-};
-
-/** Its limiter is its own. */
-const throttlecrab: StoreDescription = {
-  id: "throttlecrab",
-  engine: "throttlecrab",
-  program: "throttlecrab-server",
-  image: { name: "lazureykis/throttlecrab:0.4.40", variable: "THROTTLECRAB_IMAGE" },
-  topologies: ["standalone"],
-  ports: ["http", "grpc"],
-  decides: true,
-  limiter: "throttlecrab",
-};
-
-/** Its limiters are its own. */
-const gubernator: StoreDescription = {
-  id: "gubernator",
-  engine: "gubernator",
-  program: "gubernator",
-  withoutVersionFlag: true,
-  topologies: ["standalone"],
-  ports: ["http", "grpc"],
-  decides: true,
-  limiter: "gubernator",
-};
-
-/** Counters in the server's own process. */
-const memory: StoreDescription = { id: "memory" };
-
-/** No counters at all. */
-const none: StoreDescription = { id: "none" };
-
 export const stores: readonly StoreDescription[] = [
-  valkey,
-  redis,
-  memcached,
-  throttlecrab,
-  gubernator,
-  memory,
-  none,
+  {
+    id: "valkey",
+    engine: "resp",
+    program: "valkey-server",
+    image: { name: "valkey/valkey:8.1", variable: "VALKEY_IMAGE" },
+    versionField: "valkey_version",
+    conf: "valkey.conf",
+  },
+  {
+    id: "redis",
+    engine: "resp",
+    program: "redis-server",
+    image: { name: "redis:8.0", variable: "REDIS_IMAGE" },
+    versionField: "redis_version",
+    conf: "redis.conf",
+  },
+  {
+    id: "memcached",
+    engine: "memcached",
+    program: "memcached",
+    image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
+    // Its default of 64 MB is full after seconds of fresh keys. The others as docs/clients.md says; no UDP.
+    arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
+    topologies: ["standalone"],
+    commandThreads: 2,
+  },
+  {
+    id: "throttlecrab",
+    engine: "throttlecrab",
+    program: "throttlecrab-server",
+    image: { name: "lazureykis/throttlecrab:0.4.40", variable: "THROTTLECRAB_IMAGE" },
+    topologies: ["standalone"],
+    ports: ["http", "grpc"],
+    decides: true,
+    limiter: "throttlecrab",
+  },
+  {
+    id: "gubernator",
+    engine: "gubernator",
+    program: "gubernator",
+    withoutVersionFlag: true,
+    topologies: ["standalone"],
+    ports: ["http", "grpc"],
+    decides: true,
+    limiter: "gubernator",
+  },
+  /** Counters in the server's own process. */
+  { id: "memory" },
+  /** No counters at all. */
+  { id: "none" },
 ];
