@@ -77,3 +77,14 @@ export function readEnv<Shape extends z.ZodRawShape>(
   const value = env[name] === undefined ? "" : `=${JSON.stringify(env[name]?.slice(0, 60))}`;
   throw usageError(`${name}${value} ${issue?.message ?? "is not valid"}`);
 }
+
+/** A line of JSON on the standard input of a program. @throws usageError naming the member that is wrong */
+export function parseRequest<Request>(program: string, schema: z.ZodType<Request>, line: string): Request {
+  try {
+    return schema.parse(JSON.parse(line));
+  } catch (error) {
+    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
+    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is not JSON";
+    throw usageError(`not a request to the ${program}: ${reason}`);
+  }
+}

@@ -2,26 +2,24 @@ export const rounded = (value: number, decimals: number): number => Number(value
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** The sums of these members over all parts; one that a part does not have counts as 0. */
+/** A member that is absent counts as 0. */
+type Counts<Name extends string> = { readonly [Each in Name]?: number | undefined };
+
+const byName = <Name extends string>(names: readonly Name[], valueOf: (name: Name) => number) =>
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, number>;
+
+/** The sums of these members over all parts. */
 export const totals = <Name extends string>(
   names: readonly Name[],
-  parts: readonly { readonly [Each in Name]?: number | undefined }[],
-): Record<Name, number> =>
-  Object.fromEntries(names.map((name) => [name, sum(parts.map((part) => part[name] ?? 0))])) as Record<
-    Name,
-    number
-  >;
+  parts: readonly Counts<Name>[],
+): Record<Name, number> => byName(names, (name) => sum(parts.map((part) => part[name] ?? 0)));
 
-/** By how much these members have grown; one that is absent counts as 0. */
+/** By how much these members have grown. */
 export const grown = <Name extends string>(
   names: readonly Name[],
-  from: { readonly [Each in Name]?: number | undefined },
-  to: { readonly [Each in Name]?: number | undefined },
-): Record<Name, number> =>
-  Object.fromEntries(names.map((name) => [name, (to[name] ?? 0) - (from[name] ?? 0)])) as Record<
-    Name,
-    number
-  >;
+  from: Counts<Name>,
+  to: Counts<Name>,
+): Record<Name, number> => byName(names, (name) => (to[name] ?? 0) - (from[name] ?? 0));
 
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 

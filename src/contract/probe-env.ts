@@ -7,9 +7,9 @@ import {
   type Node,
   nodesText,
   parseNodes,
+  parseRequest,
   readEnv,
 } from "./env.js";
-import { usageError } from "./errors.js";
 import { decodePlugins } from "./plugins.js";
 import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";
 import { type StoreAccess, storeAccessFrom, storeAddressFrom } from "./store-url.js";
@@ -82,15 +82,8 @@ const probeRequestSchema = z.strictObject({
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 
-export function parseProbeRequest(line: string): ProbeRequest {
-  try {
-    return probeRequestSchema.parse(JSON.parse(line));
-  } catch (error) {
-    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
-    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is not JSON";
-    throw usageError(`not a request to the probe: ${reason}`);
-  }
-}
+export const parseProbeRequest = (line: string): ProbeRequest =>
+  parseRequest("probe", probeRequestSchema, line);
 
 /** What the probe needs of a run; with its variables alone the store's nodes may be unknown (empty). */
 export interface ProbeEnv {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { usageError } from "./errors.js";
+import { parseRequest } from "./env.js";
 
 const ms = z.number().min(0);
 
@@ -48,12 +48,5 @@ export type SentRequest = z.infer<typeof sentRequestSchema>;
 export const senderReportSchema = z.strictObject({ requests: z.array(sentRequestSchema) });
 export type SenderReport = z.infer<typeof senderReportSchema>;
 
-export function parseSenderRequest(line: string): SenderRequest {
-  try {
-    return senderRequestSchema.parse(JSON.parse(line));
-  } catch (error) {
-    const issue = error instanceof z.ZodError ? error.issues[0] : undefined;
-    const reason = issue ? `${issue.path.join(".")}: ${issue.message}` : "it is not JSON";
-    throw usageError(`not a request to the sender: ${reason}`);
-  }
-}
+export const parseSenderRequest = (line: string): SenderRequest =>
+  parseRequest("sender", senderRequestSchema, line);
