@@ -59,13 +59,17 @@ export function createStreams(
   });
 }
 
+interface ConnectionRange {
+  /** Number of connections of the whole run. */
+  connections: number;
+  /** The first connection of the range, from 0, and how many it has. */
+  first: number;
+  count: number;
+}
+
 /** Requests that go through the population in order from evenly spread starting points. */
-function createSequentialStreams(
-  size: number,
-  connections: number,
-  first: number,
-  count: number,
-): RequestStream[] {
+function createSequentialStreams(size: number, range: ConnectionRange): RequestStream[] {
+  const { connections, first, count } = range;
   return Array.from({ length: count }, (_, index) => {
     const begins = Math.floor(((first + index) * size) / connections) - 1;
     let position = begins;
@@ -81,44 +85,30 @@ function createSequentialStreams(
   });
 }
 
-/** Requests for `count` connections that repeat a cycle; each begins where the one before it is by a connection's share. */
-function createCyclicStreams(
-  cycle: Uint16Array | Uint32Array,
-  connections: number,
-  first: number,
-  count: number,
-): RequestStream[] {
-  return createSequentialStreams(cycle.length, connections, first, count).map((positions) => ({
+/** Requests that repeat a cycle; each connection begins where the one before it is by a connection's share. */
+function createCyclicStreams(cycle: Uint16Array | Uint32Array, range: ConnectionRange): RequestStream[] {
+  return createSequentialStreams(cycle.length, range).map((positions) => ({
     ...positions,
     next: () => cycle[positions.next()] ?? 0,
   }));
-}
-
-interface ConnectionRange {
-  /** Number of connections of the whole run. */
-  connections: number;
-  /** The first connection of the range, from 0, and how many it has. */
-  first: number;
-  count: number;
 }
 
 /** The distinct requests of a profile, and one stream of indexes into them per connection. */
 export function openTraffic(
   profile: TrafficProfile,
   seed: number,
-  { connections, first, count }: ConnectionRange,
+  range: ConnectionRange,
   { points, cost = 1 }: Limits = profile.limits,
 ): { requests: readonly Descriptors[]; streams: RequestStream[] } {
   const { requests, shares } = profile.population();
-  if (profile.trace)
-    return { requests, streams: createCyclicStreams(profile.trace.keys, connections, first, count) };
+  if (profile.trace) return { requests, streams: createCyclicStreams(profile.trace.keys, range) };
   if (profile.binding) {
     const cycle = profile.binding.cycleOf(Math.floor(points / cost), seed);
-    return { requests, streams: createCyclicStreams(cycle, connections, first, count) };
+    return { requests, streams: createCyclicStreams(cycle, range) };
   }
   const streams =
     profile.order === "sequential"
-      ? createSequentialStreams(requests.length, connections, first, count)
-      : createStreams(new AliasTable(shares), seed, first, count);
+      ? createSequentialStreams(requests.length, range)
+      : createStreams(new AliasTable(shares), seed, range.first, range.count);
   return { requests, streams };
 }
