@@ -15,15 +15,15 @@ export interface Usage {
   cpu_us: number;
   loop_active_ms: number;
   loop_idle_ms: number;
-  waited_ms: number | undefined;
+  /** NaN where the system does not report it. */
+  waited_ms: number;
 }
 
 const difference = (from: Usage, to: Usage): Usage => ({
   cpu_us: to.cpu_us - from.cpu_us,
   loop_active_ms: to.loop_active_ms - from.loop_active_ms,
   loop_idle_ms: to.loop_idle_ms - from.loop_idle_ms,
-  waited_ms:
-    to.waited_ms === undefined || from.waited_ms === undefined ? undefined : to.waited_ms - from.waited_ms,
+  waited_ms: to.waited_ms - from.waited_ms,
 });
 
 /** Targets whose connections were closed, in the warm-up or in the window. */
@@ -46,7 +46,7 @@ export class TurnWindow {
   #turns = 0;
   #cpu_us = 0;
   #loop = { active_ms: 0, idle_ms: 0 };
-  #waited_ms: number | undefined = 0;
+  #waited_ms = 0;
 
   constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
     this.#connections = connections;
@@ -102,10 +102,7 @@ export class TurnWindow {
     this.#cpu_us += difference(before, this.#readUsage()).cpu_us;
     this.#loop.active_ms += inSlice.loop_active_ms;
     this.#loop.idle_ms += inSlice.loop_idle_ms;
-    this.#waited_ms =
-      this.#waited_ms === undefined || inSlice.waited_ms === undefined
-        ? undefined
-        : this.#waited_ms + inSlice.waited_ms;
+    this.#waited_ms += inSlice.waited_ms;
   }
 
   get turns(): number {
@@ -145,7 +142,7 @@ export class TurnWindow {
         cpu_us: this.#cpu_us,
         utilisation: active_ms + idle_ms > 0 ? active_ms / (active_ms + idle_ms) : 0,
         ...(reopened ? { reopened: { ...reopened } } : {}),
-        ...(this.#waited_ms === undefined ? {} : { waited_ms: this.#waited_ms }),
+        ...(Number.isNaN(this.#waited_ms) ? {} : { waited_ms: this.#waited_ms }),
       },
     };
   }

@@ -1,4 +1,4 @@
-import { rounded } from "../../contract/numbers.js";
+import { rounded, sum, totals } from "../../contract/numbers.js";
 import type { Sample } from "../../contract/result.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
@@ -6,21 +6,20 @@ import type { WorkerSample } from "./recorder.js";
 /** A reading of the servers belongs to the interval whose end is no further away. */
 const MATCH_S = 0.5;
 
-function sorted(parts: readonly WorkerSample[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((total, { latencies_us }) => total + latencies_us.length, 0));
+export function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(sum(parts.map(({ length }) => length)));
   let at = 0;
-  for (const { latencies_us } of parts) {
-    all.set(latencies_us, at);
-    at += latencies_us.length;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
   }
-  return all.sort();
+  return all;
 }
 
 /** Merges the samples that several workers took of the same interval. Percentiles are over all their answers. */
 function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
-  const sum = (pick: (part: WorkerSample) => number) => parts.reduce((total, part) => total + pick(part), 0);
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
-  const latencies_us = sorted(parts);
+  const latencies_us = joined(parts.map((part) => part.latencies_us)).sort();
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   // The lowest value that this percentage of the answers does not exceed.
   const at = (percentile: number) =>
@@ -28,9 +27,7 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
   return {
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
-    allowed: sum((part) => part.allowed),
-    limited: sum((part) => part.limited),
-    failed: sum((part) => part.failed),
+    ...totals(["allowed", "limited", "failed"], parts),
     ...(latencies_us.length > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
     ...(busy.length > 0 ? { generator_event_loop_utilisation: rounded(Math.max(...busy), 4) } : {}),
   };

@@ -1,8 +1,8 @@
-import { sum } from "../../contract/numbers.js";
 import type { Slices } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { mergeSlices, mergeTimelineSlices, type TimelineSlices } from "../../judge/merging/slices.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/timeline.js";
+import { joined } from "./samples.js";
 
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
@@ -16,14 +16,7 @@ export class AnswerLog {
   }
 
   of(worker: number): Uint32Array {
-    const parts = this.#byWorker[worker] ?? [];
-    const all = new Uint32Array(sum(parts.map((part) => part.length)));
-    let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return joined(this.#byWorker[worker] ?? []);
   }
 }
 

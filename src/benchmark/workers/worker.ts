@@ -245,7 +245,7 @@ function usage(): Usage {
     cpu_us: cpu.user + cpu.system,
     loop_active_ms: active,
     loop_idle_ms: idle,
-    waited_ms: cpuWaitMs(),
+    waited_ms: cpuWaitMs() ?? Number.NaN,
   };
 }
 
