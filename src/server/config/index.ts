@@ -22,18 +22,15 @@ export interface ServerConfig {
   access?: StoreAccess;
 }
 
-type RequestedValue = { id: string; source: string };
+type RequestedValue = { id: string | undefined; source: string };
 
 /** The value on which all variables agree. @throws usageError naming two that differ */
-function agreedValue(requested: readonly (RequestedValue | undefined)[]): string | undefined {
-  const given = requested.filter((value) => value !== undefined);
-  const other = given.find(({ id }) => id !== given[0]?.id);
-  if (given[0] && other) throw usageError(`${given[0].source} contradicts ${other.source}`);
-  return given[0]?.id;
+function agreedValue(requested: readonly RequestedValue[]): string | undefined {
+  const [first, ...others] = requested.filter(({ id }) => id !== undefined);
+  const other = others.find(({ id }) => id !== first?.id);
+  if (first && other) throw usageError(`${first.source} contradicts ${other.source}`);
+  return first?.id;
 }
-
-const requestedValue = (id: string | undefined, source: string): RequestedValue | undefined =>
-  id === undefined ? undefined : { id, source };
 
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
@@ -48,12 +45,12 @@ function decideTarget(env: ServerEnv): Target {
   if (client.control && beside)
     throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
   const store = agreedValue([
-    requestedValue(parsed.store, modeSource),
-    requestedValue(env.store, `STORE=${env.store}`),
+    { id: parsed.store, source: modeSource },
+    { id: env.store, source: `STORE=${env.store}` },
     ...clusters,
   ]);
   const topology = agreedValue([
-    requestedValue(parsed.topology, modeSource),
+    { id: parsed.topology, source: modeSource },
     ...clusters.map(({ source }) => ({ id: "cluster", source })),
   ]);
   const text = formatTargetText({
