@@ -5,8 +5,8 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 /** A member that is absent counts as 0. */
 type Counts<Name extends string> = { readonly [Each in Name]?: number | undefined };
 
-const byName = <Name extends string>(names: readonly Name[], valueOf: (name: Name) => number) =>
-  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, number>;
+const byName = <Name extends string>(names: readonly Name[], countOf: (name: Name) => number) =>
+  Object.fromEntries(names.map((name) => [name, countOf(name)])) as Record<Name, number>;
 
 /** The sums of these members over all parts. */
 export const totals = <Name extends string>(
