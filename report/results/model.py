@@ -75,6 +75,7 @@ def fault_title(fault: records.Fault) -> str:
 
 
 def short_label(label: str, topology: str | None) -> str:
+    """The label without its topology, which has a column of its own; options stay."""
     client, plus, options = label.partition("+")
     short = client.removesuffix(f":{topology}") if topology else client
     return f"{short}{plus}{options}"
@@ -183,7 +184,6 @@ class Identity:
 
     @property
     def short_label(self) -> str:
-        """The label without its topology, which has a column of its own; options stay."""
         return short_label(self.label, self.topology)
 
     @property

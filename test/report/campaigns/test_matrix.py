@@ -36,9 +36,11 @@ def source(day: int, machine: str = "Some CPU") -> Source:
     return Source(f"2026-01-{day:02}T00:00:00.000Z", machine, f"day-{day}")
 
 
-def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone") -> Audit:
+def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone", asked: str = "") -> Audit:
     audited = [
-        AuditTarget(Target(label, label, "ioredis", "redis", topology, "upstash-fixed", []), found, 0)
+        AuditTarget(
+            Target(asked or label, label, "ioredis", "redis", topology, "upstash-fixed", []), found, 0
+        )
         for label, found in findings.items()
     ]
     rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
@@ -83,10 +85,14 @@ def test_conditions_are_apart_and_a_latency_at_the_stated_rate_stands_beside_oth
 
 
 def test_a_fault_that_a_target_cannot_have_leaves_no_cell_to_fill() -> None:
-    analysis = analysis_of_results(*runs_of("iovalkey:cluster", 6000))
-    skip = {"asked": "iovalkey:cluster", "reason": "store-restart: a node loses its place"}
+    analysis = analysis_of_results(*runs_of("ioredis:cluster", 6000))
+    skip = {"asked": "ioredis:cluster", "reason": "store-restart: a node loses its place"}
     planned = replace(analysis.campaign, manifest={"plan": {"skips": [skip]}})
     matrix = Matrix()
+    other_name = audit_of(
+        {"ioredis:cluster": [Finding("window-edge", "holds", 0)]}, "cluster", "ioredis@redis:cluster"
+    )
+    matrix.add_audit(other_name, "audit")
     matrix.add_campaign(structs.replace(analysis, campaign=planned), source(1))
     (table,) = view_of(matrix).section.tables
     hints = [cell.hint for cell in table.rows[0].cells]
