@@ -10,7 +10,7 @@ interface LayerDescription {
 
 /** Where the load enters. Layers are never ranked with each other. Plans and report follow this list. */
 export const layers = [
-  { id: "server", hint: "over HTTP, through the Fastify server", request: "request", consumer: "server" },
+  { id: "server", hint: "over HTTP, through the server", request: "request", consumer: "server" },
   { id: "limiter", hint: "decisions alone, without a server", request: "decision", consumer: "client" },
   {
     id: "store",

@@ -6,7 +6,7 @@ import { shuffler } from "./shuffle.js";
 const LEAD_IN_MS = 5;
 const SLICE_MS = 100;
 /** Shortest slice where each target has a generator of its own: another process takes the CPUs, and its caches are cold. */
-export const GIVEN_SLICE_MS = 500;
+export const SEPARATE_SLICE_MS = 500;
 /** Longest slice: a slower target is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
 /** Mean latencies of the slowest target that a lead-in and a slice last at least. */

@@ -40,7 +40,7 @@ interface Mutant {
   test: string;
 }
 
-/** `src/judge/latency.ts` → `test/unit/judge/latency.test.ts`, and `report/base/text.py` → `test/report/base/test_text.py`. */
+/** `src/judge/latency.ts` → `test/unit/judge/latency.test.ts`, and `report/statistics/decision.py` → `test/report/statistics/test_decision.py`. */
 const ownTest = (file: string): string =>
   file.endsWith(".py")
     ? file.replace(/^report\/(.*?)(\w+\.py)$/, "test/report/$1test_$2")

@@ -74,7 +74,7 @@ export interface Request {
   reference?: string;
   /** One target alone gets a reference beside it (M22). */
   addsReference: boolean;
-  /** From 5 rounds on each ranking has a copy of its reference. */
+  /** Each ranking has a copy of its reference, if the rounds are enough for one (`MIN_ROUNDS_FOR_A_COPY`). */
   copies: boolean;
   counts: Record<DimensionKey, number[]>;
   /** The number of generators is found before the first run: `counts` only fill its place. */

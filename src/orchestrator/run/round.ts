@@ -10,8 +10,8 @@ import { halvesOf } from "../../judge/steadiness.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
 import {
   drawnCycles,
-  GIVEN_SLICE_MS,
   lengthsFor,
+  SEPARATE_SLICE_MS,
   secondsOfSlices,
   type TurnOrder,
 } from "../../traffic/turn-order.js";
@@ -341,7 +341,7 @@ class TurnsOfRound extends GivenTurns {
     this.#spec = spec;
     this.#planned_s = "duration_s" in extent ? extent.duration_s : 0;
     this.#warmup_s = warmupS === "auto" ? AUTO_WARMUP.min_by_turns_s : warmupS;
-    this.#lengths = spec.lengths ?? lengthsFor(0, GIVEN_SLICE_MS);
+    this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
   }
 
   /** After the readings before the warm-up, and those before the window, the turns begin. */
@@ -350,7 +350,7 @@ class TurnsOfRound extends GivenTurns {
     this.#moments++;
     if (this.#moments === 1) {
       const warm = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
-      this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), GIVEN_SLICE_MS);
+      this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), SEPARATE_SLICE_MS);
     } else if (this.#moments === 2) {
       const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
       this.#measured = await this.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
