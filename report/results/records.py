@@ -231,6 +231,7 @@ class Reason(Record): rule: str; severity: Literal["invalid", "suspect"]; text: 
 class NotApplicable(Record): rule: str; text: str
 class Verdict(Record):
     status: Literal["valid", "suspect", "invalid"]; reasons: list[Reason]; not_applicable: list[NotApplicable]
+    rules_version: Maybe[CountFrom1] = None; not_checked: Maybe[list[NotApplicable]] = None
 Outcome: TypeAlias = Literal["served", "overloaded", "failed"]
 class MeasuredResult(Record):
     schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
