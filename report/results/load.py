@@ -50,7 +50,7 @@ def _bytes(path: Path) -> bytes:
     return read_document(path, validate.MAX_DOCUMENT_BYTES)
 
 
-def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
+def list_files(folder: Path) -> tuple[list[Path], list[str]]:
     """Result files, and names of what a crash left behind, both by name."""
     results, ignored = [], []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
@@ -207,7 +207,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
     excluded: list[Excluded] = []
     try:
-        files, ignored = _list_files(folder)
+        files, ignored = list_files(folder)
         sums = _read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
