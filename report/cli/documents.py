@@ -29,9 +29,7 @@ def _json(path: Path) -> validate.Document:
 
 def _places(folder: Path) -> dict[tuple[str, int], Place]:
     planned = planned_of(validate.validate_manifest(_json(folder / MANIFEST)))
-    return {
-        (entry.identity.key, run): place for entry in planned for run, place in entry.places.items()
-    }
+    return {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
