@@ -7,6 +7,14 @@ import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host.j
 import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steadiness.js";
 import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rules/target-disclosure.js";
 
+/**
+ * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the next number.
+ *
+ * 1 — the rules of results whose verdict states no version; they changed from release to release
+ * 2 — M26 finds a change of level in rounds by turns of any number of cycles; what a result does not hold is not checked
+ */
+export const RULES_VERSION = 2;
+
 export const rules: readonly Rule[] = [
   throughputFollows,
   latencyIsReal,
@@ -42,19 +50,27 @@ export const findingsOf = <Seen>(those: readonly Rule<Seen>[], evidence: Seen): 
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
+/** The rules that said nothing about a run, and why. */
+const textsOf = (findings: readonly RuleFinding[], severity: Finding["severity"]) =>
+  findings.flatMap((finding) =>
+    finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
+  );
+
 export function verdictOf(findings: readonly RuleFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
-    severity === "not applicable" ? [] : [{ rule, severity, text }],
+    severity === "invalid" || severity === "suspect" ? [{ rule, severity, text }] : [],
   );
+  const status = reasons.some(({ severity }) => severity === "invalid")
+    ? "invalid"
+    : reasons.length > 0
+      ? "suspect"
+      : "valid";
+  const not_checked = textsOf(findings, "not checked");
   return {
-    status: reasons.some(({ severity }) => severity === "invalid")
-      ? "invalid"
-      : reasons.length > 0
-        ? "suspect"
-        : "valid",
+    rules_version: RULES_VERSION,
+    status,
     reasons,
-    not_applicable: findings.flatMap(({ rule, severity, text }) =>
-      severity === "not applicable" ? [{ rule, text }] : [],
-    ),
+    not_applicable: textsOf(findings, "not applicable"),
+    ...(not_checked.length > 0 ? { not_checked } : {}),
   };
 }

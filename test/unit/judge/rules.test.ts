@@ -7,7 +7,7 @@ import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.j
 import { latencyBlock } from "../../../src/judge/latency.js";
 import { limitOf } from "../../../src/judge/limit.js";
 import { outcomeOf } from "../../../src/judge/outcome.js";
-import { judge } from "../../../src/judge/rules.js";
+import { judge, RULES_VERSION } from "../../../src/judge/rules.js";
 import {
   addFailures,
   addGenerator,
@@ -17,6 +17,7 @@ import {
   generatorOf,
   histogramOf,
   limiterLayerEvidence,
+  openLoopEvidence,
   reading,
   role,
   serverOf,
@@ -814,7 +815,24 @@ test("M26 does not blame the target for what other programs explain; then M25 sa
 });
 
 test("a clean run is valid, without a reason and with every rule applied", () => {
-  expect(judge(validEvidence())).toEqual({ status: "valid", reasons: [], not_applicable: [] });
+  expect(judge(validEvidence())).toEqual({
+    rules_version: RULES_VERSION,
+    status: "valid",
+    reasons: [],
+    not_applicable: [],
+  });
+});
+
+test("a rule whose evidence an older result does not hold is not checked, and doubts nothing", () => {
+  const { admissions: _, prediction: __, ...older } = validEvidence();
+  const byTurns = { group: 2, turns: 100, lead_in_ms: 5, slice_ms: 100, drained_s: 0 };
+  const { status, not_checked } = judge({ ...older, turns: byTurns });
+  expect(status).toBe("valid");
+  expect(not_checked?.map(({ rule }) => rule)).toEqual(["M16", "M10", "M27"]);
+});
+
+test("an open loop whose result has no latencies from the send is not checked for them", () => {
+  expect(judge(openLoopEvidence())).toMatchObject({ reasons: [], not_checked: [{ rule: "M2" }] });
 });
 
 describe.each(Object.entries(faults))("%s, and nothing else, for", (expected, cases) => {
