@@ -14,7 +14,9 @@ test("ends with 6 when a promise is broken, prints its document, and writes the 
   writeFileSync(join(home, "audit.yaml"), "runtime: local\n");
   const asked = "exact-burst,exact-burst-4-servers,expiry";
   const flags = ["--config", "audit.yaml", "--clients", "memory none", "--checks", asked];
-  const started = Campaign.command(home, ["audit", ...flags, "--format", "json"]);
+  // From Node.js 24 on requests to loopback would go to this proxy, which nobody answers.
+  const proxy = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "http://127.0.0.1:1", HTTPS_PROXY: "http://127.0.0.1:1" };
+  const started = Campaign.command(home, ["audit", ...flags, "--format", "json"], proxy);
   const { stdout } = await started.ends(EXIT.regression);
   const document = auditSchema.parse(JSON.parse(stdout));
   // As a shell takes it.
