@@ -360,13 +360,16 @@ CheckPromise: TypeAlias = Annotated[str, Meta(max_length=2000)]
 class Check(Record): id: Id; title: Annotated[str, Meta(max_length=80)]; promise: CheckPromise; matters: CheckPromise
 class Admissions(Record): seen: Count; least: Count; most: Count
 class Finding(Record):
-    check: Id; status: Literal["holds", "broken", "skipped", "failed"]; seconds: Amount
+    check: Id; status: Literal["holds", "broken", "not-promised", "skipped", "failed"]; seconds: Amount
     promised: Maybe[CheckPromise] = None; seen: Maybe[CheckPromise] = None; admissions: Maybe[Admissions] = None
-    reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None; limits: Maybe[Limits] = None
+    holds: Maybe[bool] = None; excess: Maybe[Annotated[int, Meta(ge=-1000, le=1000)]] = None
+    consequence_of: Maybe[Id] = None; reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None
+    limits: Maybe[Limits] = None
 class AuditTarget(Record): target: Target; findings: list[Finding]; seconds: Amount
 class AuditSkip(Record): asked: str; reason: CheckPromise
-class AuditCounts(Record): holds: Count; broken: Count; skipped: Count; failed: Count
+class AuditCounts(Record):
+    holds: Count; broken: Count; consequences: Count; not_promised: Count; skipped: Count; failed: Count
 class Audit(Record):
-    schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[1]; audit: Text; started_at: str; finished_at: str
+    schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[2]; audit: Text; started_at: str; finished_at: str
     command: str; runtime: str; harness: str; node: str; programs: dict[str, str]; checks: list[Check]
     targets: list[AuditTarget]; skips: list[AuditSkip]; counts: AuditCounts
