@@ -65,7 +65,10 @@ test.each([
   ["five cycles that collapse early", [4119, 1870, 996, 1153, 1036]],
   ["a ramp up", [1000, 1500, 2500, 3000, 3200]],
   ["a ramp down", [3200, 3000, 2500, 1500, 1000]],
-  ["twenty cycles of which the last four are at a third", [...Array(16).fill(3_000), ...Array(4).fill(1_000)]],
+  [
+    "twenty cycles of which the last four are at a third",
+    [...Array(16).fill(3_000), ...Array(4).fill(1_000)],
+  ],
 ])("%s of one target are not steady, and the others are", (_, speeds) => {
   expect(isApart(amongSteady(speeds))).toEqual([true, false, false, false]);
 });
