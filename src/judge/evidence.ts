@@ -31,8 +31,11 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
 
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
-/** A broken or `not applicable` rule; one that holds has no finding. */
-export type Finding = { severity: "invalid" | "suspect" | "not applicable"; text: string };
+/**
+ * A rule that is broken, or that says nothing about this run; one that holds has no finding. `not applicable`: the rule
+ * does not concern such a run. `not checked`: it does, but the result is older than the evidence that the rule needs.
+ */
+export type Finding = { severity: "invalid" | "suspect" | "not applicable" | "not checked"; text: string };
 
 /** A rule of docs/methodology.md; it only uses the evidence. */
 export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
@@ -40,3 +43,12 @@ export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding
 export const invalid = (text: string): Finding => ({ severity: "invalid", text });
 export const suspect = (text: string): Finding => ({ severity: "suspect", text });
 export const notApplicable = (text: string): Finding => ({ severity: "not applicable", text });
+/**
+ * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence begins with
+ * `if (evidence.member === undefined) return notChecked("what it is")`: the member is optional in the contract, because
+ * older results lack it, and every new result has it.
+ */
+export const notChecked = (missing: string): Finding => ({
+  severity: "not checked",
+  text: `the result does not hold ${missing}`,
+});

@@ -106,25 +106,73 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
     : undefined;
 }
 
-/** Fewer cycles than this have no halves. */
-const FEWEST_CYCLES = 8;
+/** An error that is estimated from fewer degrees of freedom is too uncertain: eight cycles of one target have six. */
+const FEWEST_DEGREES = 6;
+
+/** A sum of squares around the means of halves, and its degrees of freedom. */
+interface Scatter {
+  squares: number;
+  degrees: number;
+}
+
+/** Logarithms of the answers in each cycle, less their mean, so that fast and slow targets have one scale. */
+function centredLogs(answers: readonly number[]): number[] {
+  const logs = answers.map((count) => Math.log(Math.max(0.5, count)));
+  const level = mean(logs);
+  return logs.map((value) => value - level);
+}
+
+/** Deviations of a target from the median of others in the same cycles: one that decays among them moves it little. */
+const relativeTo = (others: readonly (readonly number[])[], own: readonly number[]): number[] =>
+  own.map((value, cycle) => (others.length > 0 ? value - median(others.map((logs) => logs[cycle] ?? 0)) : value));
+
+const halvesAt = (values: readonly number[]): [number[], number[]] => {
+  const middle = Math.floor(values.length / 2);
+  return [values.slice(0, middle), values.slice(middle)];
+};
+
+const scatterOf = (values: readonly number[]): Scatter => ({
+  squares: sum(halvesAt(values).flatMap((half) => half.map((value) => (value - mean(half)) ** 2))),
+  degrees: values.length - 2,
+});
 
 /**
- * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric mean of the others:
- * what the host does to all cancels (M26). @returns undefined for few cycles, or where the others lacked turns
+ * The variance of a cycle: that of the target's own cycles, or of those of the others beside each other where that is
+ * smaller, because what changes within a half must not hide in the error that it makes itself.
+ */
+function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undefined {
+  const variances = [
+    { variance: own.squares / own.degrees, degrees: own.degrees },
+    {
+      variance: mean(others.map(({ squares, degrees }) => squares / degrees)),
+      // What all have in common was taken out of them, which costs as much as one of them tells.
+      degrees: (others.length - 1) * own.degrees,
+    },
+  ].filter(({ degrees }) => degrees >= FEWEST_DEGREES);
+  return variances.length > 0 ? Math.min(...variances.map(({ variance }) => variance)) : undefined;
+}
+
+/**
+ * By turns a target's rate in the second half of the cycles ÷ the first, relative to the median of the others: what the
+ * host does to all cancels (M26). @returns undefined where cycles and targets are too few to know the error
  */
 export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
-  return answers.map((own, index) => {
-    const others = answers.filter((each, other) => other !== index && each.length === own.length);
-    const relative = own.map((count, cycle) => {
-      const logs = others.map((each) => Math.log(Math.max(0.5, each[cycle] ?? 0)));
-      return Math.log(Math.max(0.5, count)) - (logs.length > 0 ? mean(logs) : 0);
-    });
-    if (relative.length < FEWEST_CYCLES) return undefined;
-    const middle = Math.floor(relative.length / 2);
-    const [first, second] = [relative.slice(0, middle), relative.slice(middle)];
-    const squares = sum([first, second].flatMap((half) => half.map((value) => (value - mean(half)) ** 2)));
-    const error = Math.sqrt((squares / (relative.length - 2)) * (1 / first.length + 1 / second.length));
+  const logs = answers.map(centredLogs);
+  return logs.map((own, index) => {
+    const others = logs.filter((other, place) => place !== index && other.length === own.length);
+    const relative = relativeTo(others, own);
+    const ofOthers = others.map((other) =>
+      scatterOf(
+        relativeTo(
+          others.filter((third) => third !== other),
+          other,
+        ),
+      ),
+    );
+    const variance = cycleVariance(scatterOf(relative), ofOthers);
+    if (variance === undefined) return undefined;
+    const [first, second] = halvesAt(relative);
+    const error = Math.sqrt(variance * (1 / first.length + 1 / second.length));
     return { ratio: rounded(Math.exp(mean(second) - mean(first)), 6), error: rounded(error, 6) };
   });
 }

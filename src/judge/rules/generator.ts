@@ -3,7 +3,7 @@ import { sum } from "../../contract/numbers.js";
 import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { answered, ends, failed } from "../counts.js";
-import { type Evidence, notApplicable, type Rule, suspect } from "../evidence.js";
+import { type Evidence, notApplicable, notChecked, type Rule, suspect } from "../evidence.js";
 import { decodeHistogram } from "../histogram.js";
 import { SLICE_MS } from "../merging/slices.js";
 
@@ -102,8 +102,11 @@ export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "re
 /** M16: by turns no connection is closed between them. */
 export const connectionsKept: Rule = {
   id: "M16",
-  check({ turns }) {
-    const again = turns?.reopened?.without_cause ?? 0;
+  check({ turns, request }) {
+    // At the limiter layer the client keeps its own connections.
+    if (!turns || isClientLayer(request.layer)) return undefined;
+    if (!turns.reopened) return notChecked("the connections that were opened again");
+    const again = turns.reopened.without_cause;
     if (again === 0) return undefined;
     return suspect(`${again} connections were opened again that the target had not closed`);
   },

@@ -22,12 +22,12 @@ import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";
 import type { Timeline } from "../../contract/timeline.js";
-import { wasEnded } from "../../judge/evidence.js";
+import { invalid, wasEnded } from "../../judge/evidence.js";
 import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/fault-figures.js";
 import { limitOf } from "../../judge/limit.js";
 import { outcomeOf } from "../../judge/outcome.js";
 import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";
-import { judge } from "../../judge/rules.js";
+import { judge, verdictOf } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
@@ -219,11 +219,7 @@ export function failureDocument(
     notes: [],
     status,
     failure,
-    verdict: {
-      status: "invalid",
-      reasons: [{ rule: "M20", severity: "invalid", text: `${status}: ${failure.role}: ${failure.text}` }],
-      not_applicable: [],
-    },
+    verdict: verdictOf([{ rule: "M20", ...invalid(`${status}: ${failure.role}: ${failure.text}`) }]),
   };
 }
 

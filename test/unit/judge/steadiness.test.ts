@@ -51,8 +51,35 @@ test.each([
   expect(found).toEqual([true, expect.any(Boolean), expect.any(Boolean)]);
 });
 
-test("fewer than eight cycles have no halves", () => {
-  expect(halvesOf(Array(2).fill([1, 2, 3]))).toEqual([undefined, undefined]);
+/** Cycles of four targets, of which only the first one's speed changes. */
+const amongSteady = (speeds: readonly number[]): number[][] => {
+  const random = seededRandom(21);
+  const noisy = (speed: number) => Math.round(speed * (1 + 0.1 * (random() - 0.5)));
+  return [speeds, ...[5_500, 5_700, 5_900].map((speed) => speeds.map(() => speed))].map((row) =>
+    row.map(noisy),
+  );
+};
+
+test.each([
+  ["five cycles that collapse at the end", [2753, 3387, 3317, 1936, 903]],
+  ["five cycles that collapse early", [4119, 1870, 996, 1153, 1036]],
+  ["a ramp up", [1000, 1500, 2500, 3000, 3200]],
+  ["a ramp down", [3200, 3000, 2500, 1500, 1000]],
+  [
+    "twenty cycles of which the last four are at a third",
+    [...Array(16).fill(3_000), ...Array(4).fill(1_000)],
+  ],
+])("%s of one target are not steady, and the others are", (_, speeds) => {
+  expect(isApart(amongSteady(speeds))).toEqual([true, false, false, false]);
+});
+
+test("few cycles of steady targets are steady", () => {
+  expect(isApart(amongSteady(Array(5).fill(3_000)))).toEqual([false, false, false, false]);
+});
+
+test("halves are not compared where cycles and targets are too few to know the error", () => {
+  expect(halvesOf(Array(2).fill([1, 2, 3, 4, 5]))).toEqual([undefined, undefined]);
+  expect(halvesOf([Array(7).fill(9)])).toEqual([undefined]);
 });
 
 /** Normal deviates with this correlation of neighbours: AR(1), of variance 1. */
