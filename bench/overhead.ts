@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { askDirectly } from "../src/contract/direct-http.js";
 import { byTurns, printRatio, rateOf, withServers } from "./groups.js";
 import { MeasuredServer, withStore } from "./processes.js";
 
@@ -55,7 +56,7 @@ async function compare(sides: readonly Side[]): Promise<void> {
         const readings: number[][] = [];
         const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "3" }, round, async () => {
           for (const [index, url] of urls.entries())
-            if (sides[index]?.isAsked) await (await fetch(`${url}/light`)).text();
+            if (sides[index]?.isAsked) await askDirectly(`${url}/light`, { timeout_ms: 5_000 });
           readings.push(await Promise.all(servers.map((server) => server.cpuUs())));
         });
         const figures = results.map((result, index) => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { askDirectly } from "../src/contract/direct-http.js";
 import { freePort } from "../src/runtimes/local/ports.js";
 import { TestStore } from "../test/helpers/store.js";
 
@@ -30,8 +31,8 @@ export class MeasuredServer {
     const server = new MeasuredServer(child, port);
     for (let attempt = 0; attempt < 400; attempt++) {
       if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}`);
-      const up = await fetch(server.url + path).then(
-        (response) => response.ok,
+      const up = await askDirectly(server.url + path, { timeout_ms: 2_000 }).then(
+        ({ status }) => status === 200,
         () => false,
       );
       if (up) return server;

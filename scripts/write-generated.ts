@@ -13,10 +13,12 @@ import { algorithms, deciders } from "../src/contract/target.js";
 import { verdictsSchema } from "../src/contract/verdicts.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { MIN_SAMPLES } from "../src/judge/latency.js";
+import { checks } from "../src/orchestrator/audit/checks/index.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { singleCommand } from "../src/orchestrator/request/original.js";
 import { groups } from "../src/targets/groups.js";
+import { stores } from "../src/targets/stores/index.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
@@ -27,7 +29,7 @@ import { recordsModule } from "./records-module.js";
  * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
  * - report/results/records.py, from those that the report reads;
  * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
- *   dimensions;
+ *   dimensions, the checks of the audit that nobody promises;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
@@ -52,6 +54,17 @@ const schemas = {
 };
 const helpOf = (topic?: string): string =>
   campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
+
+/** Why nobody promises what a check tries, by check and store. */
+const unpromised = Object.fromEntries(
+  checks.flatMap(({ id, unpromisedReason }) => {
+    const reasons = stores.flatMap((store): [string, string][] => {
+      const reason = unpromisedReason?.({ store: store.id });
+      return reason === undefined ? [] : [[store.id, reason]];
+    });
+    return reasons.length > 0 ? [[id, Object.fromEntries(reasons)]] : [];
+  }),
+);
 
 /** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
 const pageWith = (path: string, name: string, text: string): string =>
@@ -79,6 +92,7 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "src/contract/generated/deciders.json": json(deciders),
   "src/contract/generated/algorithms.json": json(algorithms),
+  "src/contract/generated/unpromised.json": json(unpromised),
   "src/contract/generated/layers.json": json(
     layers
       .filter(({ id }) => !isProgramLayer(id))

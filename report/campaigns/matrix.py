@@ -15,7 +15,7 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LOAD_FIELDS, load_text
 from report.base.format import ABSENT, Show, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
-from report.results.load import BROKEN, HOLDS, SKIPPED
+from report.results.load import BROKEN, HOLDS, NOT_PROMISED, SKIPPED
 from report.results.model import Identity, fault_title, short_label
 from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
@@ -94,7 +94,7 @@ class Answer(Struct, frozen=True):
     source: Source
     versions: str = ""
     good: bool | None = None
-    """Of a promise: whether it holds."""
+    """Of a promise: whether it is kept; None where nobody promises it."""
     ends: tuple[float, float] | None = None
 
     def apart(self, other: "Answer") -> bool:
@@ -228,8 +228,8 @@ class Matrix:
             self._name(key, target.text.replace(":standalone", ""))
             for check in CHECKS:
                 finding = findings.get(check)
-                if finding and finding.status in (HOLDS, BROKEN):
-                    good = finding.status == HOLDS
+                if finding and finding.status in (HOLDS, BROKEN, NOT_PROMISED):
+                    good = None if finding.status == NOT_PROMISED else finding.status == HOLDS
                     self._put(ANY, key, check, Answer(verdict(finding), bounds(finding), source, good=good))
                 elif finding and finding.status == SKIPPED:
                     self.lacks[key, check] = finding.reason or ""
@@ -274,7 +274,11 @@ class Matrix:
         """At most two sentences."""
         told = [text for *_, text in sorted(self.sentences, reverse=True)[:1]]
         found = self.answers.items()
-        exact = {key: newest.good for (_, key, asked), (newest, *_) in found if asked == _BURST}
+        exact = {
+            key: newest.good
+            for (_, key, asked), (newest, *_) in found
+            if asked == _BURST and newest.good is not None
+        }
         if exact:
             broken = sorted({self.targets[key][0] for key, good in exact.items() if not good})
             but = f", not {joined(broken)}" if broken else ""
@@ -418,7 +422,10 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
     for name in made:
         found = [findings.get(name) for findings in targets.values()]
         reasons = sorted({each.reason or "" for each in found if each and each.status == SKIPPED})
-        about.append(f"- **{prose(checks[name].title)}**: {prose(checks[name].promise)}")
+        made_of = {each.status for each in found if each}
+        nobody = NOT_PROMISED in made_of and not made_of & {HOLDS, BROKEN}
+        promise = f"Not promised: {checks[name].promise}" if nobody else checks[name].promise
+        about.append(f"- **{prose(checks[name].title)}**: {prose(promise)}")
         about[-1] += f" Does not apply: {prose('; '.join(reasons))}." if reasons else ""
     heads = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in made]
     newest = max(audit.started_at for audit in audits)[:10]
@@ -426,7 +433,7 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
         [
             "# Limiters under what breaks limits",
             "",
-            f"From {plural(len(audits), 'audit')}, the newest of {newest}; ✓ holds, ✗ broken, "
+            f"From {plural(len(audits), 'audit')}, the newest of {newest}; ✓ kept, ✗ broken, ○ not promised, "
             "with what was admitted of what the algorithm admits, – does not apply, ? not checked.",
             "",
             *table(["Target", "Promises", *heads], rows, len(heads) + 2),
@@ -440,5 +447,6 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
 def _condition_cell(finding: Finding | None) -> str:
     if finding is None:
         return ""
-    told = bounds(finding) if finding.status == BROKEN and not (finding.seen or "").startswith("not") else ""
+    is_told = finding.status == BROKEN or (finding.status == NOT_PROMISED and not finding.holds)
+    told = bounds(finding) if is_told and not (finding.seen or "").startswith("not") else ""
     return prose(verdict(finding)) + (f" ({told})" if told else "")

@@ -12,9 +12,9 @@ from report.campaigns.matrix import conditions_markdown
 from report.export.summary_markdown import MAX_BYTES
 from report.html.page import audit_page
 from report.results.archives import found_campaigns
-from report.results.load import AUDIT_FILE, BROKEN, FAILED, load_audit
+from report.results.load import AUDIT_FILE, BROKEN, load_audit
 from report.results.records import Audit
-from report.sections.audit import MARKS, details, rows, sentence
+from report.sections.audit import MARKS, connection, details, is_promised, rows, sentence
 
 PAGE = "index.html"
 
@@ -32,32 +32,31 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _markdown(audit: Audit) -> str:
-    """The whole text. Promises that hold stand in the table alone."""
-    marks = {status: f"**{mark}**" if status == BROKEN else mark for status, (mark, _) in MARKS.items()}
-    cells = [
-        [code(target.target.label), *(marks[cell.finding.status] for cell in row)]
-        for target, row in rows(audit)
-    ]
+    """The whole text. Promises that are kept stand in the table alone."""
+    marks = {state: f"**{mark}**" if state == BROKEN else mark for state, (mark, _) in MARKS.items()}
+    cells = [[code(target.target.label), *(marks[cell.state] for cell in row)] for target, row in rows(audit)]
     head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
     blocks = [
         [f"## {sentence(audit)}"],
         [head],
         table(("Target", *(prose(check.title) for check in audit.checks)), cells, len(audit.checks) + 1),
-        ["✓ holds · ✗ broken · – skipped, or does not apply · ? could not be checked"],
+        [" · ".join(f"{mark} {words}" for mark, words in MARKS.values())],
     ]
     for check in audit.checks:
         lines = []
         for detail in details(audit, check):
             label, finding = code(detail.target.target.label), detail.finding
-            if finding.status not in (BROKEN, FAILED):
+            if not detail.is_told:
                 continue
             if finding.reason:
                 lines.append(f"- {label}: not checked: {prose(finding.reason)}")
             else:
-                promised = f"promised {prose(finding.promised or '')}; seen {prose(finding.seen or '')}"
-                lines.append(f"- {label}, {prose(detail.limits)}: {promised}")
+                told = f"{prose(detail.expected)}; seen {prose(finding.seen or '')}"
+                more = f". {prose(connected)}" if (connected := connection(audit, detail)) else ""
+                lines.append(f"- {label}, {prose(detail.limits)}: {told}{more}")
         if lines:
-            blocks.append([f"### {prose(check.title)}", "", prose(check.promise), "", *lines])
+            promise = check.promise if is_promised(audit, check) else f"Not promised: {check.promise}"
+            blocks.append([f"### {prose(check.title)}", "", prose(promise), "", *lines])
     if audit.skips:
         skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]
         blocks.append(["### Targets that were not audited", "", *skips])

@@ -177,7 +177,10 @@ def audit_page(audit: Audit) -> str:
         audit=audit,
         answer=audits.sentence(audit),
         rows=audits.rows(audit),
-        details=[(check, audits.details(audit, check)) for check in audit.checks],
+        details=[
+            (check, audits.is_promised(audit, check), audits.details(audit, check)) for check in audit.checks
+        ],
+        connection=lambda cell: audits.connection(audit, cell),
         marks=audits.MARKS,
         versions=[
             ("ratelimit-bench", audit.harness),

@@ -29,7 +29,8 @@ MAX_SERIES_SECONDS = 100_000
 
 AUDIT_FILE = "audit.json"
 #: What a check of an audit found.
-HOLDS, BROKEN, SKIPPED, FAILED = "holds", "broken", "skipped", "failed"
+HOLDS, BROKEN, NOT_PROMISED = "holds", "broken", "not-promised"
+SKIPPED, FAILED = "skipped", "failed"
 
 _MAX_LINES = 20
 

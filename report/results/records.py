@@ -111,8 +111,8 @@ class GeneratorSchedule(Record):
 class Generator(Record):
     id: str; workers: Annotated[list[Worker], Meta(min_length=1)]; counts: Counts; window_s: Positive; cpu_us: Count
     resident_bytes: Count; histograms: Histograms; opened_after_ms: Maybe[Amount] = None
-    links: Maybe[Annotated[list[Link], Meta(min_length=1)]] = None; service_histograms: Maybe[Histograms] = None
-    schedule: Maybe[GeneratorSchedule] = None
+    longest_gap_ms: Maybe[Amount] = None; links: Maybe[Annotated[list[Link], Meta(min_length=1)]] = None
+    service_histograms: Maybe[Histograms] = None; schedule: Maybe[GeneratorSchedule] = None
 class Sample(Record):
     t_s: Positive; interval_s: Positive; allowed: Count; limited: Count; failed: Count; p50_ms: Maybe[Amount] = None
     p99_ms: Maybe[Amount] = None; generator_event_loop_utilisation: Maybe[Share] = None
@@ -213,6 +213,7 @@ class Halves(Record): ratio: Positive; error: Amount
 class Turns(Record):
     group: CountFrom1; turns: Count; lead_in_ms: LeadInMs; slice_ms: SliceMs; drained_s: Amount
     reopened: Maybe[Reopened] = None; halves: Maybe[Halves] = None
+class ClockChange(Record): changed_ms: int | float; over_s: Amount
 class HostLoad(Record): cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount
 class RoundTripUs(Record): p50: Amount; p90: Amount; count: CountFrom1
 class BitsPerSecond(Record): there: Positive; back: Positive
@@ -249,10 +250,10 @@ class MeasuredResult(Record):
     admissions: Maybe[CountedAdmissions | NotKnownAdmissions] = None
     faults: Maybe[Annotated[list[MeasuredResultFault], Meta(min_length=1)]] = None
     fault_figures: Maybe[FaultFigures] = None; boundary: Maybe[Boundary] = None; turns: Maybe[Turns] = None
-    servers_ready_s: Maybe[dict[str, Amount]] = None; host_load: Maybe[HostLoad] = None
-    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
-    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
-    outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
+    clock_change: Maybe[ClockChange] = None; servers_ready_s: Maybe[dict[str, Amount]] = None
+    host_load: Maybe[HostLoad] = None; placement: Maybe[dict[str, str]] = None
+    links: Maybe[list[MeasuredResultLink]] = None; machine_load: Maybe[dict[str, MachineLoad]] = None
+    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
 class Operations(Record): total: CountFrom1; per_second: Positive; more_at_most: Maybe[Count] = None
 class PrintedResultLatency(Record): average: Amount; min: Amount; p50: Amount; p95: Amount; p99: Amount; max: Amount
 class Program(Record): id: str; version: str; arguments: list[str]; output: str
@@ -271,9 +272,9 @@ class PrintedResult(Record):
     runtime: Maybe[Runtime] = None; plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None
     calls: Maybe[Calls] = None; memory: Maybe[Memory] = None; service: Maybe[Service] = None
     store_cpu_us_per_operation: Maybe[Amount] = None; host_load: Maybe[HostLoad] = None
-    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
-    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
-    outcome: Maybe[Outcome] = None
+    clock_change: Maybe[ClockChange] = None; placement: Maybe[dict[str, str]] = None
+    links: Maybe[list[MeasuredResultLink]] = None; machine_load: Maybe[dict[str, MachineLoad]] = None
+    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None
 class Failure(Record): role: str; text: str
 class FailedOrAbortedResult(Record):
     schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
@@ -361,14 +362,17 @@ CheckPromise: TypeAlias = Annotated[str, Meta(max_length=2000)]
 class Check(Record): id: Id; title: Annotated[str, Meta(max_length=80)]; promise: CheckPromise; matters: CheckPromise
 class Admissions(Record): seen: Count; least: Count; most: Count
 class Finding(Record):
-    check: Id; status: Literal["holds", "broken", "skipped", "failed"]; seconds: Amount
+    check: Id; status: Literal["holds", "broken", "not-promised", "skipped", "failed"]; seconds: Amount
     promised: Maybe[CheckPromise] = None; seen: Maybe[CheckPromise] = None; admissions: Maybe[Admissions] = None
-    reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None; limits: Maybe[Limits] = None
+    holds: Maybe[bool] = None; excess: Maybe[Annotated[int, Meta(ge=-1000, le=1000)]] = None
+    consequence_of: Maybe[Id] = None; reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None
+    limits: Maybe[Limits] = None
 class AuditTarget(Record): target: Target; findings: list[Finding]; seconds: Amount
 class AuditSkip(Record): asked: str; reason: CheckPromise
-class AuditCounts(Record): holds: Count; broken: Count; skipped: Count; failed: Count
+class AuditCounts(Record):
+    holds: Count; broken: Count; consequences: Count; not_promised: Count; skipped: Count; failed: Count
 class Audit(Record):
-    schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[1]; audit: Text; started_at: str; finished_at: str
+    schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[2]; audit: Text; started_at: str; finished_at: str
     command: str; runtime: str; harness: str; node: str; programs: dict[str, str]; checks: list[Check]
     targets: list[AuditTarget]; skips: list[AuditSkip]; counts: AuditCounts
 class Judgement(Record):

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import msgspec
 
 from report.base.errors import FieldError, one_line
-from report.results import records
+from report.results import audit_history, records
 from report.results.record import Record
 
 Document = Mapping[str, Any]
@@ -225,4 +225,7 @@ def validate_verdicts(document: object) -> records.Verdicts:
 def validate_audit(document: object) -> records.Audit:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
-    return _decoded(document, records.Audit)
+    if document.get("schema_version") != audit_history.FIRST:
+        return _decoded(document, records.Audit)
+    first = _decoded(audit_history.with_current_members(document), records.Audit)
+    return audit_history.with_current_statuses(first)

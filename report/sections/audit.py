@@ -2,14 +2,19 @@
 
 from msgspec import Struct
 
-from report.base.format import plural
-from report.results.load import BROKEN, FAILED, HOLDS, SKIPPED
+from report.base.format import joined, plural
+from report.results.load import BROKEN, FAILED, HOLDS, NOT_PROMISED, SKIPPED
 from report.results.records import Audit, AuditTarget, Check, Finding
 
-#: How a status is shown: a mark, and the words that a screen reader says.
+#: A broken check that follows from another one.
+CONSEQUENCE = "consequence"
+
+#: How a finding is shown, by its state: a mark, and the words that a screen reader says.
 MARKS = {
-    HOLDS: ("✓", "holds"),
+    HOLDS: ("✓", "kept"),
     BROKEN: ("✗", "broken"),
+    CONSEQUENCE: ("↳", "broken by the same defect"),
+    NOT_PROMISED: ("○", "not promised"),
     SKIPPED: ("–", "skipped"),
     FAILED: ("?", "not checked"),
 }
@@ -22,12 +27,32 @@ class Cell(Struct, frozen=True):
     """Of its details."""
 
     @property
+    def state(self) -> str:
+        """The status, or that it follows from another finding."""
+        return CONSEQUENCE if self.finding.consequence_of else self.finding.status
+
+    @property
+    def is_defect(self) -> bool:
+        return self.state == BROKEN
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the text tells more than its mark."""
+        finding = self.finding
+        return finding.status in (BROKEN, FAILED) or (finding.status == NOT_PROMISED and not finding.holds)
+
+    @property
     def title(self) -> str:
         """The details in one line."""
         finding = self.finding
-        promised = f"promised {finding.promised}" if finding.promised else ""
         seen = f"seen {finding.seen}" if finding.seen else ""
-        return "; ".join(filter(None, (promised, seen, finding.reason, *(finding.notes or ()))))
+        return "; ".join(filter(None, (self.expected, seen, finding.reason, *(finding.notes or ()))))
+
+    @property
+    def expected(self) -> str:
+        """`promised 20 of 100`; `expected 20 of 100` where nobody promises it."""
+        word = "expected" if self.finding.status == NOT_PROMISED else "promised"
+        return f"{word} {self.finding.promised}" if self.finding.promised else ""
 
     @property
     def limits(self) -> str:
@@ -54,7 +79,9 @@ def verdict(finding: Finding) -> str:
     seen = finding.seen or ""
     if seen.startswith(("/", "not at all")):
         return f"{mark} {seen}"
-    if finding.status != BROKEN:
+    if finding.holds:
+        return f"{mark} holds"
+    if finding.status not in (BROKEN, NOT_PROMISED):
         return mark
     # The number that was seen stands in the bounds.
     said = seen.partition(": ")[2] if finding.admissions else seen
@@ -70,31 +97,69 @@ def bounds(finding: Finding) -> str:
 
 
 def rows(audit: Audit) -> list[tuple[AuditTarget, tuple[Cell, ...]]]:
-    """The table: a row for each target, a cell for each check. The most broken promises come first."""
+    """The table: a row for each target, a cell for each check. Targets with the most defects come first."""
     found = [
         (target, tuple(_cell(target, check, number) for check in audit.checks))
         for number, target in enumerate(audit.targets, 1)
     ]
-    return sorted(found, key=lambda row: -sum(cell.finding.status == BROKEN for cell in row[1]))
+    return sorted(found, key=lambda row: -sum(cell.is_defect for cell in row[1]))
 
 
 def details(audit: Audit, check: Check) -> list[Cell]:
     """What a check showed of each target, broken promises first."""
-    order = (BROKEN, FAILED, HOLDS, SKIPPED)
+    order = (BROKEN, CONSEQUENCE, FAILED, NOT_PROMISED, HOLDS, SKIPPED)
     found = [_cell(target, check, number) for number, target in enumerate(audit.targets, 1)]
-    return sorted(found, key=lambda cell: order.index(cell.finding.status))
+    return sorted(found, key=lambda cell: order.index(cell.state))
+
+
+def connection(audit: Audit, cell: Cell) -> str:
+    """What follows from a defect, or the defect that a finding follows from."""
+    titles = {check.id: check.title for check in audit.checks}
+    finding = cell.finding
+    if finding.consequence_of:
+        return f"Follows from {titles.get(finding.consequence_of, finding.consequence_of)}."
+    followers = [
+        titles.get(each.check, each.check)
+        for each in cell.target.findings
+        if each.consequence_of == finding.check
+    ]
+    if not followers:
+        return ""
+    if finding.excess is None:
+        return f"From it follow {joined(followers)}."
+    sign = "−" if finding.excess < 0 else "+"
+    return f"All of these admit quota {sign} {abs(finding.excess)}: {joined(followers)}."
+
+
+def is_promised(audit: Audit, check: Check) -> bool:
+    """Whether any of its targets promises what a check tries."""
+    statuses = {
+        findings_of(target)[check.id].status for target in audit.targets if check.id in findings_of(target)
+    }
+    return NOT_PROMISED not in statuses or bool(statuses & {HOLDS, BROKEN})
 
 
 def sentence(audit: Audit) -> str:
-    """The answer: how many targets keep all that they promise."""
-    statuses = [{finding.status for finding in target.findings} for target in audit.targets]
-    broken = sum(BROKEN in found for found in statuses)
-    failed = audit.counts.failed
-    answer = (
-        f"{broken} of {plural(len(audit.targets), 'target')} break a promise."
-        if broken
-        else f"All {plural(len(audit.targets), 'target')} keep what was checked."
-        if len(audit.targets) > 1
-        else "The target keeps all that was checked."
+    """The answer: how many targets break a promise, and by how many defects."""
+    counts = audit.counts
+    targets = plural(len(audit.targets), "target")
+    breaking = sum(
+        any(finding.status == BROKEN and not finding.consequence_of for finding in target.findings)
+        for target in audit.targets
     )
-    return answer + (f" {plural(failed, 'check')} could not be made." if failed else "")
+    if breaking:
+        verb = "breaks" if breaking == 1 else "break"
+        seen = counts.broken + counts.consequences
+        where = f", seen in {plural(seen, 'check')}" if counts.consequences else ""
+        answer = f"{breaking} of {targets} {verb} a promise: {plural(counts.broken, 'defect')}{where}."
+    elif counts.holds == 0:
+        answer = "No promise was tried."
+    elif len(audit.targets) > 1:
+        answer = f"All {targets} keep what was checked."
+    else:
+        answer = "The target keeps all that was checked."
+    if counts.not_promised:
+        answer += f" {plural(counts.not_promised, 'check')} tried what nobody promises."
+    if counts.failed:
+        answer += f" {plural(counts.failed, 'check')} could not be made."
+    return answer

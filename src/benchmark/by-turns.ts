@@ -8,6 +8,7 @@ import type { PluginFacts } from "../contract/plugins.js";
 import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
 import type { GroupOutput } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
+import { ClockComparison } from "../contract/system-clock.js";
 import type { TurnLengths, TurnsFacts, TurnsSpec } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
 import { halvesOf } from "../judge/steadiness.js";
@@ -21,6 +22,7 @@ import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor } from "./measurement/monitor.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
+import { StandstillWatch } from "./measurement/standstill.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { requestCounts, requireLimits, secondEvent, withLeadIn } from "./run.js";
@@ -133,6 +135,7 @@ export async function runByTurns(
   input: Readable,
 ): Promise<GroupOutput> {
   const started_at = new Date();
+  const clocks = new ClockComparison();
   const [{ generator: common }] = runs;
   for (const spec of runs) {
     requireLimits(spec);
@@ -179,12 +182,14 @@ export async function runByTurns(
     report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await readMonitors();
     const seconds = secondsOfSlices(durationOf(common), found);
+    const standstill = new StandstillWatch();
     const measured = turns.given
       ? await given(seconds, true)
       : await pool.turns({ lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true }, async () => {
           await waits.at(BETWEEN_TURNS);
           await readMonitors(secondsOf(found));
         });
+    const longest_gap_ms = standstill.stop();
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
@@ -225,6 +230,8 @@ export async function runByTurns(
             ...(halves[index] ? { halves: halves[index] } : {}),
           },
           generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
+          longest_gap_ms,
+          clocks,
           links: [],
           samples: merger.rows(monitor?.samples ?? [], 0),
           monitor,

@@ -14,6 +14,7 @@ import {
   type Sample,
   type ShareOutput,
 } from "../contract/result.js";
+import type { ClockComparison } from "../contract/system-clock.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
 import { byLatencyKind, createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
@@ -79,6 +80,9 @@ interface RunMeasurements {
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
   turns?: TurnsFacts;
   generatorCpuUs: number;
+  longest_gap_ms: number;
+  /** Since the start of the run. */
+  clocks: ClockComparison;
   links: NetworkLink[];
   samples: Sample[];
   /** Absent for foreign servers, and where another generator reads them. */
@@ -105,7 +109,8 @@ function windowMs(measured: RunMeasurements["measured"]): number {
   );
 }
 
-function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurements): GeneratorPart {
+function generatorPart(measurements: RunMeasurements): GeneratorPart {
+  const { spec, measured, generatorCpuUs, longest_gap_ms, links } = measurements;
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
   return {
@@ -120,6 +125,7 @@ function generatorPart({ spec, measured, generatorCpuUs, links }: RunMeasurement
     window_s: rounded(windowMs(measured) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
+    longest_gap_ms: rounded(longest_gap_ms, 1),
     ...(links.length > 0 ? { links } : {}),
     histograms: mergedLatencies(measured.map(({ histograms }) => histograms)),
     ...(service.length > 0 ? { service_histograms: mergedLatencies(service) } : {}),
@@ -294,6 +300,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     resources,
     versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
     ...(measurements.turns ? { turns: measurements.turns } : {}),
+    clock_change: measurements.clocks.change(),
     ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
   });
 }

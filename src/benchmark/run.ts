@@ -8,6 +8,7 @@ import { rounded, sum } from "../contract/numbers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import { type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
 import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
+import { ClockComparison } from "../contract/system-clock.js";
 import { findProfile, findWorkload } from "../traffic/lookup.js";
 import { loadDriver } from "./drivers/index.js";
 import type { Window } from "./load-loop.js";
@@ -18,6 +19,7 @@ import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
+import { StandstillWatch } from "./measurement/standstill.js";
 import { AnswerLog } from "./measurement/timeline.js";
 import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
 import { ReadingWaits } from "./reading-waits.js";
@@ -86,6 +88,7 @@ export async function run(
   input: Readable,
 ): Promise<GeneratorOutput> {
   const started_at = new Date();
+  const clocks = new ClockComparison();
   const { generator } = spec;
   const { layer, servers, share } = generator;
   requireLimits(spec);
@@ -143,6 +146,7 @@ export async function run(
     report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
     // In the lead-in: its first reading takes CPU time, and belongs to the start of the window.
     const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() => monitor?.start());
+    const standstill = new StandstillWatch();
     const measured = await pool.measure(
       { extent: generator.extent, opens_ms: opened_ms, lead_in_ms, shared_wakes },
       async () => {
@@ -152,6 +156,7 @@ export async function run(
         await monitor?.stop();
       },
     );
+    const longest_gap_ms = standstill.stop();
     await whenAllAreHere();
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     const diagnosed =
@@ -166,6 +171,8 @@ export async function run(
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
+      longest_gap_ms,
+      clocks,
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),
       monitor,

@@ -3,14 +3,22 @@ import { limitsSchema } from "./configuration.js";
 import { idSchema, targetSchema } from "./target.js";
 
 export const AUDIT_SCHEMA = "ratelimit-bench/audit";
-/** History: 1 — first format. */
-export const AUDIT_SCHEMA_VERSION = 1;
+/**
+ * History:
+ * - 1: first format
+ * - 2: what no limiter promises has a status of its own; a broken check can follow from another one
+ */
+export const AUDIT_SCHEMA_VERSION = 2;
 
-/** Whether the limiter keeps its promise, or the check does not apply, or could not be made. */
-export const checkStatuses = ["holds", "broken", "skipped", "failed"] as const;
+/**
+ * Whether the limiter keeps its promise; or nobody promises it, and what happened is told; or the check does not apply, or
+ * could not be made.
+ */
+export const checkStatuses = ["holds", "broken", "not-promised", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
 
 const text = z.string().max(2_000);
+const MOST_EXCESS = 1_000;
 
 const auditCheckSchema = z.strictObject({
   id: idSchema,
@@ -35,6 +43,12 @@ const findingSchema = z.strictObject({
   promised: text.optional(),
   seen: text.optional(),
   admissions: admissionsSchema.optional(),
+  /** Only of what is not promised: whether it happens nevertheless. */
+  holds: z.boolean().optional(),
+  /** Admissions beyond the quota that each burst had alike: the broken checks were judged again by quota and excess. */
+  excess: z.int().min(-MOST_EXCESS).max(MOST_EXCESS).optional(),
+  /** The broken check whose defect breaks this one, too. */
+  consequence_of: idSchema.optional(),
   /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
   /** Facts that break no promise. */
@@ -53,7 +67,10 @@ export type AuditedTarget = z.infer<typeof auditedTargetSchema>;
 
 const counts = z.strictObject({
   holds: z.int().min(0),
+  /** Defects: broken checks that follow from no other. */
   broken: z.int().min(0),
+  consequences: z.int().min(0),
+  not_promised: z.int().min(0),
   skipped: z.int().min(0),
   failed: z.int().min(0),
 });

@@ -28,6 +28,7 @@ import {
 } from "./server-api.js";
 import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
+import { clockChangeSchema } from "./system-clock.js";
 import { algorithms } from "./target.js";
 import { timelineSchema } from "./timeline.js";
 import { turnsFactsSchema } from "./turns.js";
@@ -133,6 +134,11 @@ const generatorPartSchema = z.strictObject({
   /** CPU time of the whole generator process in lead-in and window. */
   cpu_us: count,
   resident_bytes: count,
+  /**
+   * The longest gap between two looks at its clock, from the lead-in to the last answer, in which its process used less
+   * than half a CPU (M36); by turns the longest in its group. Absent in results that are older than the rule.
+   */
+  longest_gap_ms: ms.optional(),
   /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
   links: z.array(linkSchema).min(1).optional(),
   /** In an open loop from the intended send, in a closed loop from the send (M3). */
@@ -366,6 +372,11 @@ const machinesOfRun = {
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
 
+const clockOfRun = {
+  /** From the start to the end of the run (M36). Absent in results that are older than the rule. */
+  clock_change: clockChangeSchema.optional(),
+};
+
 /** The generator's settings, in every measured result, also for a foreign URL. */
 const requestSchema = z.strictObject({
   layer: driverLayerSchema,
@@ -453,6 +464,7 @@ export const measuredResultSchema = z.strictObject({
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   turns: turnsFactsSchema.optional(),
+  ...clockOfRun,
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
@@ -542,6 +554,7 @@ export const printedResultSchema = z.strictObject({
   resources: z.record(z.string(), roleResourcesSchema),
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
+  ...clockOfRun,
   ...machinesOfRun,
   versions: z.strictObject({
     store: z.string().optional(),

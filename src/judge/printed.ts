@@ -3,6 +3,7 @@ import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
 import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host.js";
+import { nothingOutsideOfProgram } from "./rules/outside.js";
 import { findingsOf, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
@@ -67,6 +68,7 @@ const rules: readonly PrintedRule[] = [
   everyRoleRead,
   versionsSeen,
   hostUndisturbed,
+  nothingOutsideOfProgram,
 ];
 
 /** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */

@@ -4,6 +4,7 @@ import { admissionsConserved, countsReconcile, somethingSent, throughputFollows 
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { connectionsKept, generatorFree, generatorsAlike, littlesLaw } from "./rules/generator.js";
 import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host.js";
+import { nothingOutside, withoutOutsideCause } from "./rules/outside.js";
 import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steadiness.js";
 import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rules/target-disclosure.js";
 
@@ -11,7 +12,8 @@ import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rule
  * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the next number.
  *
  * 1 — the rules of results whose verdict states no version; they changed from release to release
- * 2 — M26 finds a change of level in rounds by turns of any number of cycles; what a result does not hold is not checked
+ * 2 — M26 finds a change of level in rounds by turns of any number of cycles; M36; what a result does not hold is not
+ *     checked
  */
 export const RULES_VERSION = 2;
 
@@ -37,10 +39,12 @@ export const rules: readonly Rule[] = [
   hostUndisturbed,
   windowIsSteady,
   admissionsConserved,
+  nothingOutside,
 ];
 
 /** By all rules. The orchestrator judges again after it has added the store's evidence. */
-export const judge = (evidence: Evidence): Verdict => verdictOf(findingsOf(rules, evidence));
+export const judge = (evidence: Evidence): Verdict =>
+  verdictOf(withoutOutsideCause(findingsOf(rules, evidence)));
 
 type RuleFinding = { rule: string } & Finding;
 

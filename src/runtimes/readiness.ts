@@ -8,9 +8,9 @@ const READY_WITHIN_MS = 30_000;
 const RETRY_AFTER_MS = 25;
 /** Interval of the checks while a part prints nothing, where a check starts a process beside it. */
 const CHECK_EVERY_MS = 500;
-/** Prints the body of an answer. It runs beside the part: its network may not be reached from here. */
+/** Prints the body of an answer, as `askDirectly`. It runs beside the part: its network may not be reached from here. */
 const GET =
-  "fetch(process.argv[1]).then((answer) => answer.text()).then((body) => process.stdout.write(body))";
+  'require("node:http").get(process.argv[1], { agent: false }, (answer) => answer.pipe(process.stdout))';
 
 /**
  * @param isReady checks once @param beforeCheck delays each check, for one that costs something

@@ -47,6 +47,10 @@ const scripted =
       msBeforeNext,
     );
 
+/** Admits one request more in each window. */
+const offByOne = (redis, limits, prefix, quota) =>
+  scripted()(redis, limits, prefix, quota === 0 ? 0 : quota + 1);
+
 /** Reads, decides, and then writes, without an end. */
 const readThenWrite = (redis, { points, window_s }, prefix, quota) =>
   limiterOf(quota, points, async (key) => {
@@ -105,6 +109,7 @@ const anyKey = (redis, limits, prefix) => {
  */
 const LIMITERS = {
   whole: { make: scripted() },
+  "off-by-one": { make: offByOne },
   "read-then-write": { make: readThenWrite, block: false },
   "short-window": { make: scripted({ windowFactor: 0.5 }) },
   "not-a-log": { make: scripted(), algorithm: "sliding log", block: false },

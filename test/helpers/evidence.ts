@@ -116,6 +116,7 @@ const part = (): GeneratorPart => ({
   window_s: DURATION_S,
   cpu_us: 1_000_000,
   resident_bytes: 90_000_000,
+  longest_gap_ms: 21.3,
   histograms: {
     allowed: histogramOf(ALLOWED + FOLLOWED.allowed),
     limited: histogramOf(LIMITED + FOLLOWED.limited),
@@ -215,6 +216,7 @@ export function validEvidence(): ValidRun {
     },
     resources: { "server-1": role("server"), "generator-1": role("generator"), "store-1": role("store") },
     host_load: { cpus: 4, busy_cpu_percent: 62, foreign_cpu_percent: 2 },
+    clock_change: { changed_ms: 0.4, over_s: 9.5 },
     versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
   });
 }

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../contract/configuration.js";
 import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis.js";
+import { askDirectly } from "../../contract/direct-http.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
@@ -10,15 +11,12 @@ const TIMEOUT_MS = 5_000;
 const FIRST_TIMEOUT_MS = 30_000;
 
 async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(timeout_ms) });
-  return response.ok ? response.json() : undefined;
+  const { status, text } = await askDirectly(url, { timeout_ms });
+  return status === 200 ? JSON.parse(text) : undefined;
 }
 
-/** The cause of a failed request in one line; the message of fetch itself has no cause. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause ? error.cause : error;
-  return messageOf(cause).split("\n")[0] || "connection refused";
-}
+/** Why a request failed, in one line; a refused connection to several addresses has no message. */
+const reasonOf = (error: unknown): string => messageOf(error).split("\n")[0] || "connection refused";
 
 async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;

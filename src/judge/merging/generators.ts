@@ -10,6 +10,7 @@ import type {
   MeasuredResult,
   Sample,
 } from "../../contract/result.js";
+import { largestChange } from "../../contract/system-clock.js";
 import { addCounts, answered, ends, failed, served } from "../counts.js";
 import type { Evidence } from "../evidence.js";
 import { mergeHistograms } from "../histogram.js";
@@ -122,6 +123,7 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const consumers = outputs.flatMap((output) => output.consumers);
   const slices = mergeSlices(outputs.map((output) => output.slices));
   const timeline = timelineOf(outputs, slices);
+  const clock_change = largestChange(outputs.flatMap((output) => output.clock_change ?? []));
   return {
     ...base,
     ...figures,
@@ -132,6 +134,7 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
     samples: mergeSamples(outputs),
     slices,
     ...(timeline ? { timeline } : {}),
+    ...(clock_change ? { clock_change } : {}),
     consumers,
     ...callFigures(consumers, { counts: figures.counts, warmup }),
     resources: mergeResources(outputs, served(consumers, { counts: figures.counts, warmup })),

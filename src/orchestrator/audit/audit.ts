@@ -5,7 +5,6 @@ import {
   type Audit,
   type AuditedTarget,
   type CheckStatus,
-  checkStatuses,
   type Finding,
 } from "../../contract/audit.js";
 import type { Limits } from "../../contract/configuration.js";
@@ -36,6 +35,7 @@ import { type EventLog, lineLog } from "../ui/event-log.js";
 import { counted, escapeControls, textTable } from "../ui/text.js";
 import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system.js";
 import type { Check, LimitsId } from "./check.js";
+import { brokenBurst, consequencesText, findingOf, judgedAgain, type MadeOutcome } from "./consequences.js";
 
 /** Folder of audits in the results root: they are no campaigns. */
 const AUDITS = "audits";
@@ -70,7 +70,7 @@ export async function runAudit(
       await lease.update({ folder });
       const document = await auditTargets(found, { ...context, request, checks, runtime, lease, folder });
       await makeReport(python, folder, eventLog);
-      return { exitCode: exitCodeOf(document, checks), folder };
+      return { exitCode: exitCodeOf(document), folder };
     });
     return { ...end, exitCode: endCode(end.exitCode, opened) };
   });
@@ -164,8 +164,7 @@ function auditOf(
           // What ended because everything is being stopped is no finding.
           if (signal.aborted) return;
           stamped(findingText(finding));
-          if (finding.status === "broken" || finding.status === "failed")
-            eventLog.info(`  ${findingText(finding)}`);
+          if (isDefect(finding) || finding.status === "failed") eventLog.info(`  ${findingText(finding)}`);
           else eventLog.detail(`  ${findingText(finding)}`);
         },
       },
@@ -207,29 +206,35 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
   );
 }
 
-export function countsOf(targets: readonly AuditedTarget[]): Audit["counts"] {
+/** A broken promise that follows from no other. */
+const isDefect = ({ status, consequence_of }: Finding): boolean =>
+  status === "broken" && consequence_of === undefined;
+
+export function countsOf(targets: readonly Pick<AuditedTarget, "findings">[]): Audit["counts"] {
   const findings = targets.flatMap((target) => target.findings);
-  return Object.fromEntries(
-    checkStatuses.map((status) => [status, findings.filter((each) => each.status === status).length]),
-  ) as Record<CheckStatus, number>;
+  const count = (status: CheckStatus) => findings.filter((finding) => finding.status === status).length;
+  const defects = findings.filter(isDefect).length;
+  return {
+    holds: count("holds"),
+    broken: defects,
+    consequences: count("broken") - defects,
+    not_promised: count("not-promised"),
+    skipped: count("skipped"),
+    failed: count("failed"),
+  };
 }
 
 /** A target that could not be checked comes first: what it promises is not known. */
-export function exitCodeOf(
-  { counts, targets }: Pick<Audit, "counts" | "targets">,
-  checks: readonly Pick<Check, "id" | "condition">[],
-): ExitCode {
+export function exitCodeOf({ counts }: Pick<Audit, "counts">): ExitCode {
   if (counts.failed > 0) return EXIT.configurationFailed;
-  const promises = checks.filter(({ condition }) => !condition).map(({ id }) => id);
-  const isBroken = targets.some(({ findings }) =>
-    findings.some(({ check, status }) => status === "broken" && promises.includes(check)),
-  );
-  return isBroken ? EXIT.regression : EXIT.done;
+  return counts.broken > 0 ? EXIT.regression : EXIT.done;
 }
 
 /** One line: `broken exact-burst: promised …; seen …`. */
-function findingText({ check, status, promised, seen, reason, notes = [] }: Finding): string {
+function findingText(finding: Finding): string {
+  const { check, status, promised, seen, reason, consequence_of, notes = [] } = finding;
   const parts = [
+    ...(consequence_of === undefined ? [] : [`follows from ${consequence_of}`]),
     ...(promised === undefined ? [] : [`promised ${promised}`]),
     ...(seen === undefined ? [] : [`seen ${seen}`]),
     ...(reason === undefined ? [] : [reason]),
@@ -284,65 +289,98 @@ const secondsSince = (began: number): number => rounded((performance.now() - beg
 
 type TargetListener = { check(check: Check): void; finding(finding: Finding): void };
 
+/** What an audit of a target needs, and where its outcomes go. */
+interface TargetAudit {
+  settings: Omit<SystemSettings, "limits" | "servers">;
+  place: PartPlace;
+  listener: TargetListener;
+  add(check: Check, outcome: MadeOutcome): void;
+}
+
 /** Makes the checks of one target. A check that fails does not keep the others from being made. */
 export async function auditTarget(
-  settings: Omit<SystemSettings, "limits" | "servers">,
+  settings: Omit<SystemSettings, "limits" | "servers" | "excess">,
   place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
 ): Promise<AuditedTarget> {
   const began = performance.now();
+  const { target } = settings;
   const found = new Map<string, Finding>();
-  const add = (check: Check, finding: Omit<Finding, "check">) => {
-    const whole = { check: check.id, ...finding };
-    found.set(check.id, whole);
-    listener.finding(whole);
+  // What is broken besides an exact burst is first judged by what the burst admits.
+  const suspected = new Map<Check, Finding>();
+  const add = (check: Check, outcome: MadeOutcome) => {
+    const burst = brokenBurst(found);
+    const finding = findingOf(check, target, outcome, burst);
+    found.set(check.id, finding);
+    if (burst?.excess !== undefined && isDefect(finding)) suspected.set(check, finding);
+    else listener.finding(finding);
   };
   const applicable = checks.filter((check) => {
-    const reason = check.unsupportedReason?.(settings.target);
+    const reason = check.unsupportedReason?.(target);
     if (reason !== undefined) add(check, { status: "skipped", reason, seconds: 0 });
     return reason === undefined;
   });
-  for (const group of groupsOf(applicable)) {
-    const limits = limitsFor(settings.target, group[0].limits ?? "quota");
-    if (typeof limits === "string") {
-      for (const check of group) add(check, { status: "skipped", reason: limits, seconds: 0 });
-      continue;
-    }
-    try {
-      await AuditedSystem.use({ ...settings, limits, servers: group[0].servers }, place, async (system) => {
-        const make = async (check: Check): Promise<void> => {
-          listener.check(check);
-          const checkBegan = performance.now();
-          const outcome = await outcomeIn(system, check);
-          add(check, { ...outcome, limits, seconds: secondsSince(checkBegan) });
-        };
-        for (const check of group) if (!check.beside) await make(check);
-        // All end, so that none is left behind when another fails.
-        const side = group.filter(({ beside }) => beside).map(make);
-        await Promise.allSettled(side);
-        await Promise.all(side);
-      });
-    } catch (error) {
-      // A system that does not start, or whose part ended: the checks that it was for cannot be made.
-      if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
-      const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
-      for (const check of group)
-        if (!found.has(check.id)) add(check, { status: "failed", reason, limits, seconds: 0 });
-    }
+  for (const group of groupsOf(applicable)) await makeGroup(group, { settings, place, listener, add });
+
+  const burst = brokenBurst(found);
+  if (burst?.excess !== undefined) {
+    const addAgain = (check: Check, outcome: MadeOutcome) => {
+      const finding = judgedAgain(suspected.get(check) as Finding, outcome, burst);
+      found.set(check.id, finding);
+      listener.finding(finding);
+    };
+    const excessive = { ...settings, excess: burst.excess };
+    for (const group of groupsOf([...suspected.keys()]))
+      await makeGroup(group, { settings: excessive, place, listener, add: addAgain });
   }
   return {
-    target: settings.target,
+    target,
     findings: checks.flatMap(({ id }) => found.get(id) ?? []),
     seconds: secondsSince(began),
   };
+}
+
+/** Makes checks that share a system. */
+async function makeGroup(
+  group: readonly [Check, ...Check[]],
+  { settings, place, listener, add }: TargetAudit,
+): Promise<void> {
+  const limits = limitsFor(settings.target, group[0].limits ?? "quota");
+  if (typeof limits === "string") {
+    for (const check of group) add(check, { status: "skipped", reason: limits, seconds: 0 });
+    return;
+  }
+  const made = new Set<Check>();
+  try {
+    await AuditedSystem.use({ ...settings, limits, servers: group[0].servers }, place, async (system) => {
+      const make = async (check: Check): Promise<void> => {
+        listener.check(check);
+        const checkBegan = performance.now();
+        const outcome = await outcomeIn(system, check);
+        made.add(check);
+        add(check, { ...outcome, limits, seconds: secondsSince(checkBegan) });
+      };
+      for (const check of group) if (!check.beside) await make(check);
+      // All end, so that none is left behind when another fails.
+      const side = group.filter(({ beside }) => beside).map(make);
+      await Promise.allSettled(side);
+      await Promise.all(side);
+    });
+  } catch (error) {
+    // A system that does not start, or whose part ended: the checks that it was for cannot be made.
+    if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
+    const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
+    for (const check of group)
+      if (!made.has(check)) add(check, { status: "failed", reason, limits, seconds: 0 });
+  }
 }
 
 /** @throws what is no matter of this check alone */
 async function outcomeIn(
   system: AuditedSystem,
   check: Check,
-): Promise<Pick<Finding, "status" | "reason" | "promised" | "seen" | "admissions" | "notes">> {
+): Promise<Omit<MadeOutcome, "limits" | "seconds">> {
   try {
     return await check.run(system);
   } catch (error) {
@@ -354,37 +392,57 @@ async function outcomeIn(
   }
 }
 
-const detailLines = (target: string, { check, status, promised, seen, reason }: Finding): string[] => [
-  `${target}: ${check} ${status === "broken" ? "BROKEN" : status}`,
-  ...(promised === undefined ? [] : [`  promised: ${promised}`]),
-  ...(seen === undefined ? [] : [`  seen:     ${seen}`]),
-  ...(reason === undefined ? [] : [`  ${reason}`]),
-];
+/** What was promised and seen, and what follows from it. */
+function detailLines({ target, findings }: AuditedTarget, finding: Finding): string[] {
+  const { check, status, promised, seen, reason } = finding;
+  const consequences = consequencesText(findings, finding);
+  return [
+    `${target.label}: ${check} ${status === "broken" ? "BROKEN" : status}`,
+    ...(promised === undefined ? [] : [`  promised: ${promised}`]),
+    ...(seen === undefined ? [] : [`  seen:     ${seen}`]),
+    ...(consequences === undefined ? [] : [`  ${consequences}`]),
+    ...(reason === undefined ? [] : [`  ${reason}`]),
+  ];
+}
 
 /** A line for each target, and below them what was promised and seen where a promise is broken. */
 export function auditLines({ targets, skips, counts }: Audit): string[] {
   const rows = targets.map(({ target, findings }) => {
-    const of = (status: CheckStatus) => findings.filter((each) => each.status === status);
-    const broken = of("broken").map(({ check }) => check);
+    const of = (status: CheckStatus) => findings.filter((finding) => finding.status === status);
+    const defects = findings.filter(isDefect).map(({ check }) => check);
     const failed = of("failed").map(({ check }) => check);
     return [
       target.label,
-      `${of("holds").length} hold`,
-      broken.length > 0 ? `broken: ${broken.join(", ")}` : "none broken",
+      `${of("holds").length} kept`,
+      defects.length > 0 ? `broken: ${defects.join(", ")}` : "none broken",
+      `${of("not-promised").length} not promised`,
       `${of("skipped").length} skipped`,
       failed.length > 0 ? `failed: ${failed.join(", ")}` : "",
     ];
   });
-  const details = targets.flatMap(({ target, findings }) =>
-    findings
-      .filter(({ status }) => status === "broken" || status === "failed")
-      .flatMap((finding) => detailLines(target.label, finding)),
+  const details = targets.flatMap((audited) =>
+    audited.findings
+      .filter((finding) => isDefect(finding) || finding.status === "failed")
+      .flatMap((finding) => detailLines(audited, finding)),
   );
+  const told = targets.flatMap(({ target, findings }) =>
+    findings
+      .filter(({ status, holds }) => status === "not-promised" && !holds)
+      .map(({ check, seen }) => `${target.label}: ${check} is not promised; seen: ${seen}`),
+  );
+  const sections = [details, told].filter((lines) => lines.length > 0);
+  const summary = [
+    `${counted(counts.holds, "promise")} kept`,
+    `${counts.broken} broken${counts.consequences > 0 ? ` (${counted(counts.consequences, "further check")} by the same)` : ""}`,
+    `${counts.not_promised} not promised`,
+    `${counts.skipped} skipped`,
+    `${counts.failed} not checked`,
+  ];
   return [
     ...textTable(rows),
-    ...(details.length > 0 ? ["", ...details] : []),
+    ...sections.flatMap((lines) => ["", ...lines]),
     ...skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
     "",
-    `${counted(counts.holds, "promise")} kept, ${counts.broken} broken, ${counts.skipped} skipped, ${counts.failed} not checked`,
+    summary.join(", "),
   ].map(escapeControls);
 }

@@ -95,6 +95,8 @@ export interface SystemSettings {
   caps: KindCaps;
   modules: Readonly<Record<string, string>>;
   serviceEnv: Readonly<Record<string, string>> | undefined;
+  /** What the target is known to admit beyond its quota: it is judged by both together. */
+  excess?: number | undefined;
   servers?: readonly ServerDifference[] | undefined;
 }
 
@@ -125,6 +127,7 @@ export type SendOptions = { servers?: number | readonly number[]; begin?: Sender
 /** A target's store, service, servers and sender, started for checks. */
 export class AuditedSystem {
   readonly target: Target;
+  /** The limits by which it is judged. */
   readonly limits: Limits;
   readonly limiter: LimiterDescription;
   readonly store: RunStore;
@@ -132,9 +135,10 @@ export class AuditedSystem {
   readonly #nonce: string;
   #keys = 0;
 
-  private constructor({ target, limits }: SystemSettings, nonce: string, started: StartedSystem) {
+  private constructor(settings: SystemSettings, nonce: string, started: StartedSystem) {
+    const { target, limits, excess = 0 } = settings;
     this.target = target;
-    this.limits = limits;
+    this.limits = { ...limits, points: limits.points + excess };
     this.limiter = findLimiter(target.limiter);
     this.store = started.store;
     this.#started = started;

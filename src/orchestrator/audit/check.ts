@@ -3,8 +3,13 @@ import type { Target } from "../../contract/target.js";
 import type { ServerDifference } from "../run/layout.js";
 import type { AuditedSystem } from "./audited-system.js";
 
-export type CheckOutcome = Pick<Finding, "promised" | "seen" | "admissions" | "reason" | "notes"> & {
+export type CheckOutcome = Pick<
+  Finding,
+  "promised" | "seen" | "admissions" | "excess" | "reason" | "notes"
+> & {
   status: "holds" | "broken" | "skipped";
+  /** Nothing but how many requests at once were admitted decides it: where an exact burst is broken, it is broken by that. */
+  countsBursts?: true;
 };
 
 /** Limits that a check can ask for: a quota alone, one with a block, or one whose window outlasts the check. */
@@ -12,8 +17,8 @@ export type LimitsId = "quota" | "block" | "long";
 
 /** A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list. */
 export interface Check extends AuditCheck {
-  /** What no limiter promises: a full audit shows it, and its exit code leaves it out. */
-  condition?: boolean;
+  /** Why no limiter with its counters in that store promises it: what happens is told, and counts for nothing. */
+  unpromisedReason?(target: Pick<Target, "store">): string | undefined;
   /** Absent: `quota`. */
   limits?: LimitsId;
   /** How its servers differ, in their order: checks with the same list share a system. */

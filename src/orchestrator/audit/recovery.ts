@@ -48,8 +48,11 @@ export async function recoveryOutcome(
   const wrong = counts.filter(({ isExact }) => !isExact).map(({ admitted }) => admitted);
   const fails = failed === 0 ? "no request failed" : `${failed} requests failed first`;
   const admitted = wrong.length === 0 ? `exactly ${points}` : wrong.join(", ");
-  return outcome(
-    wrong.length === 0,
-    `it decides after ${after_s.toFixed(1)} s, ${fails}; then ${admitted} admitted of a quota of ${points}`,
-  );
+  return {
+    ...outcome(
+      wrong.length === 0,
+      `it decides after ${after_s.toFixed(1)} s, ${fails}; then ${admitted} admitted of a quota of ${points}`,
+    ),
+    countsBursts: true,
+  };
 }

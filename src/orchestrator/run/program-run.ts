@@ -8,6 +8,7 @@ import type { PrintedResult, RoleResources } from "../../contract/result.js";
 import { roleId } from "../../contract/role.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
+import { ClockComparison } from "../../contract/system-clock.js";
 import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/benchmarks/index.js";
 import {
@@ -68,6 +69,7 @@ export type RawPrintedRun = Pick<
   | "service"
   | "resources"
   | "host_load"
+  | "clock_change"
   | "placement"
   | "links"
   | "notes"
@@ -270,10 +272,12 @@ export function executeProgramRun(
 ): Promise<RawPrintedRun> {
   const { target } = request.configuration;
   const measure = target.program === undefined ? measureStoreLayer : measureLoadProgram;
+  const clocks = new ClockComparison();
   listener.phase("starting");
-  return withProgramParts(request, { runtime, lease, log: listener.log }, (parts) =>
-    measure(parts, runtime, listener),
-  ).finally(() => listener.phase("stopped"));
+  return withProgramParts(request, { runtime, lease, log: listener.log }, async (parts) => ({
+    ...(await measure(parts, runtime, listener)),
+    clock_change: clocks.change(),
+  })).finally(() => listener.phase("stopped"));
 }
 
 /** The number of operations comes from a calibration, which is the warm-up: no program runs for a time. */

@@ -3,7 +3,7 @@ import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
-import { type GeneratorOutput, groupOutputSchema } from "../../contract/result.js";
+import { type GeneratorOutput, type GroupOutput, groupOutputSchema } from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
 import { LAST_TURN_LINE, type TurnLengths, type TurnsSpec, turnLine } from "../../contract/turns.js";
 import { halvesOf } from "../../judge/steadiness.js";
@@ -20,7 +20,7 @@ import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { Generators, outputOfGenerator, type TurnEvent } from "./generators.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
-import { PartFailed, type RunningRole } from "./part-supervisor.js";
+import { PartFailed } from "./part-supervisor.js";
 import {
   executeRun,
   type RawRun,
@@ -251,9 +251,10 @@ class Round {
     });
     for (const [at, { exited }] of parts.entries()) exited.then(() => readings.leave(at));
     Promise.all(parts.map(({ exited }) => exited)).then(() => watch.stop());
+    const outputsOf = roles.map((role) => outputOfGenerator(role, groupOutputSchema));
+    for (const outputs of outputsOf) outputs.catch(() => {});
     for (const [at, { runs: own }] of loads.entries()) {
-      const outputs = outputOfGenerator(roles[at] as RunningRole, groupOutputSchema);
-      outputs.catch(() => {});
+      const outputs = outputsOf[at] as Promise<GroupOutput>;
       for (const [position, run] of own.entries()) {
         run.resolve({
           watch: watchOf(run.index, watch),
@@ -266,7 +267,10 @@ class Round {
             const [server, ...others] = run.servers;
             if ("failed" in output)
               throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
-            return given ? given.complete(runs.indexOf(run), output) : output;
+            if (!given) return output;
+            const ended = await run.supervisor.waitFor(Promise.allSettled(outputsOf), mayEnd);
+            const group = ended.flatMap((end) => (end.status === "fulfilled" ? end.value : []));
+            return withLongestGap(given.complete(runs.indexOf(run), output), group);
           },
           done: () => readings.done(),
           // The others may need it still.
@@ -364,6 +368,15 @@ class TurnsOfRound extends GivenTurns {
     const turns = { ...output.turns, ...this.#lengths, group: this.#measured.length };
     return { ...output, turns: { ...turns, ...(halves ? { halves } : {}) } };
   }
+}
+
+/** What one generator of a group stood still, all others waited for: each has the longest gap of them all (M36). */
+export function withLongestGap(output: GeneratorOutput, group: GroupOutput): GeneratorOutput {
+  const generators = group.flatMap((each) => ("failed" in each ? [] : each.generators));
+  const gaps_ms = generators.flatMap(({ longest_gap_ms }) => longest_gap_ms ?? []);
+  if (gaps_ms.length === 0) return output;
+  const longest_gap_ms = Math.max(...gaps_ms);
+  return { ...output, generators: output.generators.map((part) => ({ ...part, longest_gap_ms })) };
 }
 
 function meanLatencyMs(turns: readonly TurnEvent[]): number {

@@ -6,6 +6,7 @@ import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faul
 import { sum } from "../../contract/numbers.js";
 import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
+import { ClockComparison, largestChange } from "../../contract/system-clock.js";
 import { loadedS, served } from "../../judge/counts.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
@@ -41,6 +42,7 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   resources: MeasuredResult["resources"];
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
+  clock_change?: MeasuredResult["clock_change"];
   notes: string[];
 }
 
@@ -81,6 +83,7 @@ export async function executeRun(
   { machines, run, startLoad = ownLoad }: RunOptions = {},
 ): Promise<RawRun> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
+  const clocks = new ClockComparison();
   try {
     return await withParts(
       layoutOf(settings),
@@ -106,7 +109,11 @@ export async function executeRun(
         const ready = { settings, supervisor, store, servers, listener, injection, machines };
         const load = await startLoad(ready);
         try {
-          return { ...(await measure(ready, load, runtime.counterSource)), ...placementOf(started) };
+          const raw = await measure(ready, load, runtime.counterSource);
+          // A generator on another machine has another clock.
+          const changes = [clocks.change(), raw.result.clock_change];
+          const clock_change = largestChange(changes.filter((change) => change !== undefined));
+          return { ...raw, ...(clock_change ? { clock_change } : {}), ...placementOf(started) };
         } finally {
           load.leave();
           await injection.undoAll();

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
+import { fieldsOf, throttlingIn } from "../../contract/control-groups.js";
 import { sum } from "../../contract/numbers.js";
 import { type RunDelays, readRunDelays } from "../run-delay.js";
 import type { PartCounters } from "../types.js";
@@ -29,15 +30,6 @@ export function countersOf(stats: Docker.ContainerStats): PartCounters {
 
 const ROOT = "/sys/fs/cgroup";
 
-/** The fields of a kernel statistic with lines `name value`. */
-const fieldsOf = (text: string): Map<string, number> =>
-  new Map(
-    text.split("\n").map((line) => {
-      const [name = "", value] = line.split(" ");
-      return [name, Number(value)];
-    }),
-  );
-
 /** Bytes of all links but loopback, from `/proc/PID/net/dev`. */
 export function networkOf(text: string): { received_bytes: number; sent_bytes: number } {
   let received_bytes = 0;
@@ -60,11 +52,10 @@ export interface GroupVersion {
 export const unified: GroupVersion = {
   files: ["cpu.stat", "memory.stat", "memory.current"].map((name) => ({ controller: "", name })),
   countersIn([cpu = "", memory = "", current = ""]) {
-    const usage = fieldsOf(cpu);
     return {
-      cpu_us: usage.get("usage_usec") ?? 0,
+      cpu_us: fieldsOf(cpu).get("usage_usec") ?? 0,
       resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("inactive_file") ?? 0)),
-      ...throttling(usage, usage.get("throttled_usec") ?? 0),
+      ...throttled(cpu),
     };
   },
 };
@@ -77,20 +68,17 @@ export const separate: GroupVersion = {
     { controller: "memory", name: "memory.usage_in_bytes" },
   ],
   countersIn([usage_ns = "", cpu = "", memory = "", current = ""]) {
-    const usage = fieldsOf(cpu);
     return {
       cpu_us: Math.round(Number(usage_ns) / 1000),
       resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("total_inactive_file") ?? 0)),
-      ...throttling(usage, (usage.get("throttled_time") ?? 0) / 1000),
+      ...throttled(cpu),
     };
   },
 };
 
-function throttling(usage: Map<string, number>, throttled_us: number): Pick<PartCounters, "throttling"> {
-  const periods = usage.get("nr_periods") ?? 0;
-  if (periods === 0) return {};
-  const throttled_periods = usage.get("nr_throttled") ?? 0;
-  return { throttling: { periods, throttled_periods, throttled_us: Math.round(throttled_us) } };
+function throttled(cpuStat: string): Pick<PartCounters, "throttling"> {
+  const throttling = throttlingIn(cpuStat);
+  return throttling ? { throttling } : {};
 }
 
 export interface ControlGroup {

@@ -1,3 +1,5 @@
+import { Agent } from "node:http";
+import { Agent as SecureAgent } from "node:https";
 import type Docker from "dockerode";
 import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
@@ -17,6 +19,10 @@ const LIMITS_MS = {
 };
 /** The engine answers these when something else has happened, or sends much. */
 const TAKES_LONG = /\/wait\?|\/images\/(create|load|get)\b|\/images\/[^?]+\/get\b/;
+
+const LOOPBACK = /^(127\.|localhost$|\[?::1\]?$)/i;
+/** As the global agent of Node.js. */
+const KEPT_ALIVE = { keepAlive: true, timeout: 5_000 };
 
 export const hasStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
@@ -124,7 +130,12 @@ export class EngineConnection {
 export async function engineAt(endpoint: Docker.DockerOptions, name: string): Promise<EngineConnection> {
   // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");
-  return new EngineConnection(new Engine(endpoint), name);
+  const docker = new Engine(endpoint);
+  const modem = docker.modem as { host?: string; protocol?: string; agent?: Agent };
+  // With NODE_USE_ENV_PROXY the global agent would send requests to an engine on loopback to the proxy.
+  if (LOOPBACK.test(modem.host ?? ""))
+    modem.agent = new (modem.protocol === "https" ? SecureAgent : Agent)(KEPT_ALIVE);
+  return new EngineConnection(docker, name);
 }
 
 export async function checkEngine(

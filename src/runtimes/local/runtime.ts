@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { askDirectly } from "../../contract/direct-http.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { ownPrograms, programEnvironment, requireVersion } from "../own-programs.js";
 import { waitUntilReady } from "../readiness.js";
@@ -32,8 +33,8 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
   if (!part.ready) return true;
   try {
     const url = `http://${allocation.host}:${allocation.port}${part.ready.path}`;
-    const response = await fetch(url, { signal: AbortSignal.timeout(2_000) });
-    return part.ready.accepts(await response.json());
+    const { text } = await askDirectly(url, { timeout_ms: 2_000 });
+    return part.ready.accepts(JSON.parse(text));
   } catch {
     return false;
   }

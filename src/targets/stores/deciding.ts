@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { askDirectly } from "../../contract/direct-http.js";
 import type { Node } from "../../contract/env.js";
 import { environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { StoreReading } from "../../contract/store.js";
@@ -38,14 +39,12 @@ interface DecidingServer
 /** @throws environmentError naming the node, also when no answer comes in time */
 export async function get({ host, name, ports }: DecidingNode, path: string): Promise<string> {
   try {
-    const response = await fetch(`http://${host}:${ports.http}${path}`, {
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-    if (!response.ok) throw new Error(`GET ${path} was answered with ${response.status}`);
-    return await response.text();
+    const url = `http://${host}:${ports.http}${path}`;
+    const { status, text } = await askDirectly(url, { timeout_ms: REQUEST_TIMEOUT_MS });
+    if (status !== 200) throw new Error(`GET ${path} was answered with ${status}`);
+    return text;
   } catch (error) {
-    const { cause } = error as { cause?: unknown };
-    throw environmentError(`${name} does not answer: ${messageOf(cause ?? error)}`, { cause: error });
+    throw environmentError(`${name} does not answer: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { CheckStatus } from "../../../src/contract/audit.js";
-import { auditTarget } from "../../../src/orchestrator/audit/audit.js";
+import type { CheckStatus, Finding } from "../../../src/contract/audit.js";
+import { auditTarget, countsOf } from "../../../src/orchestrator/audit/audit.js";
 import { checks } from "../../../src/orchestrator/audit/checks/index.js";
 import { Lease } from "../../../src/orchestrator/ownership/lease.js";
 import type { LoadedPlugin } from "../../../src/plugins/load.js";
@@ -17,7 +17,7 @@ import { targetOf } from "../../helpers/target.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
 
-/** What is tried, the status that it shows, and the checks by words: those of one limiter share a system. */
+/** What is tried, the status that it shows where it is promised, and the checks by words: those of one limiter share a system. */
 type Tried = [limiter: string, status: CheckStatus, checks: string];
 
 const KEPT: Tried[] = [
@@ -87,8 +87,7 @@ test.each([[KEPT], [BROKEN]])("no check is left out", (limiters) => {
   expect(tried.sort()).toEqual(checks.map(({ id }) => id).sort());
 });
 
-test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, words) => {
-  const ids = words.split(" ");
+async function findingsOf(limiter: string, ids: readonly string[]): Promise<Finding[]> {
   const target = targetOf(`ioredis@valkey${limiter.startsWith(":") ? "" : "+"}${limiter}`);
   const { findings } = await auditTarget(
     { target, caps: {}, modules: {}, serviceEnv: undefined },
@@ -97,7 +96,30 @@ test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, w
     checks.flatMap(({ unsupportedReason: _, ...each }) => (ids.includes(each.id) ? [each] : [])),
     { check: () => {}, finding: () => {} },
   );
-  expect(findings.map(({ check, status, reason }) => ({ check, status, reason }))).toEqual(
-    checks.flatMap(({ id }) => (ids.includes(id) ? [{ check: id, status }] : [])),
+  return findings;
+}
+
+test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, words) => {
+  const ids = words.split(" ");
+  const findings = await findingsOf(limiter, ids);
+  const expected = checks.filter(({ id }) => ids.includes(id));
+  expect(findings.map(({ check, status, holds, reason }) => [check, status, holds, reason])).toEqual(
+    expected.map(({ id, unpromisedReason }) =>
+      unpromisedReason?.({ store: "valkey" })
+        ? [id, "not-promised", status === "holds", undefined]
+        : [id, status, undefined, undefined],
+    ),
   );
+});
+
+test.concurrent("one defect is one finding, whatever it breaks", async () => {
+  const ids = ["exact-burst", "exact-burst-4-servers", "several-descriptors", "hostile-keys"];
+  const findings = await findingsOf("off-by-one", ids);
+  expect(findings.map(({ check, status }) => [check, status])).toEqual(ids.map((id) => [id, "broken"]));
+  const [burst, ...others] = findings;
+  expect(burst).toMatchObject({ excess: 1 });
+  expect(new Set(others.map(({ consequence_of }) => consequence_of))).toEqual(new Set(["exact-burst"]));
+  // Pairs of keys are judged by what a burst admits: each is counted apart.
+  expect(others.at(-1)?.seen).not.toContain("wrong");
+  expect(countsOf([{ findings }])).toMatchObject({ broken: 1, consequences: 3 });
 });

@@ -43,8 +43,8 @@ def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone", a
         )
         for label, found in findings.items()
     ]
-    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0))
-    head: Any = ("ratelimit-bench/audit", 1, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
+    rest: Any = (audited, [], AuditCounts(1, 2, 0, 0, 0, 0))
+    head: Any = ("ratelimit-bench/audit", 2, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
     return Audit(*head, *rest)
 
 
@@ -155,17 +155,18 @@ def test_the_first_screen_counts_what_is_exact_and_measured_targets_come_first()
     matrix = Matrix()
     matrix.add_campaign(analysis_of_results(*runs_of("valkey-glide", 6000)), source(1))
     burst = "exact-burst-4-servers"
-    both = {"ioredis": [Finding(burst, "holds", 0)], "memory": [Finding(burst, "broken", 0)]}
-    matrix.add_audit(audit_of(both), "audit")
+    statuses: Any = {"ioredis": "holds", "ioredis+non-atomic": "broken", "memory": "not-promised"}
+    findings = {label: [Finding(burst, status, 0)] for label, status in statuses.items()}
+    matrix.add_audit(audit_of(findings), "audit")
     view = view_of(matrix)
-    assert view.sentences == ("Exact when many ask at once: 1 of 2 targets, not memory.",)
-    assert [row.cells[0].text for row in view.section.tables[0].rows] == ["valkey-glide", "ioredis", "memory"]
+    assert view.sentences == ("Exact when many ask at once: 1 of 2 targets, not ioredis+non-atomic.",)
+    assert [row.cells[0].text for row in view.section.tables[0].rows] == ["valkey-glide", *statuses]
 
 
 def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     findings = [
-        Finding("clocks-2-s", "broken", 0, seen="184: 80 over", admissions=Admissions(184, 96, 104)),
-        Finding("clocks-30-s", "broken", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)),
+        Finding("clocks-2-s", "not-promised", 0, seen="184: 80 over", admissions=Admissions(184, 96, 104)),
+        Finding("clocks-30-s", "not-promised", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)),
         Finding("ipv6-prefix", "holds", 0, seen="/64", admissions=Admissions(20, 20, 20)),
     ]
     matrix = Matrix()
@@ -173,6 +174,6 @@ def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     (table,) = view_of(matrix).section.tables
     names = [f"{column.name} {column.unit}" for column in table.columns]
     cells = dict(zip(names, table.rows[0].cells, strict=True))
-    assert (cells["Clocks 2 s apart"].text, cells["Clocks 2 s apart"].range) == ("✗ 80 over", "184 of 96–104")
-    assert cells["Clocks 30 s apart"].text == "✗ 6 under"
+    assert (cells["Clocks 2 s apart"].text, cells["Clocks 2 s apart"].range) == ("○ 80 over", "184 of 96–104")
+    assert cells["Clocks 30 s apart"].text == "○ 6 under"
     assert cells["IPv6 clients by prefix"].text == "✓ /64"

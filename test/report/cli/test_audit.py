@@ -9,6 +9,7 @@ import pytest
 
 from page_reader import read
 from report.cli.audit import main
+from report.results.load import load_audit
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"
 
@@ -34,11 +35,24 @@ def _target(label: str, *findings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _counts(*targets: dict[str, Any]) -> dict[str, int]:
+    findings = [finding for target in targets for finding in target["findings"]]
+    statuses = [finding["status"] for finding in findings]
+    consequences = sum("consequence_of" in finding for finding in findings)
+    return {
+        "holds": statuses.count("holds"),
+        "broken": statuses.count("broken") - consequences,
+        "consequences": consequences,
+        "not_promised": statuses.count("not-promised"),
+        "skipped": statuses.count("skipped"),
+        "failed": statuses.count("failed"),
+    }
+
+
 def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
-    statuses = [finding["status"] for target in targets for finding in target["findings"]]
     return {
         "schema": "ratelimit-bench/audit",
-        "schema_version": 1,
+        "schema_version": 2,
         "audit": "20260102_030405",
         "started_at": "2026-01-02T03:04:05.000Z",
         "finished_at": "2026-01-02T03:05:05.000Z",
@@ -53,7 +67,7 @@ def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
         ],
         "targets": list(targets),
         "skips": [{"asked": "none", "reason": HOSTILE}],
-        "counts": {status: statuses.count(status) for status in ("holds", "broken", "skipped", "failed")},
+        "counts": _counts(*targets),
     }
 
 
@@ -81,7 +95,7 @@ def test_the_page_has_a_table_of_targets_and_checks_and_what_was_promised_and_se
     assert main([str(folder)]) == 0
     assert capsys.readouterr().out.strip() == str((folder / "index.html").resolve())
     text = (folder / "index.html").read_text(encoding="utf-8")
-    assert "1 of 2 targets break a promise. 1 check could not be made." in text
+    assert "1 of 2 targets breaks a promise: 1 defect. 1 check could not be made." in text
     for words in ("20 of 100", "declared so", "its store does not list keys", "3 of 40 requests failed"):
         assert words in text
     assert "<img src=x" not in text
@@ -108,7 +122,7 @@ def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_
 
 @pytest.mark.parametrize(
     ("change", "named"),
-    [({"schema_version": 2}, "$.schema_version"), ({"counts": {}}, "$.counts"), ({"speed": 1}, "$.speed")],
+    [({"schema_version": 3}, "$.schema_version"), ({"counts": {}}, "$.counts"), ({"speed": 1}, "$.speed")],
 )
 def test_a_file_that_is_no_audit_is_refused_with_its_field(
     folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], named: str
@@ -117,6 +131,44 @@ def test_a_file_that_is_no_audit_is_refused_with_its_field(
     assert main([str(folder)]) == 2
     assert named in capsys.readouterr().err
     assert not (folder / "index.html").exists()
+
+
+def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> None:
+    target = _target("ioredis", _finding("exact-burst", "holds"))
+    told = _finding("expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over")
+    target["findings"].append(told)
+    (folder / "audit.json").write_text(json.dumps(_audit(target)), encoding="utf-8")
+    assert main([str(folder)]) == 0
+    text = read((folder / "index.html").read_text(encoding="utf-8")).text
+    assert "The target keeps all that was checked. 1 check tried what nobody promises." in text
+    assert "○ not promised" in text and "200: 200 over" in text
+    markdown = (folder / "audit.md").read_text(encoding="utf-8")
+    assert "| `ioredis` | ✓ | ○ |" in markdown
+    assert "expected 0 of 400; seen 200: 200 over" in markdown
+    assert "BROKEN" not in markdown and "**✗**" not in markdown
+
+
+def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
+    burst = _finding("exact-burst", "broken", seen="21", excess=1)
+    follows = _finding("expiry", "broken", seen="15 pairs counted apart", consequence_of="exact-burst")
+    (folder / "audit.json").write_text(json.dumps(_audit(_target("ioredis", burst, follows))), "utf-8")
+    assert main([str(folder)]) == 0
+    text = read((folder / "index.html").read_text(encoding="utf-8")).text
+    assert "1 of 1 target breaks a promise: 1 defect, seen in 2 checks." in text
+    assert "All of these admit quota + 1: Expiry." in text
+    assert "Follows from Exact burst." in text
+    assert "| `ioredis` | **✗** | ↳ |" in (folder / "audit.md").read_text(encoding="utf-8")
+
+
+def test_an_audit_of_the_first_format_blames_nobody_for_what_nobody_promised(folder: Path) -> None:
+    made = [_finding("eviction", "broken", seen="200: 200 over"), _finding("clocks-2-s", "holds")]
+    document = _audit(_target("ioredis", *made, _finding("expiry", "broken", seen="1 keys")))
+    document |= {"schema_version": 1, "counts": {"holds": 1, "broken": 2, "skipped": 0, "failed": 0}}
+    (folder / "audit.json").write_text(json.dumps(document), encoding="utf-8")
+    audit = load_audit(folder)
+    statuses = [(finding.status, finding.holds) for finding in audit.targets[0].findings]
+    assert statuses == [("not-promised", False), ("not-promised", True), ("broken", None)]
+    assert (audit.counts.holds, audit.counts.broken, audit.counts.not_promised) == (0, 1, 2)
 
 
 def test_a_folder_without_an_audit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +191,7 @@ def test_the_table_has_the_newest_finding_of_each_condition(
         (folder / "audit.json").write_text(json.dumps(document), encoding="utf-8")
 
     admissions = {"seen": 184, "least": 96, "most": 104}
-    write(2, _finding("clocks-2-s", "broken", seen="184: 80 over", admissions=admissions))
+    write(2, _finding("clocks-2-s", "not-promised", holds=False, seen="184: 80 over", admissions=admissions))
     write(
         1, _finding("clocks-2-s", "holds", seen="100"), _finding("ipv6-prefix", "skipped", reason="no keys")
     )
@@ -147,7 +199,7 @@ def test_the_table_has_the_newest_finding_of_each_condition(
     shown = capsys.readouterr().out
     row = next(line for line in shown.splitlines() if "upstash-fixed" in line)
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells == ["`ioredis@redis+upstash-fixed`", "fixed window", "✗ 80 over (184 of 96–104)", "–"]
+    assert cells == ["`ioredis@redis+upstash-fixed`", "fixed window", "○ 80 over (184 of 96–104)", "–"]
     assert "no keys" in shown
     (tmp_path / "none").mkdir()
     assert main(["--table", str(tmp_path / "none")]) == 2

@@ -19,6 +19,7 @@ const evidence = (changes: Partial<PrintedEvidence> = {}): PrintedEvidence =>
     ...onStore(reading),
     resources: { "store-1": role("store", 60), "generator-1": role("generator", 98) },
     host_load: { cpus: 4, busy_cpu_percent: 160, foreign_cpu_percent: 1 },
+    clock_change: { changed_ms: 0, over_s: 4 },
     program: { id: "redis-benchmark", version: "7.0.15", arguments: [], output: "" },
     versions: { store: "7.0.15", program: "7.0.15" },
     ...changes,
@@ -42,6 +43,7 @@ test.each<[string, Partial<PrintedEvidence>, string]>([
   ["another process at the end", onStore(reading, { ...reading, run_id: "b" }), "M14 invalid"],
   ["evicted keys", onStore(reading, { ...reading, evicted_keys: 3 }), "M14 suspect"],
   ["no counters of a role", { resources: { "store-1": role("store", 60) } }, "M15 suspect"],
+  ["a clock that was set", { clock_change: { changed_ms: 5000, over_s: 4 } }, "M36 invalid"],
   ["foreign load", { host_load: { cpus: 4, busy_cpu_percent: 200, foreign_cpu_percent: 40 } }, "M25 suspect"],
 ])("%s", (_, changes, expected) => {
   expect(rulesOf(changes)).toEqual([expected]);

@@ -509,6 +509,12 @@ const faults: Record<string, Record<string, Spoil>> = {
     "a script call that failed and was counted as run": (run) =>
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES, 1)),
   },
+  "M36 invalid": {
+    "a generator that stood still": (run) => (generatorOf(run).longest_gap_ms = 2000),
+    "the second of two generators that stood still": (run) => (addGenerator(run).longest_gap_ms = 101),
+    "a system clock that was set": (run) => (run.clock_change = { changed_ms: 5000, over_s: 10 }),
+    "a system clock that was set back": (run) => (run.clock_change = { changed_ms: -5000, over_s: 10 }),
+  },
   "M10 invalid": {
     "a share of limited answers that rose with the speed": (run) => (run.prediction.seen_share = 0.1101),
     "a share of limited answers that is too low": (run) => (run.prediction.seen_share = 0.0899),
@@ -833,6 +839,56 @@ test("a rule whose evidence an older result does not hold is not checked, and do
 
 test("an open loop whose result has no latencies from the send is not checked for them", () => {
   expect(judge(openLoopEvidence())).toMatchObject({ reasons: [], not_checked: [{ rule: "M2" }] });
+});
+
+test("without a reading of the generator's clock M36 is not checked", () => {
+  const run = validEvidence();
+  delete generatorOf(run).longest_gap_ms;
+  expect(judge(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
+  delete run.clock_change;
+  expect(judge(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
+  generatorOf(run).longest_gap_ms = 2000;
+  expect(judge(run)).toMatchObject({ status: "invalid", reasons: [{ rule: "M36" }] });
+});
+
+test("the load generator may stand still for a hundredth of a long window", () => {
+  const reasonsIn = (duration: number, longest_gap_ms: number) => {
+    const run = { ...validEvidence(), duration };
+    generatorOf(run).longest_gap_ms = longest_gap_ms;
+    return judge(run).reasons.flatMap(({ rule, text }) => (rule === "M36" ? [text] : []));
+  };
+  expect(reasonsIn(60, 600)).toEqual([]);
+  expect(reasonsIn(60, 601)).toEqual([expect.stringContaining("0.60 s")]);
+  expect(reasonsIn(5, 100)).toEqual([]);
+});
+
+describe("where something outside the target spoiled the run", () => {
+  const outside: Record<string, (run: ValidRun) => void> = {
+    "a generator that stood still": (run) => (generatorOf(run).longest_gap_ms = 2000),
+    "a clock that was set": (run) => (run.clock_change = { changed_ms: -3_600_000, over_s: 12 }),
+  };
+
+  test.each(Object.entries(outside))("%s is the reason, not what target or store seem to do", (_, spoil) => {
+    const run = validEvidence();
+    run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
+    run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
+    expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+    spoil(run);
+    const verdict = judge(run);
+    const reasons = verdict.reasons.map(({ rule }) => rule);
+    expect(reasons).toContain("M36");
+    expect(reasons).not.toContain("M26");
+    expect(reasons).not.toContain("M27");
+    expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+    expect(outcomeOf(run, verdict)).toEqual({});
+  });
+
+  test("requests that failed meanwhile are no outcome of the target", () => {
+    const run = validEvidence();
+    addFailures(run, "timed_out", 100);
+    generatorOf(run).longest_gap_ms = 15_000;
+    expect(outcomeOf(run, judge(run))).toEqual({});
+  });
 });
 
 describe.each(Object.entries(faults))("%s, and nothing else, for", (expected, cases) => {

@@ -16,10 +16,11 @@ export const blockTime: Check = {
     const moments = [0, system.window_ms + MARGIN_MS, block_ms - MARGIN_MS, block_ms + MARGIN_MS];
     const script = moments.map((after_ms) => ({ after_ms, count: 2 * points }));
     const { bursts } = await judgedBursts(system, script);
-    return outcomeOf(
+    const outcome = outcomeOf(
       bursts.every(({ holds }) => holds),
       `admitted ${burstsText(bursts, ({ range }) => rangeText(range))}`,
       burstsText(bursts, ({ admitted }) => admitted),
     );
+    return { ...outcome, countsBursts: true };
   },
 };

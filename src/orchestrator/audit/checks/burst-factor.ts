@@ -46,10 +46,11 @@ export const burstFactor: Check = {
     const text = (member: "bound" | "largest") =>
       found.map((each) => `${each[member]} in ${each.span_ms / 1000} s`).join(", ");
     const factor = ((found.at(-1)?.largest ?? 0) / limits.points).toFixed(2);
-    return outcomeOf(
+    const outcome = outcomeOf(
       found.every(({ bound, largest }) => largest <= bound),
       `at most ${text("bound")}`,
       `${text("largest")}: ${factor} times the quota in one window`,
     );
+    return { ...outcome, countsBursts: true };
   },
 };

@@ -12,6 +12,7 @@ export const endlessKey: Check = {
   promise: "A key that lost its end is repaired: it is admitted again when its window has passed.",
   matters:
     "A crash between two commands, or a failover, leaves such keys. Without repair that user is denied for ever.",
+  unpromisedReason: () => "no limiter promises to repair keys that others have changed",
   async run(system) {
     const key = system.freshKey();
     const { points } = system.limits;

@@ -66,7 +66,7 @@ export const eviction: Check = {
     "A used-up quota stays used up when the store is full and drops the keys that were longest unused.",
   matters:
     "At its memory limit a store with volatile-lru forgets counters without an error: who brings many keys gets new quotas.",
-  condition: true,
+  unpromisedReason: () => "no limiter promises what its store has dropped",
   limits: "long",
   alone: true,
   unsupportedReason({ store }) {

@@ -43,10 +43,11 @@ export const windowEdge: Check = {
       : await Promise.all(PHASES_MS.map((phase_ms) => tryAt(system, phase_ms)));
     const isBroken = (bursts: readonly JudgedBurst[]) => bursts.some(({ holds }) => !holds);
     const shown = tried.find(isBroken) ?? tried[0] ?? [];
-    return outcomeOf(
+    const outcome = outcomeOf(
       !tried.some(isBroken),
       `admitted ${burstsText(shown, ({ range }) => rangeText(range))}`,
       burstsText(shown, ({ admitted }) => admitted),
     );
+    return { ...outcome, countsBursts: true };
   },
 };

@@ -1,7 +1,7 @@
-import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../../contract/configuration.js";
+import { askDirectly } from "../../../contract/direct-http.js";
 import { formatNodes } from "../../../contract/env.js";
 import { environmentError } from "../../../contract/errors.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
@@ -73,31 +73,12 @@ function storeSettings(
 
 const REQUEST_TIMEOUT_MS = 2_000;
 
-/** Each request has a connection of its own. @throws Error when there is no answer in time */
-function ask(
-  { host, port }: { host: string; port: number },
-  path: string,
-  body?: string,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const method = body === undefined ? "GET" : "POST";
-    const asking = request(
-      { host, port, path, method, agent: false, timeout: REQUEST_TIMEOUT_MS },
-      (answer) => {
-        let text = "";
-        answer.setEncoding("utf8");
-        answer.on("data", (chunk) => {
-          text += chunk;
-        });
-        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
-        answer.on("error", reject);
-      },
-    );
-    asking.on("timeout", () => asking.destroy(new Error(`no answer within ${REQUEST_TIMEOUT_MS} ms`)));
-    asking.on("error", reject);
-    asking.end(body);
+/** @throws Error when there is no answer in time */
+const ask = ({ host, port }: { host: string; port: number }, path: string, body?: string) =>
+  askDirectly(`http://${host}:${port}${path}`, {
+    timeout_ms: REQUEST_TIMEOUT_MS,
+    ...(body === undefined ? {} : { body }),
   });
-}
 
 const requestText = (domain: string, keys: readonly string[]): string =>
   JSON.stringify({ domain, descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })) });

@@ -130,6 +130,14 @@ describe("the outputs of several generators", () => {
     expect(judged({ ...merged, resources }).verdict.reasons).toEqual([]);
   });
 
+  test("have the change of the one whose system clock was set", () => {
+    const changes = [0.2, 5000].map((changed_ms) => ({ changed_ms, over_s: 10 }));
+    const { clock_change } = merge(
+      outputs((output, index) => Object.assign(output, { clock_change: changes[index] })),
+    );
+    expect(clock_change).toEqual(changes[1]);
+  });
+
   test("have the CPU of each generator, by the requests of all", () => {
     const { resources, consumers } = merge(outputs());
     expect(Object.keys(resources).sort()).toEqual(["generator-1", "generator-2", "server-1"]);

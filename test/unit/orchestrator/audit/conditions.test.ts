@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { SentRequest } from "../../../../src/contract/sender.js";
-import { exitCodeOf } from "../../../../src/orchestrator/audit/audit.js";
 import { Answers } from "../../../../src/orchestrator/audit/audited-system.js";
 import { clocksOutcome } from "../../../../src/orchestrator/audit/checks/clocks-apart.js";
 import { admittedAgain } from "../../../../src/orchestrator/audit/checks/eviction.js";
@@ -62,14 +61,6 @@ test.each([
   const burst = (admitted: number) => ({ seen: admitted, least: 20, most: 20 });
   const outcome = prefixOutcome({ in64: burst(in64), in56: burst(in56) }, neighbours.map(burst));
   expect(outcome).toMatchObject({ seen, status });
-});
-
-test("what no limiter promises leaves the exit code of a full audit alone, and counts where it is named", () => {
-  const finding = { check: "eviction", status: "broken" as const, seconds: 1 };
-  const counts = { holds: 0, broken: 1, skipped: 0, failed: 0 };
-  const document = { counts, targets: [{ findings: [finding] }] } as never;
-  expect(exitCodeOf(document, [{ id: "eviction", condition: true }])).toBe(0);
-  expect(exitCodeOf(document, [{ id: "eviction", condition: false }])).toBe(6);
 });
 
 const AT = 1_700_000_000_000;

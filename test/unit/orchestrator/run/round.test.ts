@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { GeneratorOutput } from "../../../../src/contract/result.js";
 import { turnOf } from "../../../../src/contract/turns.js";
-import { GivenTurns } from "../../../../src/orchestrator/run/round.js";
+import { GivenTurns, withLongestGap } from "../../../../src/orchestrator/run/round.js";
 import type { Exit } from "../../../../src/runtimes/types.js";
 
 const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;
@@ -72,4 +73,12 @@ test("one that hangs in its turn is stopped, and the others have all of theirs",
   expect(taken.map(({ length }) => length)).toEqual([4, 1, 4]);
   expect(log.filter((line) => line === "1 is stopped")).toHaveLength(1);
   expect(log).not.toContain("1 last");
+});
+
+test("where one generator of a group stood still, the runs of all of them say so", () => {
+  const output = (...gaps_ms: number[]) =>
+    ({ generators: gaps_ms.map((longest_gap_ms) => ({ longest_gap_ms })) }) as GeneratorOutput;
+  const group = [output(21), { failed: "it ended" }, output(2030)];
+  expect(withLongestGap(output(21), group)).toEqual(output(2030));
+  expect(withLongestGap({ generators: [{}] } as GeneratorOutput, [])).toEqual({ generators: [{}] });
 });

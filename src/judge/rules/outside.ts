@@ -1,0 +1,60 @@
+import type { GeneratorPart } from "../../contract/result.js";
+import { type ClockChange, clockSetText, wasClockSet } from "../../contract/system-clock.js";
+import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../evidence.js";
+
+/** A generator may stand still for this time, or for this share of the window. */
+const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
+
+/** Why a run says nothing about its target, or undefined; or that the result does not hold what would tell. */
+type Cause = string | undefined | Finding;
+
+function standstill({ generators, duration }: Pick<Evidence, "generators" | "duration">): Cause {
+  const gaps_ms = generators.flatMap(({ longest_gap_ms }: GeneratorPart) => longest_gap_ms ?? []);
+  if (gaps_ms.length < generators.length) return notChecked("how long the load generator stood still");
+  const longest_ms = Math.max(...gaps_ms);
+  const most_ms = Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * duration);
+  return longest_ms > most_ms ? `the load generator stood still for ${secondsText(longest_ms)} s` : undefined;
+}
+
+/** A pause of less than a second keeps its hundredths. */
+const secondsText = (ms: number): string => (ms / 1000).toFixed(ms < 1000 ? 2 : 1);
+
+function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }): Cause {
+  if (!clock_change) return notChecked("whether the system clock was set");
+  return wasClockSet(clock_change) ? clockSetText(clock_change) : undefined;
+}
+
+/** A cause makes the run invalid, whatever else the result does not hold. */
+function findingOf(causes: readonly Cause[]): Finding | undefined {
+  const texts = causes.filter((cause) => typeof cause === "string");
+  if (texts.length > 0) return invalid(texts.join("; "));
+  return causes.find((cause) => typeof cause === "object");
+}
+
+/** M36: nothing outside the target spoiled the run: the generator never stood still, and no clock was set. */
+export const nothingOutside: Rule = {
+  id: "M36",
+  check: (evidence) => findingOf([standstill(evidence), clockSet(evidence)]),
+};
+
+/** M36 of a run whose load a foreign program made: only the clock is known. */
+export const nothingOutsideOfProgram = {
+  id: "M36",
+  check: (evidence: { clock_change?: ClockChange | undefined }) => findingOf([clockSet(evidence)]),
+} satisfies Rule;
+
+/** Rules that look at times: what stood outside the target would count against the target or its store. */
+const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];
+
+/** With the findings of such rules not applied where M36 is broken. */
+export function withoutOutsideCause<Found extends { rule: string } & Finding>(
+  findings: readonly Found[],
+): Found[] {
+  const cause = findings.find(({ rule, severity }) => rule === "M36" && severity === "invalid");
+  if (!cause) return [...findings];
+  return findings.map((finding) =>
+    RULES_OF_TIMES.includes(finding.rule)
+      ? { ...finding, severity: "not applicable" as const, text: cause.text }
+      : finding,
+  );
+}
